@@ -1,0 +1,65 @@
+# One target for each thing a person does. Needs only make and Python 3.11 or newer: the first target called makes
+# .venv and installs what constraints.txt pins.
+
+PYTHON ?= python3
+VENV   ?= .venv
+# Arguments for pytest, as in: make test PYTEST_ARGS="-x tests/test_layering.py"
+PYTEST_ARGS ?= -n 2
+
+PY  := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check install -c constraints.txt
+# By exact version, because pip then takes the build without CUDA where one is offered for it.
+TORCH := $(shell sed -n 's/^\(torch==[^ ;]*\).*/\1/p' constraints.txt)
+
+INSTALLED := $(VENV)/.installed
+DOCS_INSTALLED := $(VENV)/.installed-docs
+BENCH_INSTALLED := $(VENV)/.installed-bench
+
+# Most of TensorFlow's start-up notices on stderr.
+export TF_CPP_MIN_LOG_LEVEL ?= 3
+
+.PHONY: demo test lint type bench conformance docs clean
+.DELETE_ON_ERROR:
+
+demo: $(INSTALLED)  ## three NumPy scripts on every backend, one table
+	$(PY) docs/demo.py
+
+test: $(INSTALLED)  ## the test suite
+	$(PY) -m pytest $(PYTEST_ARGS)
+
+lint: $(INSTALLED)  ## style
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+type: $(INSTALLED)  ## static types
+	$(PY) -m mypy
+
+bench: $(BENCH_INSTALLED)  ## overhead of one call, as a ratio to the native call
+	$(PY) tests/benchmarks/overhead.py
+
+conformance: $(INSTALLED)  ## the array-API standard's checks
+	$(PY) -m pytest $(PYTEST_ARGS) conformance
+
+docs: $(DOCS_INSTALLED)  ## the documentation as HTML, warnings as errors
+	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+clean:  ## everything that these targets made
+	rm -rf $(VENV) docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamp is written last: an installation that failed is done again.
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "arraydispatch needs Python 3.11 or newer; name one: make PYTHON=python3.12 ...")'
+	rm -f $(INSTALLED) $(DOCS_INSTALLED) $(BENCH_INSTALLED)
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) '$(TORCH)'
+	$(PIP) -e '.[all,dev]'
+	touch $@
+
+$(DOCS_INSTALLED): $(INSTALLED)
+	$(PIP) -e '.[docs]'
+	touch $@
+
+$(BENCH_INSTALLED): $(INSTALLED)
+	$(PIP) -e '.[bench]'
+	touch $@

@@ -1,0 +1,85 @@
+"""arraydispatch: existing NumPy code, unchanged, running on JAX, PyTorch or TensorFlow.
+
+``import arraydispatch as ad`` loads no array library and next to nothing else: every public name is found on first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .active import active_backend as active_backend
+    from .api import (
+        asarray as asarray,
+        available_backends as available_backends,
+        backend as backend,
+        choose_backend as choose_backend,
+        context_backend as context_backend,
+        convert as convert,
+        default_backend as default_backend,
+        devices as devices,
+        get_precision as get_precision,
+        precision as precision,
+        seed as seed,
+        set_precision as set_precision,
+        synchronize as synchronize,
+        to_numpy as to_numpy,
+        use as use,
+        wrap as wrap,
+    )
+    from .array import Array as Array, Scalar as Scalar
+    from .backends.base import Backend as Backend, Device as Device
+    from .errors import (
+        ArrayDispatchError as ArrayDispatchError,
+        BackendMismatchError as BackendMismatchError,
+        BackendNotInstalledError as BackendNotInstalledError,
+        DeviceMismatchError as DeviceMismatchError,
+        DeviceNotFoundError as DeviceNotFoundError,
+        HostFallbackError as HostFallbackError,
+        HostFallbackWarning as HostFallbackWarning,
+        NoBackendFoundError as NoBackendFoundError,
+        PrecisionError as PrecisionError,
+        TraceError as TraceError,
+    )
+    from .profiling import profile as profile
+    from .settings import fallback as fallback
+
+_API = (
+    "asarray", "available_backends", "backend", "choose_backend", "context_backend", "convert", "default_backend",
+    "devices", "get_precision", "precision", "seed", "set_precision", "synchronize", "to_numpy", "use", "wrap",
+)  # fmt: skip
+_ERRORS = (
+    "ArrayDispatchError", "BackendMismatchError", "BackendNotInstalledError", "DeviceMismatchError", "DeviceNotFoundError",
+    "HostFallbackError", "HostFallbackWarning", "NoBackendFoundError", "PrecisionError", "TraceError",
+)  # fmt: skip
+
+_WHERE: dict[str, str] = {
+    **dict.fromkeys(_API, "api"),
+    **dict.fromkeys(_ERRORS, "errors"),
+    "Array": "array",
+    "Scalar": "array",
+    "Backend": "backends.base",
+    "Device": "backends.base",
+    "active_backend": "active",
+    "fallback": "settings",
+    "profile": "profiling",
+}
+"""Public name -> the module that defines it."""
+
+__all__ = ["__version__", *sorted(_WHERE)]
+
+
+def __getattr__(name: str) -> Any:
+    where = _WHERE.get(name)
+    if where is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{where}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,336 @@
+"""The public functions: choosing a backend, wrapping, converting, devices, precision."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from . import conversion, dtypes, placement, settings
+from .array import Array
+from .backends import loader
+from .backends.base import Backend, Device, Unsupported
+from .dispatch import wrapping
+from .errors import NoBackendFoundError
+from .registry import namespace
+from .views import Handle, native
+
+_KEEP: Any = object()
+
+
+# -- backends ----------------------------------------------------------------------------------------------------------
+
+
+def use(
+    name: str | Backend | None = None, *, device: Any = None, precision: Any = _KEEP, execution: Any = _KEEP, **options: Any
+) -> Backend:
+    """Set the process default: where new arrays go. Arrays that exist stay where they are.
+
+    Parameters
+    ----------
+    name : str, Backend or None
+        The backend; None keeps the default backend and applies the rest.
+    device : str or Device, optional
+        Where on it new arrays go: ``"cpu"``, ``"gpu"``, ``"cuda:1"``, …
+    precision : {64, 32, 16, "bf16", None}, optional
+        Of fresh floating results; None means NumPy's own rules.
+    execution : {"eager"}, optional
+        How calls run.
+    **options
+        Options of the library, see ``Backend.OPTIONS``.
+
+    Returns
+    -------
+    Backend
+        The default backend.
+
+    Raises
+    ------
+    NoBackendFoundError, BackendNotInstalledError, DeviceNotFoundError, PrecisionError
+        Each says what there is; nothing is changed then.
+    TypeError
+        For an option the backend does not have.
+    """
+    chosen = default_backend() if name is None else _backend(name)
+    bits = settings.default.precision if precision is _KEEP else settings.check_precision(precision)
+    settings.check_held(bits, chosen)
+    if execution is not _KEEP and execution != "eager":
+        raise ValueError(f"execution {execution!r} is not available; choose 'eager'.")
+    place = None if device is None else placement.find(chosen, device)
+    unknown = [option for option in options if option not in chosen.OPTIONS]
+    if unknown:
+        known = ", ".join(chosen.OPTIONS) or "none"
+        raise TypeError(f"backend {chosen.name!r} has no option {unknown[0]!r}; its options are: {known}.")
+    if options:
+        chosen.configure(**options)
+    settings.default.backend = chosen.name
+    settings.default.precision = bits
+    if place is not None:
+        settings.default.devices[chosen.name] = place
+    return chosen
+
+
+def _backend(target: Any) -> Backend:
+    if isinstance(target, Backend):
+        return target
+    if isinstance(target, ModuleType):
+        root = target.__name__.partition(".")[0]
+        for name, row in loader.KNOWN.items():
+            if root in row.roots:
+                return loader.load(name)
+        raise NoBackendFoundError(f"module {target.__name__!r} is no backend; choose one of: {', '.join(loader.KNOWN)}.")
+    if not isinstance(target, str):
+        raise NoBackendFoundError(f"{target!r} is no backend; choose one of: {', '.join(loader.KNOWN)}.")
+    return loader.load(target)
+
+
+def backend(name: str | Backend) -> Backend:
+    """The backend of that name, loaded; also a context manager: ``with ad.backend("torch"): …``."""
+    return _backend(name)
+
+
+def default_backend() -> Backend:
+    """The backend new arrays go to: of the innermost ``with`` block here, else the process default."""
+    return settings.current_backend()
+
+
+def context_backend() -> Backend | None:
+    """The backend of the innermost ``with ad.backend(…)`` block of this thread or task, or None."""
+    return settings.context_backend()
+
+
+def available_backends() -> list[str]:
+    """Names of the backends whose library is installed."""
+    return loader.available()
+
+
+def choose_backend(*values: Any, prefer_default: bool = False) -> Backend:
+    """The backend that holds these values: the data decides.
+
+    Parameters
+    ----------
+    *values
+        Arrays (ours or native), NumPy arrays, Python numbers, sequences of these.
+    prefer_default : bool
+        Choose the default backend if it can take all the values, that is, unless an array of another ML library is there.
+
+    Raises
+    ------
+    NoBackendFoundError
+        If a value is nothing a backend handles.
+    BackendMismatchError
+        If arrays of two ML libraries are there.
+    """
+    _check_values(values)
+    found = wrapping.find_backend(values)
+    if found is None or found.native_is_ndarray:
+        return default_backend() if prefer_default else loader.load("numpy")
+    return found
+
+
+def _check_values(values: Any) -> None:
+    for x in values:
+        if isinstance(x, list | tuple):
+            _check_values(x)
+        elif not isinstance(x, Handle | np.ndarray | np.number | np.bool_ | int | float | complex):
+            if loader.backend_of(x) is None:
+                raise NoBackendFoundError(f"no backend handles a {type(x).__name__}; pass arrays, numbers, or sequences of them.")
+
+
+# -- arrays ------------------------------------------------------------------------------------------------------------
+
+
+def wrap(native_array: Any) -> Array:
+    """An array around a native array or an ndarray, without conversion. Lists and numbers become NumPy-held arrays.
+
+    Raises
+    ------
+    NoBackendFoundError
+        If it is no array and NumPy makes none of a numeric dtype of it.
+    """
+    if isinstance(native_array, Array):
+        return native_array
+    found = loader.backend_of(native_array)
+    if found is None or isinstance(native_array, np.generic):
+        native_array, found = np.asarray(native_array), loader.load("numpy")
+    if found.native_is_ndarray and not found.holds(native_array.dtype):
+        raise NoBackendFoundError(f"dtype {native_array.dtype} is not one that arrays are wrapped for; keep it as NumPy has it.")
+    return Array(native_array, found.kind(found.dtype_of(native_array)))
+
+
+def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = None, copy: bool | None = None) -> Array:
+    """An array of the values of ``obj``, on the default backend or the one named.
+
+    Parameters
+    ----------
+    obj : array_like
+        Anything ``np.asarray`` takes, arrays of any library, and sequences of these.
+    backend : str, Backend or module, optional
+        Default: the default backend.
+    device : str or Device, optional
+        Default: the backend's default device.
+    dtype : dtype_like, optional
+        Default: NumPy's choice. The precision in force applies to what is made here.
+    copy : bool, optional
+        True: always a copy. False: raise if a copy would be needed. None: only if needed.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    TypeError
+        For dtypes that exist only on the host (object, strings, datetimes, structured).
+    ValueError
+        With ``copy=False`` if a copy is needed.
+    """
+    target = default_backend() if backend is None else _backend(backend)
+    place = None if device is None else placement.find(target, device)
+    wanted = None if dtype is None else np.dtype(dtype)
+    source = obj if isinstance(obj, Handle) else None
+    if source is None and not isinstance(obj, np.ndarray | np.generic) and loader.backend_of(obj) is not None:
+        source = wrap(obj)
+    if source is not None:
+        return _from_array(source, target, place, wanted, copy)
+    if isinstance(obj, list | tuple) and wrapping.find_backend(obj) is not None:
+        return _from_sequence(obj, target, place, wanted)
+    host = np.asarray(obj)
+    wanted = dtypes.apply_precision(host.dtype if wanted is None else wanted, settings.current_precision())
+    if copy is False and not (target.native_is_ndarray and host is obj and host.dtype == wanted):
+        raise ValueError(f"a copy is needed to make an array of backend {target.name!r} of this; do not pass copy=False.")
+    if dtypes.category(wanted) == "other":
+        raise TypeError(f"dtype {wanted} exists only on the host; keep such data in a NumPy array.")
+    fresh = host.dtype != wanted or host is not obj
+    if host.dtype != wanted:
+        host = host.astype(wanted)
+    alias = target.native_is_ndarray and not copy
+    value = conversion.upload(target, host, None if place is None else place.native, "asarray", copy=not (fresh or alias))
+    return Array(value, target.kind(target.dtype_of(value)))
+
+
+def _from_array(source: Handle, target: Backend, place: Device | None, wanted: Any, copy: bool | None) -> Array:
+    held = source._kind.backend
+    with target.within():
+        value = native(source)
+        if held is not target:
+            if copy is False:
+                raise ValueError(f"a copy is needed to go from {held.name!r} to {target.name!r}; do not pass copy=False.")
+            value = conversion.between(held, target, value, dlpack=False)
+        moved = value if place is None else placement.move(value, target, place)
+        have = target.dtype_of(moved)
+        to = have if wanted is None else dtypes.apply_precision(wanted, settings.current_precision())
+        if to != have or moved is not value:
+            if copy is False:
+                raise ValueError("another dtype or device needs a copy; do not pass copy=False.")
+            return Array(target.prim.astype(moved, to), target.kind(to))
+        if held is target and not copy:
+            return source  # type: ignore[return-value]
+        if held is target:
+            moved = target.prim.copy(moved)
+    return Array(moved, target.kind(have))
+
+
+def _from_sequence(obj: Any, target: Backend, place: Device | None, wanted: Any) -> Array:
+    held = wrapping.find_backend(obj) or target
+    with held.within():
+        rows = wrapping.to_native(obj, held, wrapping.device_among(obj, held))
+        stacked = namespace(held).asarray(rows)
+        have = held.dtype_of(stacked)
+        to = dtypes.apply_precision(have if wanted is None else wanted, settings.current_precision())
+        made = Array(held.prim.astype(stacked, to), held.kind(to))
+    return made if held is target and place is None else _from_array(made, target, place, None, None)
+
+
+def convert(x: Any, target: Any = None, *, dlpack: bool = True) -> Array:
+    """The array on another backend.
+
+    Parameters
+    ----------
+    x : Array or native array
+        What to convert.
+    target : str, Backend, module or None
+        Where to: ``"torch"``, the module ``torch``, a backend; None: the current default.
+    dlpack : bool
+        Share memory through DLPack where the two libraries and the device allow it. A shared buffer is one buffer: do
+        not write to the source afterwards if the target's library takes its arrays to be immutable, and arrays of
+        such a library are read-only after conversion. False: a copy through the host, which is counted.
+
+    Returns
+    -------
+    Array
+        ``x`` itself (wrapped) if it is on the target already.
+    """
+    source = wrap(x)
+    to = default_backend() if target is None else _backend(target)
+    held = source._kind.backend
+    if held is to:
+        return source
+    with held.within(), to.within():
+        value = conversion.between(held, to, native(source), dlpack)
+        made = Array(value, to.kind(to.dtype_of(value)))
+    return made
+
+
+def to_numpy(x: Any) -> np.ndarray[Any, Any]:
+    """The values as an ndarray; memory is shared where the library can (then read-only if its arrays are immutable)."""
+    if isinstance(x, Array):
+        return x.to_numpy()
+    found = loader.backend_of(x)
+    if found is None or isinstance(x, np.generic):
+        return np.asarray(x)
+    return conversion.download(found, x, "to_numpy")
+
+
+def synchronize(*arrays: Any) -> None:
+    """Wait until these arrays are computed; without arguments, until all loaded libraries are idle."""
+    if not arrays:
+        for each in loader.loaded():
+            each.synchronize()
+        return
+    for x in arrays:
+        found = x._kind.backend if isinstance(x, Handle) else loader.backend_of(x)
+        if found is not None:
+            found.synchronize(native(x) if isinstance(x, Handle) else x)
+
+
+# -- devices, precision, random ----------------------------------------------------------------------------------------
+
+
+def devices(backend: Any = None, kind: str | None = None) -> list[Device]:
+    """The devices of a backend (default: the default backend), each with name, memory, processor count, description.
+
+    Parameters
+    ----------
+    backend : str, Backend or module, optional
+        Whose devices.
+    kind : {"CPU", "GPU", "TPU"}, optional
+        Only these.
+    """
+    there = (default_backend() if backend is None else _backend(backend)).devices()
+    return [d for d in there if kind is None or d.kind == kind.upper()]
+
+
+def precision(bits: Any) -> Any:
+    """A context in which fresh floating results and creations have ``bits``: 64, 32, 16, ``"bf16"``, None (NumPy's rules)."""
+    return settings.precision_context(bits)
+
+
+def set_precision(bits: Any) -> None:
+    """Set the process default of the precision."""
+    checked = settings.check_precision(bits)
+    settings.check_held(checked, default_backend())
+    settings.default.precision = checked
+
+
+def get_precision() -> settings.Precision:
+    """The precision in force here."""
+    return settings.current_precision()
+
+
+def seed(n: int) -> None:
+    """Seed the own random generators of all loaded libraries and of the default backend."""
+    default_backend()
+    for each in loader.loaded():
+        each.seed(n)

@@ -1,0 +1,605 @@
+"""``Array``: a native array of one library that behaves as NumPy's ndarray. Identity and behaviour; no numerics.
+
+Every operator and method is one line: it names the ufunc or the NumPy function that does the job, and the dispatch does
+it. What needs NumPy's own view of memory (strides, flags, what aliases what) is answered by the array's ghost.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Callable, Iterator, NoReturn
+
+import numpy as np
+
+from . import conversion, dtypes, events, placement, views
+from .backends import loader
+from .backends.base import Backend, Device, Kind
+from .dispatch import functions, host, indexing, ufuncs, wrapping
+from .errors import TraceError
+from .registry import namespace
+from .views import Handle, ghost, native
+
+__all__ = ["Array", "Scalar"]
+
+_binary, _inplace, _unary = ufuncs.binary_operator, ufuncs.inplace_operator, ufuncs.unary_operator
+
+
+def _reflected(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
+    return ufuncs.binary_operator(ufunc, reflected=True)
+
+
+def _method(func: Any) -> Callable[..., Any]:
+    """An ndarray method that is the NumPy function of the same parameters."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return functions.call(func, (self, *args), kwargs)
+
+    method.__name__ = func.__name__
+    method.__qualname__ = f"Array.{func.__name__}"
+    method.__doc__ = f"As ``ndarray.{func.__name__}``; see :func:`numpy.{func.__name__}`."
+    return method
+
+
+def _tuple_method(func: Any) -> Callable[..., Any]:
+    """An ndarray method whose sequence argument may also be given as several arguments (``x.reshape(2, 3)``)."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > 1:
+            return functions.call(func, (self, args), kwargs)
+        return functions.call(func, (self, *args), kwargs)
+
+    method.__name__ = func.__name__
+    method.__doc__ = f"As ``ndarray.{func.__name__}``; see :func:`numpy.{func.__name__}`."
+    return method
+
+
+def _equality(ufunc: np.ufunc, verdict: bool) -> Callable[[Any, Any], Any]:
+    """``==`` and ``!=``, which compare with anything: where NumPy has no loop, nothing is equal."""
+    compare = ufuncs.binary_operator(ufunc)
+
+    def method(self: Any, other: Any) -> Any:
+        try:
+            return compare(self, other)
+        except np._core._exceptions._UFuncNoLoopError:  # type: ignore[attr-defined]
+            shape = np.broadcast_shapes(self.shape, np.shape(other))
+            value = self.backend.prim.full(shape, verdict, dtypes.BOOL, self.backend.device_of(native(self)))
+            return wrapping.wrap_result(value, self.backend, "scalar", None)
+
+    return method
+
+
+_power = ufuncs.binary_operator(np.power)
+_inplace_power = ufuncs.inplace_operator(np.power)
+
+
+class Array(Handle):
+    """A native array of one library, with NumPy's behaviour.
+
+    Not called directly: use :func:`arraydispatch.asarray` (to the default backend) or :func:`arraydispatch.wrap` (around
+    a native array, without conversion).
+    """
+
+    __slots__ = ()
+    __array_priority__ = 100.0
+    __hash__ = None  # type: ignore[assignment]
+
+    # -- identity ----------------------------------------------------------------------------------------------------
+
+    @property
+    def native(self) -> Any:
+        """The library's own array."""
+        return native(self)
+
+    @property
+    def backend(self) -> Backend:
+        """The backend that holds the data."""
+        return self._kind.backend
+
+    @property
+    def device(self) -> Device:
+        """The device that holds the data."""
+        return placement.of(native(self), self._kind.backend)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype, a real ``np.dtype``."""
+        return self._kind.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape; assigning one reshapes in place."""
+        found = self._ghost
+        return self._kind.backend.shape_of(self._v) if found is None else found.shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        made = views.derive(self, np.reshape(ghost(self), shape, copy=False))
+        if self._base is not None:
+            for slot in ("_v", "_root", "_ghost", "_base"):
+                setattr(self, slot, getattr(made, slot))
+            self._seen = None
+        else:
+            self._v = self._kind.backend.prim.reshape(native(self), made.shape)
+            self._ghost = None
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self._kind.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes to step in each dimension, as NumPy would lay the array out."""
+        return ghost(self).strides
+
+    @property
+    def flags(self) -> Any:
+        """NumPy's flags object (``c_contiguous``, ``owndata``, ``writeable``, …)."""
+        return ghost(self).flags
+
+    @property
+    def base(self) -> Any:
+        """The array that owns the memory if this is a view, else None."""
+        return self._base
+
+    def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
+        """As ``ndarray.setflags``."""
+        g = ghost(self)
+        if write is not None:
+            g.flags.writeable = write
+
+    def _writeable(self) -> bool:
+        return self._ghost is None or bool(self._ghost.flags.writeable)
+
+    # -- protocols ---------------------------------------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return ufuncs.array_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return functions.array_function(func, types, args, kwargs)
+
+    def _host(self, why: str) -> np.ndarray[Any, Any]:
+        return conversion.download(self._kind.backend, native(self), why)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        found = self._host("a library asked for an ndarray")
+        if dtype is not None and np.dtype(dtype) != found.dtype:
+            if copy is False:
+                raise ValueError("a different dtype needs a copy, which copy=False forbids")
+            return found.astype(dtype)
+        if copy is False or found.base is None:
+            return found
+        shared = self._kind.backend.mutable and self._root is None
+        # Memory of an immutable array must not be written by the receiver, who may expect to: give a copy of it.
+        return found.copy() if copy or not shared else found
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self._kind.backend.dlpack(native(self), **kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._kind.backend.dlpack_device(native(self))
+
+    def __reduce__(self) -> Any:
+        return _rebuild, (self._kind.backend.name, np.array(self._host("pickling")), self._writeable())
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        made = self.copy()
+        memo[id(self)] = made
+        return made
+
+    def __len__(self) -> int:
+        shape = self.shape
+        if not shape:
+            raise TypeError("len() of unsized object")
+        return shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        shape = self.shape
+        if not shape:
+            raise TypeError("iteration over a 0-d array")
+        value = native(self)
+        backend = self._kind.backend
+        if len(shape) == 1 and backend.on_cpu(value) and wrapping.settings.current_scalars() == "numpy":
+            return iter(self._host("iteration"))
+        return (indexing.getitem(self, i) for i in range(shape[0]))
+
+    def __contains__(self, item: Any) -> bool:
+        return bool((self == item).any())
+
+    def __getitem__(self, key: Any) -> Any:
+        return indexing.getitem(self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        indexing.setitem(self, key, value)
+
+    def __delitem__(self, key: Any) -> NoReturn:
+        raise ValueError("cannot delete array elements")
+
+    # -- looking at values -------------------------------------------------------------------------------------------
+
+    def _one(self, why: str) -> np.ndarray[Any, Any]:
+        found = self._host(why)
+        if events.tap is not None and not self._kind.backend.on_cpu(native(self)):
+            events.tap.sync(why)
+        return found
+
+    def __bool__(self) -> bool:
+        return bool(self._one("bool()"))
+
+    def __int__(self) -> int:
+        return int(self._one("int()"))
+
+    def __float__(self) -> float:
+        return float(self._one("float()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._one("complex()"))
+
+    def __index__(self) -> int:
+        return operator.index(self._one("an index"))  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        return str(self._shown())
+
+    def __repr__(self) -> str:
+        return repr(self._shown())
+
+    def __format__(self, spec: str) -> str:
+        return format(self._shown(), spec)
+
+    def _shown(self) -> Any:
+        backend = self._kind.backend
+        if not backend.is_concrete(native(self)):
+            return f"Array({self.dtype}{list(self.shape)}, traced by {backend.name})"
+        return self._host("printing")
+
+    def item(self, *args: Any) -> Any:
+        """As ``ndarray.item``."""
+        return self._one("item()").item(*args)
+
+    def tolist(self) -> Any:
+        """As ``ndarray.tolist``."""
+        return self._host("tolist()").tolist()
+
+    def tobytes(self, order: Any = "C") -> bytes:
+        """As ``ndarray.tobytes``."""
+        return self._host("tobytes()").tobytes(order)
+
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:  # noqa: A002 -- NumPy's own name
+        """As ``ndarray.tofile``."""
+        self._host("tofile()").tofile(fid, sep, format)
+
+    def dumps(self) -> bytes:
+        """As ``ndarray.dumps``."""
+        return self._host("dumps()").dumps()
+
+    def dump(self, file: Any) -> None:
+        """As ``ndarray.dump``."""
+        self._host("dump()").dump(file)
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """The values as an ndarray; memory is shared where the library can."""
+        return self._host("to_numpy()")
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+        """The array on another device of its library: a new array, or this one if it is there already."""
+        backend = self._kind.backend
+        return wrapping.wrap(placement.move(native(self), backend, device), self._kind)
+
+    # -- operators ---------------------------------------------------------------------------------------------------
+
+    __add__, __radd__, __iadd__ = _binary(np.add), _reflected(np.add), _inplace(np.add)
+    __sub__, __rsub__, __isub__ = _binary(np.subtract), _reflected(np.subtract), _inplace(np.subtract)
+    __mul__, __rmul__, __imul__ = _binary(np.multiply), _reflected(np.multiply), _inplace(np.multiply)
+    __truediv__, __rtruediv__, __itruediv__ = _binary(np.divide), _reflected(np.divide), _inplace(np.divide)
+    __floordiv__, __rfloordiv__ = _binary(np.floor_divide), _reflected(np.floor_divide)
+    __ifloordiv__ = _inplace(np.floor_divide)
+    __mod__, __rmod__, __imod__ = _binary(np.remainder), _reflected(np.remainder), _inplace(np.remainder)
+    __and__, __rand__, __iand__ = _binary(np.bitwise_and), _reflected(np.bitwise_and), _inplace(np.bitwise_and)
+    __or__, __ror__, __ior__ = _binary(np.bitwise_or), _reflected(np.bitwise_or), _inplace(np.bitwise_or)
+    __xor__, __rxor__, __ixor__ = _binary(np.bitwise_xor), _reflected(np.bitwise_xor), _inplace(np.bitwise_xor)
+    __lshift__, __rlshift__ = _binary(np.left_shift), _reflected(np.left_shift)
+    __ilshift__ = _inplace(np.left_shift)
+    __rshift__, __rrshift__ = _binary(np.right_shift), _reflected(np.right_shift)
+    __irshift__ = _inplace(np.right_shift)
+    __rpow__ = _reflected(np.power)
+    __lt__, __le__ = _binary(np.less), _binary(np.less_equal)
+    __gt__, __ge__ = _binary(np.greater), _binary(np.greater_equal)
+    __eq__, __ne__ = _equality(np.equal, False), _equality(np.not_equal, True)
+    __neg__, __pos__, __invert__ = _unary(np.negative), _unary(np.positive), _unary(np.invert)
+    __abs__ = _unary(np.absolute)
+
+    def __pow__(self, exponent: Any, modulo: None = None) -> Any:
+        short = _short_power(self, exponent)
+        return _power(self, exponent) if short is None else ufuncs.array_ufunc(short, "__call__", (self,), {})
+
+    def __ipow__(self, exponent: Any) -> Any:
+        short = _short_power(self, exponent)
+        if short is None:
+            return _inplace_power(self, exponent)
+        return ufuncs.array_ufunc(short, "__call__", (self,), {"out": (self,)})
+
+    def __divmod__(self, other: Any) -> Any:
+        return ufuncs.array_ufunc(np.divmod, "__call__", (self, other), {})
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return ufuncs.array_ufunc(np.divmod, "__call__", (other, self), {})
+
+    def __matmul__(self, other: Any) -> Any:
+        if ufuncs._speaks(other) or (not isinstance(other, Handle) and ufuncs._defers(other)):
+            return NotImplemented
+        return ufuncs.array_ufunc(np.matmul, "__call__", (self, other), {})
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return ufuncs.array_ufunc(np.matmul, "__call__", (other, self), {})
+
+    def __imatmul__(self, other: Any) -> Any:
+        return ufuncs.array_ufunc(np.matmul, "__call__", (self, other), {"out": (self,)})
+
+    # -- methods that are a NumPy function ------------------------------------------------------------------------------
+
+    all, any = _method(np.all), _method(np.any)
+    argmax, argmin = _method(np.argmax), _method(np.argmin)
+    argpartition, argsort = _method(np.argpartition), _method(np.argsort)
+    choose, clip = _method(np.choose), _method(np.clip)
+    cumprod, cumsum = _method(np.cumprod), _method(np.cumsum)
+    diagonal, dot = _method(np.diagonal), _method(np.dot)
+    max, min = _method(np.max), _method(np.min)
+    mean, prod, std, sum, var = _method(np.mean), _method(np.prod), _method(np.std), _method(np.sum), _method(np.var)
+    nonzero = _method(np.nonzero)
+    ravel, repeat, reshape = _method(np.ravel), _method(np.repeat), _tuple_method(np.reshape)
+    round, searchsorted = _method(np.round), _method(np.searchsorted)
+    squeeze, swapaxes, take, trace = _method(np.squeeze), _method(np.swapaxes), _method(np.take), _method(np.trace)
+    transpose = _tuple_method(np.transpose)
+    put = _method(np.put)
+
+    def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
+        """As ``ndarray.compress``."""
+        return functions.call(np.compress, (condition, self), {"axis": axis, "out": out})
+
+    def conj(self) -> Any:
+        """As ``ndarray.conj``."""
+        return np.conjugate(self) if self.dtype.kind == "c" else self
+
+    conjugate = conj
+
+    @property
+    def T(self) -> Any:  # noqa: N802 -- NumPy's own name
+        """The transposed view."""
+        return views.derive(self, ghost(self).T)
+
+    @property
+    def mT(self) -> Any:  # noqa: N802 -- NumPy's own name
+        """The view with the last two axes swapped."""
+        return views.derive(self, ghost(self).mT)
+
+    def copy(self, order: Any = "C") -> Any:
+        """A copy with memory of its own. Floating values get the precision in force."""
+        return functions.call(np.copy, (self,), {})
+
+    def flatten(self, order: Any = "C") -> Any:
+        """A one-dimensional copy."""
+        return functions.call(np.copy, (functions.call(np.ravel, (self, order), {}),), {})
+
+    def astype(self, dtype: Any, order: Any = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True) -> Any:
+        """As ``ndarray.astype``; dtypes that exist only on the host give a NumPy array."""
+        wanted = np.dtype(dtype)
+        backend, have = self._kind.backend, self._kind.dtype
+        if not np.can_cast(have, wanted, casting):
+            raise TypeError(f"Cannot cast array data from {have!r} to {wanted!r} according to the rule {casting!r}")
+        wanted = dtypes.apply_precision(wanted, wrapping.settings.current_precision())
+        if not copy and wanted == have:
+            return self
+        if dtypes.category(wanted) == "other" or not backend.holds(wanted):
+            host.allow("ndarray.astype", backend, f"dtype {wanted} exists only on the host")
+            return self._host("astype").astype(wanted)
+        with backend.within():
+            value = native(self)
+            made = backend.prim.copy(value) if wanted == have else backend.prim.astype(value, wanted)
+        return wrapping.wrap(made, backend.kind(wanted))
+
+    def view(self, dtype: Any = None, type: Any = None) -> Any:  # noqa: A002 -- NumPy's own name
+        """A view; with a dtype of the same item size, the same bits read as that dtype (read-only, not written through)."""
+        if dtype is None or np.dtype(dtype) == self.dtype:
+            return views.derive(self, ghost(self)[...])
+        wanted = np.dtype(dtype)
+        backend = self._kind.backend
+        if backend.native_is_ndarray:
+            return views.derive(self, ghost(self).view(wanted))
+        if wanted.itemsize != self.itemsize or dtypes.category(wanted) == "other":
+            return host.call(np.ndarray.view, (self, wanted), {}, backend, f"{self.dtype} is reread as {wanted}")
+        with backend.within():
+            return _read_only(wrapping.wrap(backend.prim.view_dtype(native(self), wanted), backend.kind(wanted)))
+
+    def fill(self, value: Any) -> None:
+        """As ``ndarray.fill``."""
+        indexing.setitem(self, ..., value)
+
+    def sort(self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
+        """Sort in place."""
+        indexing.setitem(self, ..., functions.call(np.sort, (self,), {"axis": axis, "kind": kind, "stable": stable}))
+
+    def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
+        """Partition in place."""
+        indexing.setitem(self, ..., functions.call(np.partition, (self, kth), {"axis": axis}))
+
+    def byteswap(self, inplace: bool = False) -> Any:
+        """As ``ndarray.byteswap``; on the host."""
+        made = host.call(np.ndarray.byteswap, (self,), {}, self._kind.backend, "no library swaps bytes")
+        if not inplace:
+            return made
+        indexing.setitem(self, ..., made)
+        return self
+
+    @property
+    def real(self) -> Any:
+        """The real part: the array itself if it is real. For complex arrays on a device, read-only."""
+        backend = self._kind.backend
+        if self.dtype.kind != "c" or backend.native_is_ndarray:
+            return views.derive(self, ghost(self).real)
+        with backend.within():
+            value = backend.prim.real(native(self))
+        return _read_only(wrapping.wrap(value, backend.kind(backend.dtype_of(value))))
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        if self.dtype.kind == "c":
+            value = value + 1j * self.imag
+        indexing.setitem(self, ..., value)
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part, read-only; zeros if the array is real."""
+        backend = self._kind.backend
+        if self.dtype.kind == "c" and backend.native_is_ndarray:
+            return views.derive(self, ghost(self).imag)
+        with backend.within():
+            if self.dtype.kind == "c":
+                value = backend.prim.imag(native(self))
+            else:
+                value = backend.prim.full(self.shape, 0, self.dtype, backend.device_of(native(self)))
+        return _read_only(wrapping.wrap(value, backend.kind(backend.dtype_of(value))))
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        if self.dtype.kind != "c":
+            raise TypeError("array does not have imaginary part to set")
+        indexing.setitem(self, ..., self.real + 1j * value)
+
+    @property
+    def flat(self) -> Any:
+        """The elements in C order: indexable, assignable, iterable."""
+        return Flat(self)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        Flat(self)[:] = value
+
+
+class Flat:
+    """``Array.flat``: a flat iterator over the elements in C order."""
+
+    __slots__ = ("base",)
+
+    def __init__(self, base: Array) -> None:
+        self.base = base
+
+    def __len__(self) -> int:
+        return self.base.size
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.base.ravel())
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self.base.ravel()[key]
+        return found.copy() if isinstance(found, Array) else found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        flat = self.base.flatten()
+        if isinstance(value, Array | np.ndarray | list | tuple):
+            count = len(np.empty(len(flat))[key]) if not isinstance(key, int) else 1
+            value = np.resize(value, count)  # NumPy repeats the values as often as needed
+            value = value[0] if isinstance(key, int) else value
+        flat[key] = value
+        indexing.setitem(self.base, ..., flat.reshape(self.base.shape))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.asarray(self.base.ravel(), dtype=dtype)
+
+
+class Scalar(Array):
+    """A scalar on the device: immutable as ``np.float64`` is, hashable, formattable; its value is read when looked at.
+
+    Results that are scalars in NumPy are ``Scalar`` on an accelerator and under a trace. On a CPU device they are NumPy's
+    own scalars.
+    """
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(self.item())
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise TypeError(f"'{self.dtype.type.__name__}' object does not support item assignment")
+
+    def __getitem__(self, key: Any) -> Any:
+        if key == () or key is Ellipsis:
+            return self if key == () else wrapping.wrap(native(self), self._kind)
+        raise IndexError("invalid index to scalar variable.")
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError(f"'{self.dtype.type.__name__}' object is not iterable")
+
+    def __len__(self) -> NoReturn:
+        raise TypeError(f"object of type '{self.dtype.type.__name__}' has no len()")
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return round(self._shown()[()], ndigits)
+
+    def __trunc__(self) -> int:
+        return int(self.item())
+
+    def __floor__(self) -> int:
+        return int(np.floor(self.item()))
+
+    def __ceil__(self) -> int:
+        return int(np.ceil(self.item()))
+
+    def _shown(self) -> Any:
+        found = super()._shown()
+        return found[()] if isinstance(found, np.ndarray) else found
+
+    # In-place operators make a new scalar: ``t = s; s += 1`` leaves t. Python does that where __iadd__ gives up.
+    def _new(self, other: Any) -> Any:
+        return NotImplemented
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = _new
+    __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = __imatmul__ = _new
+
+
+def _short_power(base: Array, exponent: Any) -> np.ufunc | None:
+    """NumPy's own short cuts for a scalar exponent, which are exact: x**2 is x*x, x**0.5 is sqrt(x)."""
+    if type(exponent) not in (int, float):
+        return None
+    kind = base._kind.dtype.kind
+    if kind in "fc":
+        return {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}.get(exponent)
+    return np.square if kind in "iu" and exponent == 2 and type(exponent) is int else None
+
+
+def _read_only(a: Array) -> Array:
+    ghost(a).flags.writeable = False
+    return a
+
+
+def _rebuild(name: str, values: np.ndarray[Any, Any], writeable: bool) -> Array:
+    """Unpickle: on the backend's default device here, or as a NumPy-held array if the library is not installed."""
+    backend = loader.load(name if name in loader.available() else "numpy")
+    value = conversion.upload(backend, values, why="unpickled")
+    made: Array = wrapping.wrap(value, backend.kind(backend.dtype_of(value)))
+    return made if writeable else _read_only(made)
+
+
+views.wrapper = Array
+wrapping.scalar_class = Scalar
+loader.set_wrapper(Array)
+

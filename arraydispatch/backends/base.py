@@ -1,0 +1,357 @@
+"""What a library must offer to be a backend: the whole contract, in one file.
+
+A backend is a package ``arraydispatch/backends/<name>/`` whose ``__init__.py`` defines ``BACKEND``, an instance of a
+:class:`Backend` subclass, and which consists of
+
+``backend.py``     the :class:`Backend` subclass: identity, dtypes, devices, conversion (this file's class);
+``primitives.py``  a module with one function for each name in :data:`PRIMITIVES`, strict and small;
+``ufuncs.py``      the tables ``UFUNCS``, ``REDUCE``, ``ACCUMULATE``: NumPy ufunc object -> kernel;
+``overrides.py``   (optional) ``OVERRIDES``: NumPy function object -> code for this library alone, each citing why.
+
+Primitives are strict: NumPy's argument handling (negative axes, ``dtype=``, ``where=``, ``initial=``, ``out=``,
+promotion, error messages) is written once above them. They see native arrays only, already of the right dtype.
+Where a library cannot do a thing, a primitive or a kernel raises :class:`Unsupported` with the reason, and the call
+goes to the host by policy. Nothing else is caught.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, Callable, ClassVar, ContextManager
+
+import numpy as np
+
+Native = Any
+"""An array of the backend's library (or a tracer of it)."""
+
+
+class Unsupported(Exception):
+    """Raised by a primitive or a kernel: the library cannot do this, because (the message)."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """One device of one backend.
+
+    Parameters
+    ----------
+    backend : str
+        Name of the backend.
+    name : str
+        The library-neutral spelling: ``"cpu"``, ``"cuda:0"``, ``"tpu:1"``, ``"mps"``.
+    kind : str
+        ``"CPU"``, ``"GPU"`` or ``"TPU"``.
+    memory : int
+        Bytes of memory, -1 where the library does not tell.
+    processor_count : int
+        Cores or multiprocessors, -1 where the library does not tell.
+    description : str
+        A human name, such as the chip's.
+    native : object
+        The library's own device object.
+    """
+
+    backend: str
+    name: str
+    kind: str
+    memory: int = -1
+    processor_count: int = -1
+    description: str = ""
+    native: Any = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return self.name == other
+        if isinstance(other, Device):
+            return (self.backend, self.name) == (other.backend, other.name)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+class Kind:
+    """A backend together with a dtype: the flyweight that every array carries and every plan is keyed by."""
+
+    __slots__ = ("backend", "dtype")
+
+    def __init__(self, backend: Backend, dtype: np.dtype[Any]) -> None:
+        self.backend = backend
+        self.dtype = dtype
+
+    def __repr__(self) -> str:
+        return f"<{self.backend.name} {self.dtype}>"
+
+
+PRIMITIVES: dict[str, str] = {
+    # -- making and moving -------------------------------------------------------------------------------------
+    "full": "(shape, value, dtype, device) -> array filled with a Python or NumPy scalar",
+    "iota": "(n, dtype, device) -> 0, 1, … n-1",
+    "astype": "(a, dtype) -> C cast as NumPy's `astype` (float to int truncates, complex to real drops); a itself if equal",
+    "copy": "(a) -> the same values in a buffer of their own",
+    "view_dtype": "(a, dtype) -> same bits, dtype of the same item size",
+    # -- shape -------------------------------------------------------------------------------------------------
+    "reshape": "(a, shape) -> C order; may alias",
+    "transpose": "(a, perm) -> may alias",
+    "broadcast_to": "(a, shape) -> may alias",
+    "flip": "(a, axes) -> reversed along the axes",
+    "concatenate": "(list of arrays of one dtype, axis)",
+    "pad": "(a, [(before, after), …], value) -> constant padding",
+    # -- elements ----------------------------------------------------------------------------------------------
+    "slice": "(a, key) -> key: one slice per axis with explicit ints; step > 0; may alias",
+    "slice_update": "(a, key, value) -> a with a[key] = value (broadcast, same dtype); in place where the library can",
+    "gather": "(a, indices) -> a[i0, i1, …]: int64 arrays of one common shape for the leading axes, in bounds, >= 0",
+    "scatter": "(a, indices, value, how) -> a with a[i0, …] = value; how: set add multiply maximum minimum; a fresh array or in place",
+    "take": "(a, indices, axis) -> indices: int64 of any rank, in bounds, >= 0",
+    "take_along_axis": "(a, indices, axis) -> int64, in bounds, >= 0, other axes already equal",
+    "nonzero": "(a) -> tuple of int64 arrays (value-dependent)",
+    "mask": "(a, mask) -> 1-d array of a[mask], mask of a's shape (value-dependent)",
+    "where": "(condition: bool, x, y) -> x and y of one dtype, all broadcast",
+    # -- order -------------------------------------------------------------------------------------------------
+    "sort": "(a, axis) -> ascending, NaN last, stable",
+    "argsort": "(a, axis) -> int64, ascending, NaN last, stable",
+    "argmax": "(a, axis) -> int64; first of equals, first NaN wins",
+    "argmin": "(a, axis) -> int64; first of equals, first NaN wins",
+    "searchsorted": "(sorted 1-d, values, side) -> int64, both of one dtype",
+    "bincount": "(x: 1-d int64 >= 0, weights: 1-d float64 or None, length) -> int64, or float64 with weights",
+    # -- complex -----------------------------------------------------------------------------------------------
+    "real": "(a complex) -> real part",
+    "imag": "(a complex) -> imaginary part",
+    "complex": "(re, im of one float dtype) -> complex",
+    # -- linear algebra (stacks of matrices in the last two axes; float32/64, complex64/128) ---------------------
+    "matmul": "(a, b) -> np.matmul on ndim >= 1, one dtype, any numeric dtype",
+    "cholesky": "(a) -> lower factor; LinAlgError if not positive definite",
+    "qr": "(a, complete: bool) -> (q, r)",
+    "svd": "(a, full_matrices) -> (u, s, vh)",
+    "svdvals": "(a) -> s, descending",
+    "eigh": "(a, lower: bool) -> (w ascending, v), reading one triangle",
+    "eigvalsh": "(a, lower: bool) -> w ascending",
+    "eig": "(a) -> (w, v), complex",
+    "eigvals": "(a) -> w, complex",
+    "solve": "(a, b) -> b is (…, n, k); LinAlgError if singular",
+    "inv": "(a) -> LinAlgError if singular",
+    "slogdet": "(a) -> (sign, logabsdet)",
+    "det": "(a)",
+    # -- FFT: no padding, 'backward' scaling (1/n on the inverse), complex64/128 ----------------------------------
+    "fftn": "(a complex, axes)",
+    "ifftn": "(a complex, axes)",
+    "rfft": "(a real, axis) -> n//2+1 complex",
+    "irfft": "(a complex with n//2+1 entries along axis, n, axis) -> real",
+}
+"""Name -> signature and meaning. A test holds every backend's ``primitives.py`` against this table."""
+
+
+class Backend:
+    """One array library behind one protocol. Also a context manager: ``with ad.backend("torch"):``.
+
+    Class attributes a subclass sets
+    --------------------------------
+    name : str
+        The public name.
+    library : str
+        The module whose presence means "installed".
+    install : str
+        The command that installs it.
+    mutable : bool
+        True where native arrays can be written in place and views of them alias.
+    """
+
+    name: ClassVar[str]
+    library: ClassVar[str]
+    install: ClassVar[str]
+    mutable: ClassVar[bool]
+
+    native_is_ndarray: ClassVar[bool] = False
+    """Whether native arrays are ndarrays, so that they answer for their own views."""
+
+    prim: ModuleType
+    UFUNCS: dict[Any, Callable[..., Any]]
+    REDUCE: dict[Any, Callable[..., Any]]
+    ACCUMULATE: dict[Any, Callable[..., Any]]
+    OVERRIDES: dict[Any, Callable[..., Any]]
+    INPLACE: frozenset[Any] = frozenset()
+    """Ufuncs whose kernel takes ``out=`` of the loop's output dtype with the same result."""
+    SCALARS: frozenset[Any] = frozenset()
+    """Ufuncs whose kernel takes a Python scalar as one operand (32 and 64 bit dtypes) with the same result."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[Any, Kind] = {}
+        self.entries: dict[Any, Any] = {}
+        """NumPy function -> resolved entry; filled by the registry."""
+
+    # -- identity ------------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"<Backend {self.name}>"
+
+    def kind(self, dtype: np.dtype[Any]) -> Kind:
+        """The flyweight for (self, dtype)."""
+        kind = self._kinds.get(dtype)
+        if kind is None:
+            kind = self._kinds[dtype] = Kind(self, dtype)
+        return kind
+
+    @property
+    def module(self) -> ModuleType:
+        """The library itself, for native functions: ``torch``, ``jax.numpy``, ``tensorflow``, ``numpy``."""
+        raise NotImplementedError
+
+    @property
+    def version(self) -> str:
+        """Version of the installed library."""
+        raise NotImplementedError
+
+    def is_native(self, value: object) -> bool:
+        """True for this library's arrays, variables and tracers."""
+        raise NotImplementedError
+
+    # -- properties of a native value ------------------------------------------------------------------------------
+
+    def dtype_of(self, a: Native) -> np.dtype[Any]:
+        """NumPy's dtype of a native array (ml_dtypes' for bfloat16)."""
+        raise NotImplementedError
+
+    def holds(self, dtype: np.dtype[Any]) -> bool:
+        """Whether the library has this dtype at all."""
+        raise NotImplementedError
+
+    def shape_of(self, a: Native) -> tuple[int, ...]:
+        """Shape as a tuple of ints."""
+        raise NotImplementedError
+
+    def device_of(self, a: Native) -> Any:
+        """The library's own device object of an array (None for a tracer): what primitives take as ``device``."""
+        raise NotImplementedError
+
+    def strides_of(self, a: Native) -> tuple[int, ...] | None:
+        """Strides in elements where the library has them, None for C-contiguous libraries."""
+        return None
+
+    def is_concrete(self, a: Native) -> bool:
+        """False for a tracer: its value is not known now."""
+        return True
+
+    def on_cpu(self, a: Native) -> bool:
+        """True when the value is concrete and in host memory: scalars of it are NumPy's own."""
+        raise NotImplementedError
+
+    # -- conversion ------------------------------------------------------------------------------------------------
+
+    def from_numpy(self, x: np.ndarray[Any, Any], device: Any = None, copy: bool = True) -> Native:
+        """A native array on ``device`` (library's own object; None: the default device).
+
+        With ``copy=False`` memory may be shared, where the library can. Raises :class:`Unsupported` for dtypes the
+        library has not (object, strings, datetimes, longdouble).
+        """
+        raise NotImplementedError
+
+    def to_numpy(self, a: Native) -> np.ndarray[Any, Any]:
+        """An ndarray of the values; shares memory where the library can (then read-only if the array is immutable)."""
+        raise NotImplementedError
+
+    def from_dlpack(self, x: Any) -> Native:
+        """A native array sharing the memory of a DLPack exporter; raises what the library raises when it cannot."""
+        raise NotImplementedError
+
+    def item(self, a: Native) -> Any:
+        """A concrete 0-d array as NumPy's own scalar."""
+        return self.to_numpy(a)[()]
+
+    def synchronize(self, *arrays: Native) -> None:
+        """Wait until the arrays (all of the library's work, if none are given) are computed."""
+
+    # -- devices, options -------------------------------------------------------------------------------------------
+
+    def devices(self) -> list[Device]:
+        """Every device of the library here, the default one first."""
+        raise NotImplementedError
+
+    def to_device(self, a: Native, device: Device) -> Native:
+        """The array on another device of this library."""
+        raise NotImplementedError
+
+    OPTIONS: ClassVar[dict[str, str]] = {}
+    """Name -> meaning of each option of ``ad.use(name, **options)``."""
+
+    def configure(self, **options: Any) -> None:
+        """Apply options (already checked against :attr:`OPTIONS`); raise where one can no longer change."""
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """Features by name: ``"jit" "grad" "vmap" "sparse" "float64" "bfloat16" "mutable" …``."""
+        raise NotImplementedError
+
+    def supports(self, feature: str) -> bool:
+        """True if ``feature`` is a capability, a primitive, or a NumPy function this backend runs itself."""
+        raise NotImplementedError
+
+    # -- hooks ------------------------------------------------------------------------------------------------------
+
+    scoped: ClassVar[bool] = False
+    """Whether :attr:`scope` is ever not None."""
+
+    @property
+    def scope(self) -> Callable[[], ContextManager[Any]] | None:
+        """Entered around each dispatched call when not None (64-bit types on a library that hides them)."""
+        return None
+
+    def within(self) -> ContextManager[Any]:
+        """The scope, or a context that does nothing."""
+        scope = self.scope
+        return nullcontext() if scope is None else scope()
+
+    def dlpack(self, a: Native, **kwargs: Any) -> Any:
+        """A DLPack capsule of a native array; keywords as ``__dlpack__`` has them."""
+        return a.__dlpack__(**kwargs)
+
+    def dlpack_device(self, a: Native) -> tuple[int, int]:
+        """As ``__dlpack_device__``."""
+        device: tuple[int, int] = a.__dlpack_device__()
+        return device
+
+    def adopt_wrapper(self, wrapper: type) -> None:
+        """Teach the library to take ``wrapper`` (which has ``.native``) in its own functions; called once at load."""
+
+    def fill(self, a: Native, value: Native) -> None:
+        """Overwrite ``a`` in place with ``value`` of its shape and dtype. Mutable backends only."""
+        raise NotImplementedError
+
+    def strided(self, a: Native, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Native:
+        """An aliasing view of a mutable native array, in elements from its first one; no negative strides."""
+        raise NotImplementedError
+
+    def may_share(self, a: Native, b: Native) -> bool:
+        """Whether two native arrays of a mutable backend may share memory."""
+        return False
+
+    def compute_dtype(self, ufunc: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """The dtype in which the library computes a loop whose own dtype has no kernel; ``dtype`` itself if it has."""
+        return dtype
+
+    def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Native:
+        """``"normal"`` (standard) or ``"uniform"`` ([0, 1)) numbers from the library's own generator."""
+        raise NotImplementedError
+
+    def seed(self, n: int) -> None:
+        """Seed the library's own generator."""
+        raise NotImplementedError
+
+    # -- settings are pushed by the layer above ---------------------------------------------------------------------
+
+    _enter: ClassVar[Callable[[Backend], Any]]
+    _exit: ClassVar[Callable[[Backend], None]]
+
+    def __enter__(self) -> Backend:
+        type(self)._enter(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        type(self)._exit(self)

@@ -1,0 +1,188 @@
+"""Linear algebra and FFT primitives of the JAX backend.
+
+LAPACK's failures are values in JAX (NaN, infinity) and `numpy.linalg.LinAlgError` in NumPy. Each kernel here also
+returns whether it failed; that is looked at where it can be, and under a trace JAX's values stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from arraydispatch.backends.base import Unsupported
+from arraydispatch.backends.jax.compiled import highest, is_concrete, kernel
+
+Array = Any
+
+
+def _checked(message: str, static: tuple[int, ...] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Jit a function that returns (result, failed) into one that raises `LinAlgError` where NumPy does."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        compiled = kernel(highest(function), static)
+
+        @wraps(function)
+        def call(*args: Any) -> Any:
+            result, failed = compiled(*args)
+            if is_concrete(failed) and failed:
+                raise np.linalg.LinAlgError(message)
+            return result
+
+        return call
+
+    return decorate
+
+
+def _finite(a: Array) -> Array:
+    return jnp.all(jnp.isfinite(a))
+
+
+# -- factorisations --------------------------------------------------------------------------------------------------
+
+
+@_checked("Matrix is not positive definite")
+def cholesky(a: Array) -> Any:
+    factor = jnp.linalg.cholesky(a, symmetrize_input=False)
+    return factor, jnp.any(jnp.isnan(jnp.diagonal(factor, axis1=-2, axis2=-1).real))
+
+
+_qr = kernel(highest(lambda a, complete: tuple(jnp.linalg.qr(a, "complete" if complete else "reduced"))), (1,))
+
+
+def qr(a: Array, complete: bool) -> tuple[Array, Array]:
+    q, r = _qr(a, complete)
+    return q, r
+
+
+@_checked("SVD did not converge", (1,))
+def svd(a: Array, full_matrices: bool) -> Any:
+    return tuple(jnp.linalg.svd(a, full_matrices=full_matrices)), ~_finite(a)
+
+
+@_checked("SVD did not converge")
+def svdvals(a: Array) -> Any:
+    return jnp.linalg.svd(a, compute_uv=False), ~_finite(a)
+
+
+def _hermitian(a: Array, lower: bool) -> Array:
+    """The matrix one triangle says it is: JAX averages the two."""
+    triangle = jnp.tril(a, -1) if lower else jnp.triu(a, 1)
+    diagonal = jnp.real(jnp.diagonal(a, axis1=-2, axis2=-1)).astype(a.dtype)
+    eye = jnp.eye(a.shape[-1], dtype=bool)
+    return jnp.where(eye, diagonal[..., None, :], triangle + jnp.conj(jnp.swapaxes(triangle, -1, -2)))
+
+
+@_checked("Eigenvalues did not converge", (1,))
+def eigh(a: Array, lower: bool) -> Any:
+    w, v = jnp.linalg.eigh(_hermitian(a, lower), symmetrize_input=False)
+    return (w, v), ~_finite(w)
+
+
+@_checked("Eigenvalues did not converge", (1,))
+def eigvalsh(a: Array, lower: bool) -> Any:
+    w = jnp.linalg.eigvalsh(_hermitian(a, lower), symmetrize_input=False)
+    return w, ~_finite(w)
+
+
+@_checked("Array must not contain infs or NaNs")
+def _eig(a: Array) -> Any:
+    return tuple(jnp.linalg.eig(a)), ~_finite(a)
+
+
+@_checked("Array must not contain infs or NaNs")
+def _eigvals(a: Array) -> Any:
+    return jnp.linalg.eigvals(a), ~_finite(a)
+
+
+def _cpu_only(a: Array) -> None:
+    platforms = {d.platform for d in a.devices()} if is_concrete(a) else {jax.default_backend()}
+    if platforms != {"cpu"}:
+        raise Unsupported("JAX has the eigenvalues of a general matrix on the CPU only")
+
+
+def eig(a: Array) -> tuple[Array, Array]:
+    _cpu_only(a)
+    w, v = _eig(a)
+    return w, v
+
+
+def eigvals(a: Array) -> Array:
+    _cpu_only(a)
+    return _eigvals(a)
+
+
+# -- equations -------------------------------------------------------------------------------------------------------
+
+
+def _solve_lu(a: Array, b: Array) -> tuple[Array, Array]:
+    batch = jnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    b = jnp.broadcast_to(b, (*batch, *b.shape[-2:]))
+    if a.size == 0 or b.size == 0:
+        return jnp.zeros_like(b), jnp.array(False)
+    factors, _, permutation = lax.linalg.lu(a)
+    singular = jnp.any(jnp.diagonal(factors, axis1=-2, axis2=-1) == 0)  # LAPACK's own test
+    factors = jnp.broadcast_to(factors, (*batch, *a.shape[-2:]))
+    permutation = jnp.broadcast_to(permutation, (*batch, a.shape[-1]))
+    b = jnp.take_along_axis(b, permutation[..., None], -2)
+    x = lax.linalg.triangular_solve(factors, b, left_side=True, lower=True, unit_diagonal=True)
+    return lax.linalg.triangular_solve(factors, x, left_side=True, lower=False), singular
+
+
+solve = _checked("Singular matrix")(_solve_lu)
+
+
+@_checked("Singular matrix")
+def inv(a: Array) -> Any:
+    return _solve_lu(a, jnp.broadcast_to(jnp.eye(a.shape[-1], dtype=a.dtype), a.shape))
+
+
+_slogdet = kernel(highest(lambda a: tuple(jnp.linalg.slogdet(a))))
+det = kernel(highest(jnp.linalg.det))
+
+
+def slogdet(a: Array) -> tuple[Array, Array]:
+    sign, logabsdet = _slogdet(a)
+    return sign, logabsdet
+
+
+# -- FFT -------------------------------------------------------------------------------------------------------------
+
+
+def _along_all(transform: Callable[..., Array]) -> Callable[..., Array]:
+    def body(a: Array, axes: tuple[int, ...]) -> Array:
+        # One axis at a time where `jnp.fft` has no program: above three, or an axis named twice.
+        if len(axes) > 3 or len(set(axes)) < len(axes):
+            for axis in reversed(axes):
+                a = transform(a, axes=(axis,))
+            return a
+        return transform(a, axes=axes) if axes else a
+
+    return kernel(body, static=(1,))
+
+
+_fftn = _along_all(jnp.fft.fftn)
+_ifftn = _along_all(jnp.fft.ifftn)
+_rfft = kernel(lambda a, axis: jnp.fft.rfft(a, axis=axis), (1,))
+_irfft = kernel(jnp.fft.irfft, (1, 2))
+
+
+def fftn(a: Array, axes: tuple[int, ...]) -> Array:
+    return _fftn(a, tuple(axes))
+
+
+def ifftn(a: Array, axes: tuple[int, ...]) -> Array:
+    return _ifftn(a, tuple(axes))
+
+
+def rfft(a: Array, axis: int) -> Array:
+    return _rfft(a, axis)
+
+
+def irfft(a: Array, n: int, axis: int) -> Array:
+    return _irfft(a, n, axis)

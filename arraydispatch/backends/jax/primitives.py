@@ -1,0 +1,451 @@
+"""The primitives of `arraydispatch.backends.base.PRIMITIVES` in JAX; those of linear algebra are in ``linalg``.
+
+Each is one jitted function. What would make every new value a new program (the start of a window, a fill value) is
+traced; shapes, axes and dtypes are static.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from arraydispatch.backends.base import Unsupported
+from arraydispatch.backends.jax.compiled import highest, is_concrete, kernel
+from arraydispatch.backends.jax.linalg import (
+    cholesky,
+    det,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    fftn,
+    ifftn,
+    inv,
+    irfft,
+    qr,
+    rfft,
+    slogdet,
+    solve,
+    svd,
+    svdvals,
+)
+
+__all__ = [
+    "argmax",
+    "argmin",
+    "argsort",
+    "astype",
+    "bincount",
+    "broadcast_to",
+    "cholesky",
+    "complex",
+    "concatenate",
+    "copy",
+    "det",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "fftn",
+    "flip",
+    "full",
+    "gather",
+    "ifftn",
+    "imag",
+    "inv",
+    "iota",
+    "irfft",
+    "mask",
+    "matmul",
+    "nonzero",
+    "pad",
+    "qr",
+    "real",
+    "reshape",
+    "rfft",
+    "scatter",
+    "scatter_donated",
+    "searchsorted",
+    "slice",
+    "slice_update",
+    "slice_update_donated",
+    "slogdet",
+    "solve",
+    "sort",
+    "svd",
+    "svdvals",
+    "take",
+    "take_along_axis",
+    "transpose",
+    "view_dtype",
+    "where",
+]
+
+Array = Any
+DType = np.dtype[Any]
+
+_IN_BOUNDS = "promise_in_bounds"  # the caller has checked; JAX's own modes clamp or drop
+
+# -- making and moving -----------------------------------------------------------------------------------------------
+
+
+@cache
+def _on(device: Any, function: Callable[..., Array], static: tuple[int, ...]) -> Callable[..., Array]:
+    if device is None:
+        return jax.jit(function, static_argnums=static)  # type: ignore[no-any-return]
+    sharding = jax.sharding.SingleDeviceSharding(device) if isinstance(device, jax.Device) else device
+    return jax.jit(function, static_argnums=static, out_shardings=sharding)  # type: ignore[no-any-return]
+
+
+def _full(value: Array, shape: tuple[int, ...]) -> Array:
+    return jnp.broadcast_to(value, shape) if shape else jnp.copy(value)
+
+
+def _iota(n: int, dtype: DType) -> Array:
+    return lax.iota(np.uint8, n).astype(bool) if dtype == np.bool_ else lax.iota(dtype, n)
+
+
+def full(shape: tuple[int, ...], value: Any, dtype: DType, device: Any) -> Array:
+    if isinstance(value, jax.Array):
+        value = astype(value, dtype)
+    else:
+        value = np.asarray(value).astype(dtype)  # not `asarray(value, dtype)`, which refuses -1 for unsigned types
+    return _on(device, _full, (1,))(value, tuple(shape))
+
+
+def iota(n: int, dtype: DType, device: Any) -> Array:
+    return _on(device, _iota, (0, 1))(n, dtype)
+
+
+def _to_integer(a: Array, dtype: DType) -> Array:
+    # XLA's conversion saturates and sends NaN to 0. NumPy's is C's, undefined outside the range; these are the values
+    # of x86: the lowest signed integer of 32 bits (64 for wider types), cut down to the type's width.
+    def through(wide: type[np.signedinteger[Any]]) -> Array:
+        low, high = -(2.0 ** (np.dtype(wide).itemsize * 8 - 1)), 2.0 ** (np.dtype(wide).itemsize * 8 - 1)
+        whole = lax.floor(lax.abs(a))
+        inside = (jnp.where(a < 0, -whole, whole) >= low) & (whole <= high) & (a < high)
+        return jnp.where(inside, a.astype(wide), np.iinfo(wide).min)
+
+    if a.dtype.itemsize == 2:
+        a = a.astype(np.float32)  # its range holds the bounds above
+    if dtype == np.uint64:
+        top = (a >= 2.0**63) & (a < 2.0**64)
+        return jnp.where(top, a.astype(np.uint64), through(np.int64).astype(np.uint64))
+    # uint32 goes by way of int64, as scalar code does.
+    return through(np.int32 if dtype.itemsize < 4 or dtype == np.int32 else np.int64).astype(dtype)
+
+
+def _astype(a: Array, dtype: DType) -> Array:
+    if dtype == np.bool_:
+        return a != 0
+    if jnp.issubdtype(a.dtype, np.complexfloating) and not jnp.issubdtype(dtype, np.complexfloating):
+        a = lax.real(a)
+    if jnp.issubdtype(a.dtype, jnp.floating) and jnp.issubdtype(dtype, np.integer):
+        return _to_integer(a, dtype)
+    return a.astype(dtype)
+
+
+_astype_compiled = kernel(_astype, static=(1,))
+
+
+def astype(a: Array, dtype: DType) -> Array:
+    return a if a.dtype == dtype else _astype_compiled(a, dtype)
+
+
+copy = kernel(lambda a: a)
+
+
+def _view_dtype(a: Array, dtype: DType) -> Array:
+    if a.dtype == np.bool_:
+        a = a.astype(np.uint8)
+    if jnp.issubdtype(a.dtype, np.complexfloating):
+        if jnp.issubdtype(dtype, np.complexfloating):
+            return a
+        if a.dtype.itemsize != 8:
+            raise Unsupported("JAX has no real type of 16 bytes")
+        low, high = (lax.bitcast_convert_type(part, np.uint32) for part in (lax.real(a), lax.imag(a)))
+        a = low.astype(np.uint64) | high.astype(np.uint64) << np.uint64(32)
+    if dtype == np.bool_:
+        return a != 0
+    if jnp.issubdtype(dtype, np.complexfloating):
+        bits = lax.bitcast_convert_type(a, np.uint64)
+        parts = ((bits >> np.uint64(shift)).astype(np.uint32) for shift in (0, 32))
+        return lax.complex(*[lax.bitcast_convert_type(part, np.float32) for part in parts])
+    return lax.bitcast_convert_type(a, dtype)
+
+
+view_dtype = kernel(_view_dtype, static=(1,))
+
+# -- shape -----------------------------------------------------------------------------------------------------------
+
+_reshape = jax.jit(jnp.reshape, static_argnums=1)
+_transpose = jax.jit(lax.transpose, static_argnums=1)
+_broadcast_to = jax.jit(jnp.broadcast_to, static_argnums=1)
+_flip = kernel(lax.rev, static=(1,))
+_concatenate = kernel(lax.concatenate, static=(1,))
+_pad = kernel(lambda a, widths, value: lax.pad(a, value, [(*width, 0) for width in widths]), static=(1,))
+
+
+def reshape(a: Array, shape: tuple[int, ...]) -> Array:
+    return _reshape(a, tuple(shape))
+
+
+def transpose(a: Array, perm: tuple[int, ...]) -> Array:
+    return _transpose(a, tuple(perm))
+
+
+def broadcast_to(a: Array, shape: tuple[int, ...]) -> Array:
+    return _broadcast_to(a, tuple(shape))
+
+
+def flip(a: Array, axes: tuple[int, ...]) -> Array:
+    return _flip(a, tuple(axes))
+
+
+def concatenate(arrays: Sequence[Array], axis: int) -> Array:
+    return _concatenate(tuple(arrays), axis)
+
+
+def pad(a: Array, widths: Sequence[tuple[int, int]], value: Any) -> Array:
+    value = astype(value, a.dtype) if isinstance(value, jax.Array) else np.asarray(value).astype(a.dtype)
+    return _pad(a, tuple([(before, after) for before, after in widths]), value)
+
+
+# -- elements --------------------------------------------------------------------------------------------------------
+
+
+def _window(key: tuple[builtins.slice, ...]) -> tuple[Any, tuple[int, ...], tuple[int, ...] | None]:
+    """Starts (traced), lengths and steps (static; None where all are 1) of a key: a moving window is one program."""
+    starts, sizes, steps, stepped = [], [], [], False
+    for part in key:
+        start, stop, step = part.start, part.stop, part.step or 1
+        size = max((stop - start + step - 1) // step, 0)
+        starts.append(start if size else 0)
+        sizes.append(size)
+        steps.append(step)
+        if step != 1:
+            stepped = True
+    return np.array(starts, np.int64), tuple(sizes), tuple(steps) if stepped else None
+
+
+def _extent(sizes: tuple[int, ...], steps: tuple[int, ...]) -> list[int]:
+    return [(size - 1) * step + 1 if size else 0 for size, step in zip(sizes, steps)]
+
+
+def _slice(a: Array, starts: Array, sizes: tuple[int, ...], steps: tuple[int, ...] | None) -> Array:
+    corner = [starts[axis] for axis in range(a.ndim)]
+    if steps is None:
+        return lax.dynamic_slice(a, corner, sizes)
+    extent = _extent(sizes, steps)
+    return lax.slice(lax.dynamic_slice(a, corner, extent), [0] * a.ndim, extent, steps)
+
+
+def _slice_update(
+    a: Array, starts: Array, value: Array, sizes: tuple[int, ...], steps: tuple[int, ...] | None
+) -> Array:
+    corner = [starts[axis] for axis in range(a.ndim)]
+    value = jnp.broadcast_to(value, sizes)
+    if steps is not None:
+        window = lax.dynamic_slice(a, corner, _extent(sizes, steps))
+        value = window.at[tuple(builtins.slice(None, None, step) for step in steps)].set(value)
+    return lax.dynamic_update_slice(a, value, corner)
+
+
+_slice_compiled = jax.jit(_slice, static_argnums=(2, 3))
+_update_compiled = kernel(_slice_update, static=(3, 4))
+_update_donating = jax.jit(_slice_update, static_argnums=(3, 4), donate_argnums=0)
+
+
+def slice(a: Array, key: tuple[builtins.slice, ...]) -> Array:
+    starts, sizes, steps = _window(key)
+    return a if sizes == a.shape else _slice_compiled(a, starts, sizes, steps)
+
+
+def slice_update(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Array:
+    starts, sizes, steps = _window(key)
+    return _update_compiled(a, starts, value, sizes, steps)
+
+
+def slice_update_donated(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Array:
+    """`slice_update` in the buffer of ``a``, which is deleted: for a buffer nobody else can see."""
+    starts, sizes, steps = _window(key)
+    return _update_donating(a, starts, value, sizes, steps)
+
+
+def _gather(a: Array, indices: tuple[Array, ...]) -> Array:
+    return a.at[indices].get(mode=_IN_BOUNDS, wrap_negative_indices=False)
+
+
+def _last_writer(a: Array, indices: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Indices with all but the last of equal ones moved out of bounds: an accelerator's scatter has no order."""
+    shape = indices[0].shape
+    order = lax.iota(np.int32, indices[0].size).reshape(shape)
+    newest = jnp.full(a.shape[: len(indices)], -1, np.int32).at[indices].max(order)
+    return (jnp.where(newest[indices] == order, indices[0], a.shape[0]), *indices[1:])
+
+
+def _scatter(a: Array, indices: tuple[Array, ...], value: Array, how: str) -> Array:
+    value = jnp.broadcast_to(value, indices[0].shape + a.shape[len(indices) :])
+    if how == "set":
+        return lax.platform_dependent(
+            a,
+            indices,
+            value,
+            cpu=lambda a, i, v: a.at[i].set(v, mode=_IN_BOUNDS, wrap_negative_indices=False),
+            default=lambda a, i, v: a.at[_last_writer(a, i)].set(v, mode="drop", wrap_negative_indices=False),
+        )
+    if a.dtype == np.bool_:  # XLA has no arithmetic on booleans: or, and
+        bits = a.astype(np.uint8).at[indices]
+        join = bits.max if how in ("add", "maximum") else bits.min
+        return join(value.astype(np.uint8), mode=_IN_BOUNDS, wrap_negative_indices=False).astype(bool)
+    if jnp.issubdtype(a.dtype, np.complexfloating) and how in ("maximum", "minimum"):
+        raise Unsupported("XLA scatters no complex maximum: complex numbers have no order there")
+    target = a.at[indices]
+    joins = {"add": target.add, "multiply": target.multiply, "maximum": target.max, "minimum": target.min}
+    return joins[how](value, mode=_IN_BOUNDS, wrap_negative_indices=False)
+
+
+_gather_compiled = kernel(_gather)
+_scatter_compiled = kernel(_scatter, static=(3,))
+_scatter_donating = jax.jit(_scatter, static_argnums=3, donate_argnums=0)
+
+
+def gather(a: Array, indices: Sequence[Array]) -> Array:
+    return _gather_compiled(a, tuple(indices))
+
+
+def scatter(a: Array, indices: Sequence[Array], value: Array, how: str) -> Array:
+    return _scatter_compiled(a, tuple(indices), value, how)
+
+
+def scatter_donated(a: Array, indices: Sequence[Array], value: Array, how: str) -> Array:
+    """`scatter` in the buffer of ``a``, which is deleted: for a buffer nobody else can see."""
+    return _scatter_donating(a, tuple(indices), value, how)
+
+
+take = kernel(lambda a, indices, axis: jnp.take(a, indices, axis, mode=_IN_BOUNDS), static=(2,))
+take_along_axis = kernel(lambda a, indices, axis: jnp.take_along_axis(a, indices, axis, mode=_IN_BOUNDS), static=(2,))
+
+
+def _host(a: Array) -> bool:
+    """Whether NumPy can look at the values without moving them."""
+    return is_concrete(a) and a.is_fully_addressable and all(d.platform == "cpu" for d in a.devices())
+
+
+def nonzero(a: Array) -> tuple[Array, ...]:
+    if not _host(a):
+        return tuple(i.astype(np.int64) for i in jnp.nonzero(a))
+    # The shape of the result is a value: XLA would compile a program for each count.
+    return tuple(jax.device_put(i, a.sharding) for i in np.nonzero(np.asarray(a)))
+
+
+def mask(a: Array, mask: Array) -> Array:
+    if not (_host(a) and _host(mask)):
+        return a[mask]
+    return jax.device_put(np.asarray(a)[np.asarray(mask)], a.sharding)
+
+
+@kernel
+def where(condition: Array, x: Array, y: Array) -> Array:
+    return jnp.where(condition, x, y)
+
+
+# -- order -----------------------------------------------------------------------------------------------------------
+
+
+def _order_key(a: Array) -> tuple[Array, ...]:
+    """Operands whose lexicographic order is NumPy's: for complex, numbers with a NaN part come last."""
+    if not jnp.issubdtype(a.dtype, np.complexfloating):
+        return (a,)
+    re, im = lax.real(a), lax.imag(a)
+    return jnp.isnan(re) | jnp.isnan(im), re, im
+
+
+def _argsort(a: Array, axis: int) -> Array:
+    keys = _order_key(a)
+    positions = lax.broadcasted_iota(np.int64, a.shape, axis)
+    return lax.sort((*keys, positions), dimension=axis, is_stable=True, num_keys=len(keys))[-1]
+
+
+def _sort(a: Array, axis: int) -> Array:
+    keys = _order_key(a)
+    out = lax.sort(keys, dimension=axis, is_stable=True, num_keys=len(keys))
+    return out[0] if len(out) == 1 else lax.complex(out[1], out[2])
+
+
+def _arg_extremum(find: Callable[..., Array], reduce: Callable[..., Array], worst: float) -> Callable[..., Array]:
+    def body(a: Array, axis: int) -> Array:
+        if a.dtype == np.bool_:
+            a = a.astype(np.uint8)
+        if not jnp.issubdtype(a.dtype, np.complexfloating):
+            return find(a, axis).astype(np.int64)
+        re, im = lax.real(a), lax.imag(a)
+        nan = jnp.isnan(re) | jnp.isnan(im)
+        best = re == reduce(jnp.where(nan, worst, re), axis, keepdims=True)
+        best &= ~nan
+        candidates = jnp.where(best, im, worst)
+        best &= im == reduce(candidates, axis, keepdims=True)
+        best = jnp.where(jnp.any(nan, axis, keepdims=True), nan, best)
+        return jnp.argmax(best, axis).astype(np.int64)
+
+    return kernel(body, static=(1,))
+
+
+sort = kernel(_sort, static=(1,))
+argsort = kernel(_argsort, static=(1,))
+argmax = _arg_extremum(jnp.argmax, jnp.max, -np.inf)
+argmin = _arg_extremum(jnp.argmin, jnp.min, np.inf)
+
+
+def _searchsorted(a: Array, values: Array, side: str) -> Array:
+    if a.dtype == np.bool_:
+        a, values = a.astype(np.uint8), values.astype(np.uint8)
+    return jnp.searchsorted(a, values, side=side).astype(np.int64)
+
+
+searchsorted = kernel(_searchsorted, static=(2,))
+
+
+def _bincount(x: Array, weights: Array | None, length: int) -> Array:
+    counts = jnp.zeros(length, np.int64 if weights is None else np.float64)
+    return counts.at[x].add(1 if weights is None else weights, mode=_IN_BOUNDS, wrap_negative_indices=False)
+
+
+bincount = kernel(_bincount, static=(2,))
+
+# -- complex ---------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def real(a: Array) -> Array:
+    return lax.real(a)
+
+
+@kernel
+def imag(a: Array) -> Array:
+    return lax.imag(a)
+
+
+@kernel
+def complex(re: Array, im: Array) -> Array:
+    return lax.complex(*jnp.broadcast_arrays(re, im))
+
+
+# -- products --------------------------------------------------------------------------------------------------------
+
+
+@highest
+def _matmul(a: Array, b: Array) -> Array:
+    if a.dtype == np.bool_:  # XLA adds booleans by exclusive or
+        return jnp.matmul(a.astype(np.float32), b.astype(np.float32)) != 0
+    return jnp.matmul(a, b)
+
+
+matmul = kernel(_matmul)

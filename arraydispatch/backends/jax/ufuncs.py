@@ -1,0 +1,437 @@
+"""NumPy's ufuncs, their reductions and accumulations as jitted JAX kernels.
+
+A row stands here only where JAX gives NumPy's values, special cases included; where `jax.numpy` does not, the body
+says what differs. Subnormal numbers are flushed to zero by XLA on the CPU, and some functions differ in the last
+places: tests/backends/test_ufunc_tables.py states by how much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from arraydispatch.backends.jax.compiled import is_float16, kernel, wide
+
+Array = Any
+Kernel = Callable[..., Any]
+
+
+def _is(a: Array, kind: type) -> bool:
+    return bool(jnp.issubdtype(a.dtype, kind))
+
+
+def _integral(a: Array) -> bool:
+    return a.dtype == np.bool_ or _is(a, np.integer)
+
+
+def _binary(function: Kernel) -> Kernel:
+    """Both operands in one dtype and shape, as `lax` wants them (a Python scalar is a weak operand)."""
+
+    def body(a: Array, b: Array) -> Any:
+        dtype = jnp.result_type(a, b)
+        shape = jnp.broadcast_shapes(a.shape, b.shape)
+        return function(*[jnp.broadcast_to(x.astype(dtype), shape) for x in (a, b)])
+
+    return body
+
+
+# -- division --------------------------------------------------------------------------------------------------------
+
+
+def _complex_divide(a: Array, b: Array) -> Array:
+    # Smith's method, as NumPy's loop has it: XLA's gives other infinities and NaNs.
+    ar, ai, br, bi = lax.real(a), lax.imag(a), lax.real(b), lax.imag(b)
+    by_real = lax.abs(br) >= lax.abs(bi)
+    zero = (br == 0) & (bi == 0)
+    big, small = jnp.where(by_real, br, bi), jnp.where(by_real, bi, br)
+    ratio = small / big
+    scale = 1 / (big + small * ratio)
+    real = jnp.where(by_real, ar + ai * ratio, ar * ratio + ai) * scale
+    imag = jnp.where(by_real, ai - ar * ratio, ai * ratio - ar) * scale
+    return lax.complex(jnp.where(zero, ar / lax.abs(br), real), jnp.where(zero, ai / lax.abs(br), imag))
+
+
+def _divide(a: Array, b: Array) -> Array:
+    return _complex_divide(a, b) if _is(a, np.complexfloating) else wide(lax.div)(a, b)
+
+
+def _signs_differ(a: Array, b: Array) -> Array:
+    return (a < 0) != (b < 0)
+
+
+def _integer_divmod(a: Array, b: Array) -> tuple[Array, Array]:
+    # XLA gives -1 and the dividend for a zero divisor, NumPy 0 and 0.
+    zero = b == 0
+    divisor = jnp.where(zero, jnp.ones_like(b), b)
+    quotient, rest = lax.div(a, divisor), lax.rem(a, divisor)
+    if _is(a, np.signedinteger):
+        adjust = (rest != 0) & _signs_differ(rest, divisor)
+        quotient = jnp.where(adjust, quotient - 1, quotient)
+        rest = jnp.where(adjust, rest + divisor, rest)
+    nothing = jnp.zeros_like(a)
+    return jnp.where(zero, nothing, quotient), jnp.where(zero, nothing, rest)
+
+
+@wide
+def _float_divmod(a: Array, b: Array) -> tuple[Array, Array]:
+    # numpy/_core/src/npymath/npy_math_internal.h.src: npy_divmod
+    rest = lax.rem(a, b)
+    quotient = (a - rest) / b
+    adjust = (rest != 0) & _signs_differ(rest, b)
+    quotient = jnp.where(adjust, quotient - 1, quotient)
+    nothing = jnp.zeros_like(a)
+    floored = lax.floor(quotient)
+    floored = jnp.where(quotient - floored > 0.5, floored + 1, floored)
+    floored = jnp.where(quotient == 0, jnp.copysign(nothing, a / b), floored)
+    mod = jnp.where(adjust, rest + b, jnp.where(rest == 0, jnp.copysign(nothing, b), rest))
+    zero = b == 0
+    return jnp.where(zero, a / b, floored), jnp.where(zero, rest, mod)
+
+
+def _divmod(a: Array, b: Array) -> tuple[Array, Array]:
+    out: tuple[Array, Array] = (_integer_divmod if _integral(a) else _float_divmod)(a, b)
+    return out
+
+
+def _fmod(a: Array, b: Array) -> Array:
+    if _integral(a):
+        zero = b == 0
+        return jnp.where(zero, jnp.zeros_like(a), lax.rem(a, jnp.where(zero, jnp.ones_like(b), b)))
+    return wide(lax.rem)(a, b)
+
+
+def _reciprocal(a: Array) -> Array:
+    if _integral(a):  # C's 1 / a: not zero for 1 and -1 only; NumPy leaves 1 / 0 undefined
+        return jnp.where((a == 1) | (a == jnp.full_like(a, -1)) & _is(a, np.signedinteger), a, jnp.zeros_like(a))
+    if not _is(a, np.complexfloating):
+        return wide(lambda x: 1 / x)(a)
+    re, im = lax.real(a), lax.imag(a)
+    by_real = lax.abs(im) <= lax.abs(re)
+    big, small = jnp.where(by_real, re, im), jnp.where(by_real, im, re)
+    ratio = small / big
+    scale = big + small * ratio
+    return lax.complex(jnp.where(by_real, 1 / scale, ratio / scale), jnp.where(by_real, -ratio / scale, -1 / scale))
+
+
+# -- powers and roots ------------------------------------------------------------------------------------------------
+
+
+def _power(a: Array, b: Array) -> Array:
+    if not _integral(a):
+        return wide(jnp.power)(a, b)
+
+    # Repeated squaring with as many steps as the exponent's type has bits. Negative exponents are refused above.
+    def step(_: int, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        result, base, left = state
+        return jnp.where((left & 1) == 1, result * base, result), base * base, lax.shift_right_logical(left, one)
+
+    one = jnp.ones_like(b)
+    result, _, _ = lax.fori_loop(0, b.dtype.itemsize * 8, step, (jnp.ones_like(a), a, b))
+    return jnp.where(b < 0, _reciprocal(a), result) if _is(b, np.signedinteger) else result
+
+
+# -- comparison ------------------------------------------------------------------------------------------------------
+
+
+def _lexicographic(first: Kernel, last: Kernel) -> Kernel:
+    """Complex order as NumPy's ``CLT`` and its kin: by real part, then by imaginary part; NaN is unordered."""
+
+    def compare(a: Array, b: Array) -> Array:
+        if not _is(a, np.complexfloating):
+            return last(a, b)
+        ar, ai, br, bi = lax.real(a), lax.imag(a), lax.real(b), lax.imag(b)
+        return first(ar, br) & ~jnp.isnan(ai) & ~jnp.isnan(bi) | (ar == br) & last(ai, bi)
+
+    return compare
+
+
+_less = _lexicographic(lax.lt, lax.lt)
+_less_equal = _lexicographic(lax.lt, lax.le)
+_greater = _lexicographic(lax.gt, lax.gt)
+_greater_equal = _lexicographic(lax.gt, lax.ge)
+
+
+def _isnan(a: Array) -> Array:
+    return jnp.zeros(a.shape, bool) if _integral(a) else jnp.isnan(a)
+
+
+def _extremum(order: Kernel, real: Kernel, skip_nan: bool) -> Kernel:
+    def choose(a: Array, b: Array) -> Array:
+        if _integral(a):
+            return real(a, b)
+        if _is(a, np.complexfloating):
+            return jnp.where(jnp.isnan(b if skip_nan else a) | order(a, b), a, b)
+        if skip_nan:
+            return jnp.where(jnp.isnan(a), b, jnp.where(jnp.isnan(b), a, real(a, b)))
+        return real(a, b)
+
+    return choose
+
+
+_maximum = _extremum(_greater_equal, lax.max, False)
+_minimum = _extremum(_less_equal, lax.min, False)
+_fmax = _extremum(_greater_equal, lax.max, True)
+_fmin = _extremum(_less_equal, lax.min, True)
+
+
+# -- signs, parts, rounding ------------------------------------------------------------------------------------------
+
+
+def _sign(a: Array) -> Array:
+    if _integral(a):
+        return lax.sign(a)
+    if not _is(a, np.complexfloating):
+        return jnp.where(a == 0, jnp.zeros_like(a), lax.sign(a))  # NumPy: sign(-0.0) is 0.0
+    re, im, size = lax.real(a), lax.imag(a), lax.abs(a)
+    infinite = jnp.isinf(size)
+    # Infinite in one part: that part's sign; in both: NaN.
+    pick = jnp.where(jnp.isinf(re), jnp.where(jnp.isinf(im), jnp.nan, 1.0), 0.0)
+    other = jnp.where(jnp.isinf(im), jnp.where(jnp.isinf(re), jnp.nan, 1.0), 0.0)
+    divisor = jnp.where(size == 0, jnp.ones_like(size), size)
+    real = jnp.where(infinite, lax.sign(re) * pick, re / divisor)
+    imag = jnp.where(infinite, jnp.where(other == 0, jnp.zeros_like(im), lax.sign(im) * other), im / divisor)
+    unknown = jnp.isnan(size)
+    nan = jnp.full_like(size, jnp.nan)
+    out = lax.complex(
+        jnp.where(unknown, nan, real.astype(size.dtype)), jnp.where(unknown, nan, imag.astype(size.dtype))
+    )
+    return jnp.where(size == 0, jnp.zeros_like(out), out)
+
+
+def _rounding(function: Kernel) -> Kernel:
+    def body(a: Array) -> Array:
+        return a if _integral(a) else function(a)
+
+    return body
+
+
+def _rint(a: Array) -> Array:
+    def nearest(x: Array) -> Array:
+        return lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
+
+    return lax.complex(nearest(lax.real(a)), nearest(lax.imag(a))) if _is(a, np.complexfloating) else nearest(a)
+
+
+def _trunc(a: Array) -> Array:
+    return jnp.copysign(lax.floor(lax.abs(a)), a)
+
+
+def _absolute(a: Array) -> Array:
+    return a if a.dtype == np.bool_ or _is(a, np.unsignedinteger) else lax.abs(a)
+
+
+def _conjugate(a: Array) -> Array:
+    return lax.conj(a) if _is(a, np.complexfloating) else a
+
+
+def _modf(a: Array) -> tuple[Array, Array]:
+    whole = _trunc(a)
+    return jnp.copysign(jnp.where(jnp.isinf(a), jnp.zeros_like(a), a - whole), a), whole
+
+
+def _frexp(a: Array) -> tuple[Array, Array]:
+    mantissa, exponent = jnp.frexp(a)
+    special = ~jnp.isfinite(a) | (a == 0)
+    return jnp.where(special, a, mantissa), jnp.where(special, 0, exponent).astype(jnp.int32)
+
+
+# -- integers --------------------------------------------------------------------------------------------------------
+
+
+def _left_shift(a: Array, b: Array) -> Array:
+    inside = (b >= 0) & (b < a.dtype.itemsize * 8)
+    return jnp.where(inside, lax.shift_left(a, jnp.where(inside, b, jnp.zeros_like(b))), jnp.zeros_like(a))
+
+
+def _right_shift(a: Array, b: Array) -> Array:
+    last = jnp.full_like(b, a.dtype.itemsize * 8 - 1)
+    inside = (b >= 0) & (b <= last)
+    if _is(a, np.signedinteger):
+        return lax.shift_right_arithmetic(a, jnp.where(inside, b, last))
+    return jnp.where(inside, lax.shift_right_logical(a, jnp.where(inside, b, last)), jnp.zeros_like(a))
+
+
+# -- tables ----------------------------------------------------------------------------------------------------------
+
+_UNARY: dict[np.ufunc, Kernel] = {
+    np.positive: lambda a: a,
+    np.negative: lax.neg,
+    np.absolute: _absolute,
+    np.fabs: lax.abs,
+    np.sign: _sign,
+    np.signbit: jnp.signbit,
+    np.conjugate: _conjugate,
+    np.invert: lax.bitwise_not,
+    np.logical_not: jnp.logical_not,
+    np.square: lambda a: a * a,
+    np.reciprocal: _reciprocal,
+    np.rint: _rint,
+    np.floor: _rounding(lax.floor),
+    np.ceil: _rounding(lax.ceil),
+    np.trunc: _rounding(_trunc),
+    np.isnan: _isnan,
+    np.isinf: lambda a: jnp.zeros(a.shape, bool) if _integral(a) else jnp.isinf(a),
+    np.isfinite: lambda a: jnp.ones(a.shape, bool) if _integral(a) else jnp.isfinite(a),
+    np.bitwise_count: jnp.bitwise_count,
+    np.sqrt: wide(jnp.sqrt),
+    np.cbrt: wide(jnp.cbrt),
+    np.exp: wide(jnp.exp),
+    np.exp2: wide(jnp.exp2),
+    np.expm1: wide(jnp.expm1),
+    np.log: wide(jnp.log),
+    np.log2: wide(jnp.log2),
+    np.log10: wide(jnp.log10),
+    np.log1p: wide(jnp.log1p),
+    np.sin: wide(jnp.sin),
+    np.cos: wide(jnp.cos),
+    np.tan: wide(jnp.tan),
+    np.arcsin: wide(jnp.arcsin),
+    np.arccos: wide(jnp.arccos),
+    np.arctan: wide(jnp.arctan),
+    np.sinh: wide(jnp.sinh),
+    np.cosh: wide(jnp.cosh),
+    np.tanh: wide(jnp.tanh),
+    np.arcsinh: wide(jnp.arcsinh),
+    np.arccosh: wide(jnp.arccosh),
+    np.arctanh: wide(jnp.arctanh),
+    np.deg2rad: wide(jnp.deg2rad),
+    np.radians: wide(jnp.deg2rad),
+    np.rad2deg: wide(jnp.rad2deg),
+    np.degrees: wide(jnp.rad2deg),
+    np.spacing: jnp.spacing,
+    np.modf: wide(_modf),
+    np.frexp: wide(_frexp),
+}
+
+_BINARY: dict[np.ufunc, Kernel] = {
+    np.add: lambda a, b: a | b if a.dtype == np.bool_ else a + b,
+    np.subtract: lax.sub,
+    np.multiply: lambda a, b: a & b if a.dtype == np.bool_ else a * b,
+    np.divide: _divide,
+    np.floor_divide: lambda a, b: _divmod(a, b)[0],
+    np.remainder: lambda a, b: _divmod(a, b)[1],
+    np.divmod: _divmod,
+    np.fmod: _fmod,
+    np.power: _power,
+    np.float_power: _power,
+    np.arctan2: wide(lax.atan2),
+    np.hypot: wide(jnp.hypot),
+    np.copysign: jnp.copysign,
+    np.nextafter: lax.nextafter,
+    np.heaviside: wide(jnp.heaviside),
+    np.logaddexp: wide(jnp.logaddexp),
+    np.logaddexp2: wide(jnp.logaddexp2),
+    np.maximum: _maximum,
+    np.minimum: _minimum,
+    np.fmax: _fmax,
+    np.fmin: _fmin,
+    np.gcd: jnp.gcd,
+    np.lcm: jnp.lcm,
+    np.equal: lax.eq,
+    np.not_equal: lax.ne,
+    np.less: _less,
+    np.less_equal: _less_equal,
+    np.greater: _greater,
+    np.greater_equal: _greater_equal,
+    np.logical_and: jnp.logical_and,
+    np.logical_or: jnp.logical_or,
+    np.logical_xor: jnp.logical_xor,
+    np.bitwise_and: lax.bitwise_and,
+    np.bitwise_or: lax.bitwise_or,
+    np.bitwise_xor: lax.bitwise_xor,
+    np.left_shift: _left_shift,
+    np.right_shift: _right_shift,
+}
+
+UFUNCS: dict[Any, Kernel] = (
+    {ufunc: kernel(body) for ufunc, body in _UNARY.items()}
+    | {ufunc: kernel(_binary(body)) for ufunc, body in _BINARY.items()}
+    | {np.ldexp: kernel(wide(jnp.ldexp))}
+)
+
+SCALARS: frozenset[Any] = frozenset(_BINARY)
+"""A Python scalar is weakly typed in JAX and takes the other operand's dtype, within the range of int64."""
+
+
+# -- reductions and accumulations --------------------------------------------------------------------------------------
+
+
+def _reduction(function: Callable[[Array, tuple[int, ...], bool], Array]) -> Kernel:
+    return kernel(function, static=(1, 2))
+
+
+def _sum(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    if a.dtype == np.bool_:
+        return jnp.any(a, axes, keepdims=keepdims)
+    return jnp.sum(a, axes, dtype=a.dtype, keepdims=keepdims)  # 16-bit floats are summed in float32
+
+
+def _product(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    if a.dtype == np.bool_:
+        return jnp.all(a, axes, keepdims=keepdims)
+    return jnp.prod(a, axes, dtype=a.dtype, keepdims=keepdims)
+
+
+def _extremum_of(real: Kernel, choose: Kernel) -> Callable[[Array, tuple[int, ...], bool], Array]:
+    def reduce(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+        if not _is(a, np.complexfloating) or not axes:
+            return real(a, axes, keepdims=keepdims)
+        # The lexicographic order is not one XLA reduces by: fold pairs, halving the axis each time.
+        kept = [axis for axis in range(a.ndim) if axis not in axes]
+        shape = [1 if axis in axes else n for axis, n in enumerate(a.shape)]
+        out = jnp.transpose(a, (*axes, *kept)).reshape(-1, *[a.shape[axis] for axis in kept])
+        while (n := out.shape[0]) > 1:
+            half = n // 2
+            out = jnp.concatenate([choose(out[:half], out[half : 2 * half]), out[2 * half :]])
+        return out[0].reshape(shape if keepdims else [a.shape[axis] for axis in kept])
+
+    return reduce
+
+
+def _bitwise(operator: Kernel, identity: int) -> Callable[[Array, tuple[int, ...], bool], Array]:
+    def reduce(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+        start = np.array(bool(identity)) if a.dtype == np.bool_ else np.array(identity).astype(a.dtype)
+        out = lax.reduce(a, start, operator, axes)
+        return jnp.expand_dims(out, axes) if keepdims else out
+
+    return reduce
+
+
+REDUCE: dict[Any, Kernel] = {
+    np.add: _reduction(_sum),
+    np.multiply: _reduction(_product),
+    np.maximum: _reduction(_extremum_of(jnp.max, _maximum)),
+    np.minimum: _reduction(_extremum_of(jnp.min, _minimum)),
+    np.logical_and: _reduction(lambda a, axes, keepdims: jnp.all(a, axes, keepdims=keepdims)),
+    np.logical_or: _reduction(lambda a, axes, keepdims: jnp.any(a, axes, keepdims=keepdims)),
+    np.bitwise_and: _reduction(_bitwise(lax.bitwise_and, -1)),
+    np.bitwise_or: _reduction(_bitwise(lax.bitwise_or, 0)),
+    np.bitwise_xor: _reduction(_bitwise(lax.bitwise_xor, 0)),
+}
+
+
+def _accumulation(numeric: Kernel, boolean: Kernel, choose: Kernel | None) -> Kernel:
+    def accumulate(a: Array, axis: int) -> Array:
+        if a.dtype == np.bool_:
+            return boolean(a.astype(np.uint8), axis).astype(bool)
+        if choose is not None and _is(a, np.complexfloating):
+            return lax.associative_scan(choose, a, axis=axis)
+        if is_float16(a.dtype):
+            return numeric(a.astype(jnp.float32), axis).astype(a.dtype)
+        return numeric(a, axis)
+
+    return kernel(accumulate, static=(1,))
+
+
+ACCUMULATE: dict[Any, Kernel] = {
+    np.add: _accumulation(lax.cumsum, lax.cummax, None),
+    np.multiply: _accumulation(lax.cumprod, lax.cummin, None),
+    np.maximum: _accumulation(lax.cummax, lax.cummax, _maximum),
+    np.minimum: _accumulation(lax.cummin, lax.cummin, _minimum),
+}
+
+__all__ = ["ACCUMULATE", "REDUCE", "SCALARS", "UFUNCS"]

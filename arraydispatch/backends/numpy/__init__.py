@@ -1,0 +1,9 @@
+"""NumPy itself as a backend: the reference the others are held against, and the one that is always there."""
+
+from __future__ import annotations
+
+from arraydispatch.backends.numpy.backend import NumpyBackend
+
+__all__ = ["BACKEND"]
+
+BACKEND = NumpyBackend()

@@ -1,0 +1,168 @@
+"""NumPy as a backend: conversion is the identity, the only device is the CPU, and everything may be written."""
+
+from __future__ import annotations
+
+import os
+import platform
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from arraydispatch.backends.base import PRIMITIVES, Backend, Device
+from arraydispatch.backends.numpy import primitives, ufuncs
+
+Array = Any  # an ndarray
+
+
+_SIGNIFICAND = {"float16": 11, "bfloat16": 8}
+"""Bits of the significand of the types NumPy's generator does not draw itself."""
+
+
+class _Memory:
+    """A window on an array's memory, for :meth:`NumpyBackend.strided`; ``base`` keeps the owner alive."""
+
+    __slots__ = ("__array_interface__", "base")
+
+    def __init__(self, base: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> None:
+        interface: dict[str, Any] = dict(base.__array_interface__)
+        pointer, read_only = interface["data"]
+        interface.update(shape=shape, strides=strides, data=(pointer + offset, read_only))
+        self.__array_interface__ = interface
+        self.base = base
+
+
+class NumpyBackend(Backend):
+    """Plain NumPy."""
+
+    name = "numpy"
+    library = "numpy"
+    install = "pip install numpy"
+    mutable = True
+
+    prim = primitives
+    UFUNCS = ufuncs.UFUNCS
+    REDUCE = ufuncs.REDUCE
+    ACCUMULATE = ufuncs.ACCUMULATE
+    SCALARS = ufuncs.SCALARS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.OVERRIDES = {}
+        self._generator = np.random.default_rng()
+        self._device: Device | None = None
+
+    # -- identity ------------------------------------------------------------------------------------------------
+
+    @property
+    def module(self) -> ModuleType:
+        return np
+
+    @property
+    def version(self) -> str:
+        return np.__version__
+
+    def is_native(self, value: object) -> bool:
+        return isinstance(value, np.ndarray)
+
+    # -- properties of a native value ------------------------------------------------------------------------------
+
+    def dtype_of(self, a: Array) -> np.dtype[Any]:
+        return a.dtype  # type: ignore[no-any-return]
+
+    def holds(self, dtype: np.dtype[Any]) -> bool:
+        return True
+
+    def shape_of(self, a: Array) -> tuple[int, ...]:
+        return a.shape  # type: ignore[no-any-return]
+
+    def device_of(self, a: Array) -> Any:
+        return "cpu"
+
+    def strides_of(self, a: Array) -> tuple[int, ...] | None:
+        size = a.itemsize or 1  # zero-width strings
+        return tuple([stride // size for stride in a.strides])
+
+    def on_cpu(self, a: Array) -> bool:
+        return True
+
+    # -- conversion ------------------------------------------------------------------------------------------------
+
+    def from_numpy(self, x: Array, device: Any = None, copy: bool = True) -> Array:
+        if copy:
+            return np.array(x)
+        size = x.itemsize
+        if size and any(stride % size for stride in x.strides):
+            return np.array(x)  # a field of a structured array: its strides are not whole elements
+        return np.asarray(x)
+
+    def to_numpy(self, a: Array) -> Array:
+        return a
+
+    def from_dlpack(self, x: Any) -> Array:
+        return np.from_dlpack(x)
+
+    # -- devices, options -------------------------------------------------------------------------------------------
+
+    def devices(self) -> list[Device]:
+        if self._device is None:
+            self._device = Device(
+                backend=self.name,
+                name="cpu",
+                kind="CPU",
+                memory=_host_memory(),
+                processor_count=os.cpu_count() or -1,
+                description=platform.processor() or platform.machine(),
+                native="cpu",
+            )
+        return [self._device]
+
+    def to_device(self, a: Array, device: Device) -> Array:
+        return a
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        return frozenset({"mutable", "float64", "float16", "longdouble", "object", "eig"})
+
+    def supports(self, feature: str) -> bool:
+        if feature in self.capabilities or feature in PRIMITIVES:
+            return True
+        # NumPy runs all of its own functions, wherever they live.
+        return any(callable(getattr(module, feature, None)) for module in (np, np.linalg, np.fft))
+
+    # -- hooks ------------------------------------------------------------------------------------------------------
+
+    def fill(self, a: Array, value: Array) -> None:
+        a[...] = value
+
+    def strided(self, a: Array, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Array:
+        size = a.itemsize
+        in_bytes = tuple([stride * size for stride in strides])
+        if a.flags.c_contiguous and a.dtype.kind in "biufc":
+            return np.ndarray(shape, a.dtype, a, offset * size, in_bytes)
+        view = np.asarray(_Memory(a, shape, in_bytes, offset * size))
+        # The interface spells structured and extension dtypes as plain bytes.
+        return view if view.dtype == a.dtype else view.view(a.dtype)
+
+    def may_share(self, a: Array, b: Array) -> bool:
+        return np.may_share_memory(a, b)
+
+    def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Array:
+        draw: Any = self._generator.standard_normal if kind == "normal" else self._generator.random
+        if dtype.char in "fd":
+            return np.asarray(draw(shape, dtype))
+        bits = _SIGNIFICAND.get(dtype.name)
+        if bits is None or kind == "normal":
+            return np.asarray(draw(shape)).astype(dtype)
+        # Rounding a float64 could give 1.0, which "uniform" excludes.
+        return np.asarray(self._generator.integers(0, 1 << bits, shape) / (1 << bits)).astype(dtype)
+
+    def seed(self, n: int) -> None:
+        self._generator = np.random.default_rng(n)
+
+
+def _host_memory() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not on Windows
+        return -1

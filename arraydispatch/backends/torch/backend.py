@@ -1,0 +1,260 @@
+"""The torch backend: identity, dtypes, devices, conversion."""
+
+from __future__ import annotations
+
+import os
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Unsupported
+from arraydispatch.backends.torch import primitives, ufuncs
+from arraydispatch.backends.torch.dtypes import BFLOAT16, FROM_NUMPY, TO_NUMPY, concrete, may_alias
+
+__all__ = ["TorchBackend"]
+
+
+_INT32: np.dtype[Any] = np.dtype(np.int32)
+_INT64: np.dtype[Any] = np.dtype(np.int64)
+_WIDER: dict[np.dtype[Any], np.dtype[Any]] = {np.dtype(np.uint16): _INT32, np.dtype(np.uint32): _INT64}
+_UINT64 = np.dtype(np.uint64)
+_FLOAT16, _FLOAT32 = np.dtype(np.float16), np.dtype(np.float32)
+
+_ANY_UNSIGNED = frozenset(
+    {
+        np.multiply, np.equal, np.not_equal, np.positive, np.absolute, np.conjugate, np.signbit,
+        np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.isnan, np.isinf, np.isfinite,
+        np.floor, np.ceil, np.trunc,
+    }
+)  # fmt: skip
+"""Ufuncs whose kernel takes uint16, uint32 and uint64 as they are."""
+
+
+class TorchBackend(Backend):
+    """PyTorch: mutable tensors with strides, on the CPU, CUDA, MPS or XPU."""
+
+    name = "torch"
+    library = "torch"
+    install = "pip install 'arraydispatch[torch]'"
+    mutable = True
+
+    OPTIONS: ClassVar[dict[str, str]] = {
+        "num_threads": "threads torch uses within one operation on the CPU",
+        "deterministic": "whether torch uses deterministic algorithms only, and raises where it has none",
+    }
+
+    prim = primitives
+    UFUNCS = ufuncs.UFUNCS
+    REDUCE = ufuncs.REDUCE
+    ACCUMULATE = ufuncs.ACCUMULATE
+    SCALARS = ufuncs.SCALARS
+    INPLACE = ufuncs.INPLACE
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.OVERRIDES = {}
+        self._generators: dict[torch.device, torch.Generator] = {}
+        self._seed: int | None = None
+
+    @property
+    def module(self) -> ModuleType:
+        return torch
+
+    @property
+    def version(self) -> str:
+        return str(torch.__version__)
+
+    def is_native(self, value: object) -> bool:
+        return isinstance(value, Tensor)
+
+    # -- properties of a native value ------------------------------------------------------------------------------
+
+    def dtype_of(self, a: Tensor) -> np.dtype[Any]:
+        return TO_NUMPY[a.dtype]
+
+    def holds(self, dtype: np.dtype[Any]) -> bool:
+        return dtype in FROM_NUMPY
+
+    def shape_of(self, a: Tensor) -> tuple[int, ...]:
+        return tuple(a.shape)
+
+    def device_of(self, a: Tensor) -> torch.device:
+        return a.device
+
+    def strides_of(self, a: Tensor) -> tuple[int, ...]:
+        return a.stride()
+
+    def is_concrete(self, a: Tensor) -> bool:
+        """False inside ``vmap``, ``grad`` and ``jacobian`` transforms and under the compiler."""
+        return concrete(a)
+
+    def on_cpu(self, a: Tensor) -> bool:
+        """Not while a gradient is recorded: a NumPy scalar would break the chain."""
+        return a.is_cpu and not a.requires_grad and concrete(a)
+
+    # -- conversion ------------------------------------------------------------------------------------------------
+
+    def from_numpy(self, x: np.ndarray[Any, Any], device: Any = None, copy: bool = True) -> Tensor:
+        """torch takes neither negative strides, nor foreign byte order, nor (without a warning) read-only memory."""
+        dtype = FROM_NUMPY.get(x.dtype)
+        if dtype is None:
+            if not x.dtype.isnative and x.dtype.newbyteorder("=") in FROM_NUMPY:
+                return self.from_numpy(x.astype(x.dtype.newbyteorder("=")), device, copy=False)
+            raise Unsupported(f"torch has no dtype {x.dtype}")
+        if device is None and torch._C._len_torch_function_stack():  # where a default device would show itself
+            device = torch.get_default_device()
+        moves = device is not None and torch.device(device).type != "cpu"
+        itemsize = x.dtype.itemsize
+        if (copy and not moves) or not x.flags.writeable or any(s < 0 or s % itemsize for s in x.strides):
+            x = np.array(x, order="C", copy=True, subok=False)
+        if dtype is torch.bfloat16:
+            native = torch.from_numpy(x.view(np.int16)).view(torch.bfloat16)
+        else:
+            native = torch.from_numpy(x)
+        return native.to(device) if moves else native
+
+    def to_numpy(self, a: Tensor) -> np.ndarray[Any, Any]:
+        """Shares memory with a tensor on the CPU."""
+        if a.requires_grad:
+            a = a.detach()
+        if not a.is_cpu:
+            a = a.cpu()
+        if a.is_conj() or a.is_neg():
+            a = a.resolve_conj().resolve_neg()
+        if a.dtype is torch.bfloat16:
+            return a.view(torch.int16).numpy().view(BFLOAT16)
+        return a.numpy()
+
+    def from_dlpack(self, x: Any) -> Tensor:
+        return torch.from_dlpack(x)
+
+    def synchronize(self, *arrays: Tensor) -> None:
+        devices = {a.device for a in arrays}
+        if not arrays:
+            devices = {d.native for d in self.devices()}
+        for device in devices:
+            if device.type == "cuda":
+                torch.cuda.synchronize(device)
+            elif device.type == "mps":
+                torch.mps.synchronize()
+            elif device.type == "xpu":
+                torch.xpu.synchronize(device)
+
+    # -- devices, options -------------------------------------------------------------------------------------------
+
+    def devices(self) -> list[Device]:
+        """The CPU, then what else there is; the device torch creates tensors on by default comes first."""
+        memory = -1
+        if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+            memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        found = [Device("torch", "cpu", "CPU", memory, os.cpu_count() or -1, "CPU", torch.device("cpu"))]
+        for kind, library in (("cuda", torch.cuda), ("xpu", torch.xpu)):
+            if library.is_available():
+                for i in range(library.device_count()):
+                    about = library.get_device_properties(i)
+                    cores = getattr(about, "multi_processor_count", getattr(about, "max_compute_units", -1))
+                    name = f"{kind}:{i}"
+                    found.append(
+                        Device("torch", name, "GPU", about.total_memory, cores, about.name, torch.device(name))
+                    )
+        if torch.backends.mps.is_available():
+            memory = torch.mps.recommended_max_memory()
+            found.append(Device("torch", "mps", "GPU", memory, -1, "Apple GPU", torch.device("mps")))
+        default = torch.get_default_device()
+        found.sort(key=lambda d: d.native.type != default.type or (default.index or 0) != (d.native.index or 0))
+        return found
+
+    def to_device(self, a: Tensor, device: Device) -> Tensor:
+        return a.to(device.native)
+
+    def configure(self, **options: Any) -> None:
+        if (threads := options.get("num_threads")) is not None:
+            torch.set_num_threads(int(threads))
+        if (deterministic := options.get("deterministic")) is not None:
+            torch.use_deterministic_algorithms(bool(deterministic))
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        return frozenset(
+            {
+                "jit", "grad", "value_and_grad", "jacobian", "hessian", "vmap", "custom_gradient", "stop_gradient",
+                "while_loop", "host_call", "mutable", "views", "sparse", "dlpack", "eager", "fused", "eig", "random",
+                "float16", "bfloat16", "float64", "complex64", "complex128",
+                "uint16", "uint32", "uint64",
+            }
+        )  # fmt: skip
+
+    def supports(self, feature: str) -> bool:
+        if feature in self.capabilities or feature in PRIMITIVES:
+            return True
+        func = getattr(np, feature, None) or getattr(np.linalg, feature, None) or getattr(np.fft, feature, None)
+        return callable(func) and (func in self.UFUNCS or func in self.OVERRIDES or func in self.entries)
+
+    # -- hooks ------------------------------------------------------------------------------------------------------
+
+    def adopt_wrapper(self, wrapper: type) -> None:
+        """Give the wrapper ``__torch_function__``: torch's functions then take it as the tensor inside."""
+
+        def bare(value: Any) -> Any:
+            if isinstance(value, wrapper):
+                return value.native  # type: ignore[attr-defined]
+            if type(value) in (list, tuple):
+                return type(value)(bare(item) for item in value)
+            if type(value) is dict:
+                return {key: bare(item) for key, item in value.items()}
+            return value
+
+        def __torch_function__(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func(*bare(tuple(args)), **bare(kwargs or {}))
+
+        wrapper.__torch_function__ = classmethod(__torch_function__)  # type: ignore[attr-defined]
+
+    def fill(self, a: Tensor, value: Tensor) -> None:
+        a.copy_(value.clone() if may_alias(a, value) else value)
+
+    def strided(self, a: Tensor, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Tensor:
+        return a.as_strided(shape, strides, a.storage_offset() + offset)
+
+    def may_share(self, a: Tensor, b: Tensor) -> bool:
+        return may_alias(a, b)
+
+    def compute_dtype(self, ufunc: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        wide = _WIDER.get(dtype)
+        if wide is not None and ufunc not in _ANY_UNSIGNED:
+            return _INT64 if ufunc is np.lcm else wide  # the multiple of two uint16 needs 32 unsigned bits
+        if dtype == _UINT64 and ufunc in ufuncs.RING:
+            return _INT64
+        if dtype == _FLOAT16 and ufunc is np.floor_divide:
+            return _FLOAT32  # torch rounds the quotient to 16 bits before it takes the floor
+        return dtype
+
+    def kernel(self, ufunc: np.ufunc, dtype: np.dtype[Any], scalars: bool = False) -> Any:
+        """The leanest exact kernel for operands of ``dtype`` (as :meth:`compute_dtype` names it), None without a row.
+
+        :attr:`UFUNCS` holds one kernel for all dtypes; this one may be torch's own function, and complex sums come
+        out right for infinities only here. ``scalars``: one operand will be a Python scalar.
+        """
+        return ufuncs.kernel_for(ufunc, dtype, scalars)
+
+    def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:
+        make = {"normal": torch.randn, "uniform": torch.rand}[kind]
+        where = torch.get_default_device() if device is None else torch.device(device)
+        return make(shape, dtype=FROM_NUMPY[dtype], device=where, generator=self._generator(where))
+
+    def _generator(self, device: torch.device) -> torch.Generator:
+        generator = self._generators.get(device)
+        if generator is None:
+            generator = self._generators[device] = torch.Generator(device)
+            if self._seed is None:
+                generator.seed()
+            else:
+                generator.manual_seed(self._seed)
+        return generator
+
+    def seed(self, n: int) -> None:
+        self._seed = n
+        for generator in self._generators.values():
+            generator.manual_seed(n)

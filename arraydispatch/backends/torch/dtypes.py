@@ -1,0 +1,88 @@
+"""The dtypes of NumPy and of torch, matched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import torch
+from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor
+
+__all__ = [
+    "BFLOAT16",
+    "FROM_NUMPY",
+    "SIGNED_TWIN",
+    "TO_NUMPY",
+    "UNSIGNED",
+    "WIDER",
+    "concrete",
+    "may_alias",
+    "same_bits",
+]
+
+BFLOAT16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+
+FROM_NUMPY: dict[np.dtype[Any], torch.dtype] = {
+    np.dtype(np.bool_): torch.bool,
+    np.dtype(np.int8): torch.int8,
+    np.dtype(np.int16): torch.int16,
+    np.dtype(np.int32): torch.int32,
+    np.dtype(np.int64): torch.int64,
+    np.dtype(np.uint8): torch.uint8,
+    np.dtype(np.uint16): torch.uint16,
+    np.dtype(np.uint32): torch.uint32,
+    np.dtype(np.uint64): torch.uint64,
+    np.dtype(np.float16): torch.float16,
+    np.dtype(np.float32): torch.float32,
+    np.dtype(np.float64): torch.float64,
+    np.dtype(np.complex64): torch.complex64,
+    np.dtype(np.complex128): torch.complex128,
+    BFLOAT16: torch.bfloat16,
+}
+for _same_size in (np.longlong, np.ulonglong, np.intc, np.uintc):  # NumPy's second names of one size hash apart
+    FROM_NUMPY.setdefault(np.dtype(_same_size), FROM_NUMPY[np.dtype(np.dtype(_same_size).str)])
+
+TO_NUMPY: dict[torch.dtype, np.dtype[Any]] = {t: np.dtype(n.str) if n != BFLOAT16 else n for n, t in FROM_NUMPY.items()}
+
+SIGNED_TWIN: dict[torch.dtype, torch.dtype] = {
+    torch.uint16: torch.int16,
+    torch.uint32: torch.int32,
+    torch.uint64: torch.int64,
+}
+"""Unsigned types torch stores but hardly computes with -> the signed type of the same bits.
+
+https://github.com/pytorch/pytorch/issues/58734
+"""
+
+WIDER: dict[torch.dtype, torch.dtype] = {torch.uint16: torch.int32, torch.uint32: torch.int64}
+"""Unsigned types -> the next signed type that holds every value."""
+
+UNSIGNED = frozenset(SIGNED_TWIN)
+
+
+def same_bits(a: Tensor) -> Tensor:
+    """View a tensor of a type torch hardly knows as the signed type of the same bits; others as they are."""
+    twin = SIGNED_TWIN.get(a.dtype)
+    return a if twin is None else a.view(twin)
+
+
+_innermost_transform = torch._C._functorch.peek_interpreter_stack
+
+
+def concrete(a: Tensor) -> bool:
+    """Whether values can be looked at now: False in the compiler and for what ``vmap`` and ``grad`` wrap."""
+    if type(a) is not Tensor and isinstance(a, FakeTensor):
+        return False
+    if torch.compiler.is_compiling():
+        return False
+    return _innermost_transform() is None or not torch._C._functorch.is_functorch_wrapped_tensor(a)
+
+
+def may_alias(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors are views of one storage; the compiler cannot tell, so there they may be.
+
+    Storages are compared inside torch because the public way, their address, does not exist under ``vmap``.
+    """
+    return torch.compiler.is_compiling() or torch._C._is_alias_of(a, b)

@@ -1,0 +1,141 @@
+"""Products, factorisations and Fourier transforms of torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from arraydispatch.backends.torch.dtypes import UNSIGNED, WIDER
+
+
+def matmul(a: Tensor, b: Tensor) -> Tensor:
+    """``torch.matmul``, and by way of another type what it lacks: booleans, unsigned integers, integers on a GPU."""
+    dtype = a.dtype
+    if dtype.is_floating_point or dtype.is_complex:
+        return torch.matmul(a, b)
+    if dtype is torch.bool:
+        # counts up to 2**24 are exact in float32
+        exact = torch.float32 if a.shape[-1] < 2**24 else torch.float64
+        return torch.matmul(a.to(exact), b.to(exact)) != 0
+    if a.device.type != "cpu":
+        return _integer_product(a, b)
+    if dtype in UNSIGNED:
+        wide = WIDER.get(dtype)
+        if wide is None:
+            return torch.matmul(a.view(torch.int64), b.view(torch.int64)).view(dtype)
+        return torch.matmul(a.to(wide), b.to(wide)).to(dtype)
+    return torch.matmul(a, b)
+
+
+def _integer_product(a: Tensor, b: Tensor) -> Tensor:
+    """Modulo 2**64 by broadcasting: torch has no integer GEMM on a GPU.
+
+    https://github.com/pytorch/pytorch/issues/44428
+    """
+    dtype = a.dtype
+    a, b = (x.view(torch.int64) if dtype is torch.uint64 else x.to(torch.int64) for x in (a, b))
+    left = a.unsqueeze(-2) if a.ndim == 1 else a
+    right = b.unsqueeze(-1) if b.ndim == 1 else b
+    out = torch.sum(left.unsqueeze(-2) * right.transpose(-1, -2).unsqueeze(-3), -1)
+    if b.ndim == 1:
+        out = out.squeeze(-1)
+    if a.ndim == 1:
+        out = out.squeeze(-1 if b.ndim == 1 else -2)
+    return out.view(dtype) if dtype is torch.uint64 else out.to(dtype)
+
+
+def _numpy_errors(func: Callable[..., Any]) -> Callable[..., Any]:
+    """torch's LinAlgError as NumPy's."""
+
+    def wrapped(*args: Any) -> Any:
+        try:
+            return func(*args)
+        except torch.linalg.LinAlgError as error:
+            raise np.linalg.LinAlgError(str(error)) from error
+
+    wrapped.__name__ = wrapped.__qualname__ = func.__name__
+    wrapped.__doc__ = func.__doc__
+    return wrapped
+
+
+@_numpy_errors
+def cholesky(a: Tensor) -> Tensor:
+    return torch.linalg.cholesky(a)
+
+
+@_numpy_errors
+def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
+    q, r = torch.linalg.qr(a, "complete" if complete else "reduced")
+    return q, r
+
+
+@_numpy_errors
+def svd(a: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
+    u, s, vh = torch.linalg.svd(a, full_matrices)
+    return u, s, vh
+
+
+@_numpy_errors
+def svdvals(a: Tensor) -> Tensor:
+    return torch.linalg.svdvals(a)
+
+
+@_numpy_errors
+def eigh(a: Tensor, lower: bool) -> tuple[Tensor, Tensor]:
+    w, v = torch.linalg.eigh(a, "L" if lower else "U")
+    return w, v
+
+
+@_numpy_errors
+def eigvalsh(a: Tensor, lower: bool) -> Tensor:
+    return torch.linalg.eigvalsh(a, "L" if lower else "U")
+
+
+@_numpy_errors
+def eig(a: Tensor) -> tuple[Tensor, Tensor]:
+    w, v = torch.linalg.eig(a)
+    return w, v
+
+
+@_numpy_errors
+def eigvals(a: Tensor) -> Tensor:
+    return torch.linalg.eigvals(a)
+
+
+@_numpy_errors
+def solve(a: Tensor, b: Tensor) -> Tensor:
+    return torch.linalg.solve(a, b)
+
+
+@_numpy_errors
+def inv(a: Tensor) -> Tensor:
+    return torch.linalg.inv(a)
+
+
+def slogdet(a: Tensor) -> tuple[Tensor, Tensor]:
+    sign, logabsdet = torch.linalg.slogdet(a)
+    return sign, logabsdet
+
+
+def det(a: Tensor) -> Tensor:
+    return torch.linalg.det(a)
+
+
+def fftn(a: Tensor, axes: Sequence[int]) -> Tensor:
+    return torch.fft.fftn(a, dim=tuple(axes))
+
+
+def ifftn(a: Tensor, axes: Sequence[int]) -> Tensor:
+    return torch.fft.ifftn(a, dim=tuple(axes))
+
+
+def rfft(a: Tensor, axis: int) -> Tensor:
+    return torch.fft.rfft(a, dim=axis)
+
+
+def irfft(a: Tensor, n: int, axis: int) -> Tensor:
+    return torch.fft.irfft(a, n, dim=axis)

@@ -1,0 +1,345 @@
+"""The primitives of torch: see ``PRIMITIVES`` in ``backends/base.py`` for what each must do.
+
+Where a type has no kernel (the unsigned ones), elements are moved as the signed type of the same bits, and ordered
+as a wider one. Tensors are written in place where the contract allows it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from arraydispatch.backends.base import Unsupported
+from arraydispatch.backends.torch.dtypes import FROM_NUMPY, SIGNED_TWIN, UNSIGNED, WIDER, concrete, may_alias, same_bits
+from arraydispatch.backends.torch.linalg import (
+    cholesky,
+    det,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    fftn,
+    ifftn,
+    inv,
+    irfft,
+    matmul,
+    qr,
+    rfft,
+    slogdet,
+    solve,
+    svd,
+    svdvals,
+)
+
+__all__ = [
+    "argmax", "argmin", "argsort", "astype", "bincount", "broadcast_to", "cholesky", "complex", "concatenate", "copy",
+    "det", "eig", "eigh", "eigvals", "eigvalsh", "fftn", "flip", "full", "gather", "ifftn", "imag", "inv", "iota",
+    "irfft", "mask", "matmul", "nonzero", "pad", "qr", "real", "reshape", "rfft", "scatter", "searchsorted", "slice",
+    "slice_update", "slogdet", "solve", "sort", "svd", "svdvals", "take", "take_along_axis", "transpose",
+    "view_dtype", "where",
+]  # fmt: skip
+
+Shape = Sequence[int]
+DType = np.dtype[Any]
+
+_SIGN_BIT = -(2**63)
+
+
+# -- making and moving -----------------------------------------------------------------------------------------------
+
+
+def _python(value: Any) -> Any:
+    """A Python scalar of a NumPy one."""
+    return value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+
+
+def full(shape: Shape, value: Any, dtype: DType, device: Any) -> Tensor:
+    """Filled with a scalar; zeros come from memory the system has cleared already."""
+    native = FROM_NUMPY[dtype]
+    value = _python(value)
+    if (
+        value == 0
+        and (type(value) is not float or math.copysign(1.0, value) > 0)
+        and type(value) is not builtins.complex
+    ):
+        return torch.zeros(shape, dtype=native, device=device)
+    return torch.full(shape, bool(value) if native is torch.bool else value, dtype=native, device=device)
+
+
+def iota(n: int, dtype: DType, device: Any) -> Tensor:
+    """0, 1, … n-1; types without an ``arange`` are cast from int64."""
+    native = FROM_NUMPY[dtype]
+    if native.is_complex or native in UNSIGNED or native is torch.bool:
+        return torch.arange(n, device=device).to(native)
+    return torch.arange(n, dtype=native, device=device)
+
+
+def astype(a: Tensor, dtype: DType) -> Tensor:
+    """A C cast. torch warns when a complex tensor loses its imaginary part, and tests only the real one for truth."""
+    native = FROM_NUMPY[dtype]
+    if a.dtype is native:
+        return a
+    if a.dtype.is_complex and not native.is_complex:
+        return a != 0 if native is torch.bool else astype(a.real, dtype)
+    return a.to(native)
+
+
+def copy(a: Tensor) -> Tensor:
+    return a.clone(memory_format=torch.contiguous_format)
+
+
+def view_dtype(a: Tensor, dtype: DType) -> Tensor:
+    return a.resolve_conj().resolve_neg().view(FROM_NUMPY[dtype])
+
+
+# -- shape -------------------------------------------------------------------------------------------------------------
+
+
+def reshape(a: Tensor, shape: Shape) -> Tensor:
+    return a.reshape(shape)
+
+
+def transpose(a: Tensor, perm: Sequence[int]) -> Tensor:
+    return a.permute(perm)
+
+
+def broadcast_to(a: Tensor, shape: Shape) -> Tensor:
+    return a.expand(shape)
+
+
+def flip(a: Tensor, axes: Sequence[int]) -> Tensor:
+    """Always a copy: torch has no negative strides (https://github.com/pytorch/pytorch/issues/604)."""
+    if a.dtype in UNSIGNED:
+        return torch.flip(same_bits(a), tuple(axes)).view(a.dtype)
+    return torch.flip(a, tuple(axes))
+
+
+def concatenate(arrays: Sequence[Tensor], axis: int) -> Tensor:
+    """torch drops empty 1-d tensors from the check of shapes, which is harmless: the caller has checked them."""
+    return torch.cat(arrays, axis)
+
+
+def pad(a: Tensor, widths: Sequence[tuple[int, int]], value: Any) -> Tensor:
+    shape = [before + n + after for n, (before, after) in zip(a.shape, widths)]
+    out = torch.full(shape, _python(value), dtype=a.dtype, device=a.device)
+    out[tuple(builtins.slice(before, before + n) for n, (before, _) in zip(a.shape, widths))] = a
+    return out
+
+
+# -- elements ------------------------------------------------------------------------------------------------------------
+
+
+def slice(a: Tensor, key: tuple[Any, ...]) -> Tensor:
+    return a[key]
+
+
+def _apart(value: Tensor, a: Tensor) -> Tensor:
+    """The value, copied when it may lie in the memory that is about to be written."""
+    return value.clone() if may_alias(value, a) else value
+
+
+def slice_update(a: Tensor, key: tuple[Any, ...], value: Tensor) -> Tensor:
+    a[key] = _apart(value, a)
+    return a
+
+
+def gather(a: Tensor, indices: tuple[Tensor, ...]) -> Tensor:
+    if len(indices) == 1:
+        return take(a, indices[0], 0)
+    return a[indices]
+
+
+def take(a: Tensor, indices: Tensor, axis: int) -> Tensor:
+    """One ``index_select``, which beats advanced indexing, on flat indices."""
+    if a.dtype in UNSIGNED:
+        return take(same_bits(a), indices, axis).view(a.dtype)
+    if indices.ndim == 1:
+        return torch.index_select(a, axis, indices)
+    flat = torch.index_select(a, axis, indices.reshape(-1))
+    return flat.reshape(a.shape[:axis] + indices.shape + a.shape[axis + 1 :])
+
+
+def take_along_axis(a: Tensor, indices: Tensor, axis: int) -> Tensor:
+    if a.dtype in UNSIGNED:
+        return torch.gather(same_bits(a), axis, indices).view(a.dtype)
+    return torch.gather(a, axis, indices)
+
+
+def nonzero(a: Tensor) -> tuple[Tensor, ...]:
+    if a.ndim == 0:
+        a = a.reshape(1)
+    return torch.nonzero(same_bits(a), as_tuple=True)
+
+
+def mask(a: Tensor, mask: Tensor) -> Tensor:
+    if a.dtype in UNSIGNED:
+        return torch.masked_select(same_bits(a), mask).view(a.dtype)
+    return torch.masked_select(a, mask)
+
+
+def where(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    return torch.where(condition, x, y)
+
+
+# -- scatter -------------------------------------------------------------------------------------------------------------
+
+_SERIAL = 3000
+"""Up to this many elements torch's CPU ``index_put_`` runs in one thread and in order."""
+
+_REDUCTION = {"multiply": "prod", "maximum": "amax", "minimum": "amin"}
+
+
+def _linear(indices: Sequence[Tensor], lead: Shape) -> Tensor:
+    """The flat index into the leading axes, itself flat."""
+    flat = indices[0]
+    for n, index in zip(lead[1:], indices[1:]):
+        flat = flat * n + index
+    return flat.reshape(-1)
+
+
+def _last_writer(flat: Tensor) -> Tensor:
+    """Positions, in ``flat``, of the last occurrence of each value."""
+    values, order = torch.sort(flat, stable=True)
+    last = torch.ones_like(values, dtype=torch.bool)
+    torch.ne(values[1:], values[:-1], out=last[:-1])
+    return order[last]
+
+
+def scatter(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> Tensor:
+    """In place. Among equal indices the last value stays, as in NumPy: torch leaves the order open.
+
+    https://docs.pytorch.org/docs/stable/generated/torch.Tensor.index_put_.html
+    """
+    if a.dtype in UNSIGNED:
+        return _scatter_unsigned(a, indices, value, how)
+    shape = indices[0].shape
+    k = len(indices)
+    tail = a.shape[k:]
+    value = _apart(value, a)
+    if how == "set":
+        n = shape.numel()
+        if value.numel() > 1 and n > 1 and (a.device.type != "cpu" or n * tail.numel() > _SERIAL):
+            flat = _linear(indices, a.shape[:k])
+            last = _last_writer(flat)
+            if last.numel() < n:
+                value = value.broadcast_to(shape + tail).reshape((n,) + tail).index_select(0, last)
+                indices = tuple(index.reshape(-1).index_select(0, last) for index in indices)
+        return a.index_put_(indices, value)
+    if how == "add":
+        return a.index_put_(indices, value, accumulate=True)
+    if a.dtype.is_complex and how != "multiply":
+        raise Unsupported("torch does not order complex numbers")
+    flat = _linear(indices, a.shape[:k])
+    rows = a.reshape((-1, tail.numel()))
+    index = flat.unsqueeze(1).expand(-1, tail.numel())
+    values = value.broadcast_to(shape + tail).reshape(index.shape)
+    rows = rows.scatter_reduce(0, index, values, _REDUCTION[how])
+    return a.copy_(rows.reshape(a.shape))
+
+
+def _scatter_unsigned(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> Tensor:
+    twin = SIGNED_TWIN[a.dtype]
+    if how in ("set", "add", "multiply"):
+        scatter(a.view(twin), indices, value.view(twin), how)
+        return a
+    wide = WIDER.get(a.dtype)
+    if wide is not None:
+        return a.copy_(scatter(a.to(wide), indices, value.to(wide), how).to(a.dtype))
+    shifted = scatter(a.view(twin) ^ _SIGN_BIT, indices, value.view(twin) ^ _SIGN_BIT, how)
+    return a.copy_((shifted ^ _SIGN_BIT).view(a.dtype))
+
+
+# -- order ---------------------------------------------------------------------------------------------------------------
+
+
+def _orderable(a: Tensor) -> Tensor:
+    """The same order in a type torch can compare."""
+    wide = WIDER.get(a.dtype)
+    if wide is not None:
+        return a.to(wide)
+    if a.dtype is torch.uint64:
+        return a.view(torch.int64) ^ _SIGN_BIT
+    return a.view(torch.uint8) if a.dtype is torch.bool else a
+
+
+def sort(a: Tensor, axis: int) -> Tensor:
+    if a.dtype.is_complex:
+        return torch.gather(a, axis, argsort(a, axis))
+    if a.dtype in UNSIGNED:
+        values = torch.sort(_orderable(a), dim=axis).values
+        return (values ^ _SIGN_BIT).view(a.dtype) if a.dtype is torch.uint64 else values.to(a.dtype)
+    return torch.sort(a, dim=axis, stable=True).values
+
+
+def argsort(a: Tensor, axis: int) -> Tensor:
+    """Complex numbers by where their NaNs are, then real, then imaginary part: NumPy's order."""
+    if a.dtype.is_complex:
+        real, imaginary = a.real, a.imag
+        order = torch.sort(imaginary, dim=axis, stable=True).indices
+        for key in (real, torch.isnan(real) * 2 + torch.isnan(imaginary)):
+            order = torch.gather(order, axis, torch.sort(torch.gather(key, axis, order), dim=axis, stable=True).indices)
+        return order
+    return torch.sort(_orderable(a), dim=axis, stable=True).indices
+
+
+def argmax(a: Tensor, axis: int) -> Tensor:
+    if a.dtype.is_complex:
+        raise Unsupported("torch does not order complex numbers")
+    return torch.argmax(_orderable(a), axis)
+
+
+def argmin(a: Tensor, axis: int) -> Tensor:
+    if a.dtype.is_complex:
+        raise Unsupported("torch does not order complex numbers")
+    return torch.argmin(_orderable(a), axis)
+
+
+def searchsorted(a: Tensor, values: Tensor, side: str) -> Tensor:
+    if a.dtype.is_complex:
+        raise Unsupported("torch does not order complex numbers")
+    if a.is_floating_point() and a.numel() and (not concrete(a) or bool(torch.isnan(a[-1]))):
+        a, values = _sortable_bits(a), _sortable_bits(values)
+    return torch.searchsorted(_orderable(a).contiguous(), _orderable(values).contiguous(), right=side == "right")
+
+
+_BITS = {
+    torch.float16: torch.int16,
+    torch.bfloat16: torch.int16,
+    torch.float32: torch.int32,
+    torch.float64: torch.int64,
+}
+
+
+def _sortable_bits(a: Tensor) -> Tensor:
+    """Integers in the order of the floats, every NaN last and equal: torch's binary search loses its way in NaNs."""
+    integer = _BITS[a.dtype]
+    bits = (a + 0.0).view(integer)  # -0.0 becomes 0.0
+    ordered = torch.where(bits < 0, bits ^ torch.iinfo(integer).max, bits)
+    return torch.where(torch.isnan(a), torch.iinfo(integer).max, ordered)
+
+
+def bincount(x: Tensor, weights: Tensor | None, length: int) -> Tensor:
+    """torch forgets the dtype of the weights when there is nothing to count."""
+    counts = torch.bincount(x, weights, length)
+    return counts if weights is None else counts.to(torch.float64)
+
+
+# -- complex ---------------------------------------------------------------------------------------------------------------
+
+
+def real(a: Tensor) -> Tensor:
+    return a.real
+
+
+def imag(a: Tensor) -> Tensor:
+    return a.imag
+
+
+def complex(re: Tensor, im: Tensor) -> Tensor:
+    return torch.complex(re, im)

@@ -1,0 +1,163 @@
+"""NumPy's ``ufunc.reduce`` and ``ufunc.accumulate`` -> torch kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from arraydispatch.backends.base import Unsupported
+from arraydispatch.backends.torch.dtypes import SIGNED_TWIN, UNSIGNED, WIDER
+
+__all__ = ["ACCUMULATE", "REDUCE"]
+
+Axes = tuple[int, ...]
+Kernel = Callable[..., Tensor]
+
+_SIGN_BIT = -(2**63)
+
+
+def add(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
+    """Sum; torch widens small integers unless told the dtype, and takes no axes at all for all axes."""
+    dtype = a.dtype
+    if dtype.is_floating_point and axes:
+        if len(axes) == a.ndim and not keepdims:
+            return torch.sum(a)
+        return torch.sum(a, axes, keepdims)
+    if not axes:
+        return a.clone()
+    if dtype in UNSIGNED:
+        return add(a.view(SIGNED_TWIN[dtype]), axes, keepdims).view(dtype)
+    if len(axes) == a.ndim and not keepdims:
+        return torch.sum(a, dtype=dtype)
+    return torch.sum(a, axes, keepdim=keepdims, dtype=dtype)
+
+
+def _each_axis(one: Callable[[Tensor, int, bool], Tensor], a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
+    """Reduce one axis after the other, the last one first, so that the others keep their numbers."""
+    if not axes:
+        return a.clone()
+    for axis in sorted(axes, reverse=True):
+        a = one(a, axis, keepdims)
+    return a
+
+
+def _prod(a: Tensor, axis: int, keepdims: bool) -> Tensor:
+    return torch.prod(a, axis, keepdim=keepdims, dtype=a.dtype)
+
+
+def multiply(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
+    dtype = a.dtype
+    if dtype in UNSIGNED:
+        return multiply(a.view(SIGNED_TWIN[dtype]), axes, keepdims).view(dtype)
+    if len(axes) == a.ndim and axes and not keepdims:
+        return torch.prod(a, dtype=dtype)
+    return _each_axis(_prod, a, axes, keepdims)
+
+
+def _extremum(all_of: Kernel, some_of: Kernel) -> Kernel:
+    def kernel(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
+        dtype = a.dtype
+        if dtype.is_floating_point and axes:
+            # `max` of everything starts a third sooner than `amax`, which is vectorised: 3 times faster on 1 M elements
+            if len(axes) == a.ndim and not keepdims and a.numel() < 4096:
+                return all_of(a)
+            return some_of(a, axes, keepdims)
+        if dtype in UNSIGNED:
+            wide = WIDER.get(dtype)
+            if wide is not None:
+                return kernel(a.to(wide), axes, keepdims).to(dtype)
+            return (kernel(a.view(torch.int64) ^ _SIGN_BIT, axes, keepdims) ^ _SIGN_BIT).view(dtype)
+        if dtype.is_complex:
+            raise Unsupported("torch does not order complex numbers")
+        if not axes:
+            return a.clone()
+        return some_of(a, axes, keepdim=keepdims)
+
+    return kernel
+
+
+def _truth(plain: Callable[..., Tensor]) -> Kernel:
+    """all or any; torch keeps uint8 there, NumPy's result is a bool."""
+
+    def kernel(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
+        if not axes:
+            return a != 0
+        if a.dtype is not torch.bool:
+            a = a != 0
+        if len(axes) == a.ndim and not keepdims:
+            return plain(a)
+        return plain(a, axes, keepdim=keepdims)
+
+    return kernel
+
+
+def _bits(plain: Kernel) -> Kernel:
+    """Fold an axis in halves: torch has no bitwise reduction."""
+
+    def one(a: Tensor, axis: int, keepdims: bool) -> Tensor:
+        n = a.shape[axis]
+        while n > 1:
+            half = n // 2
+            folded = plain(a.narrow(axis, 0, half), a.narrow(axis, half, half))
+            a = folded if n % 2 == 0 else torch.cat([folded, a.narrow(axis, n - 1, 1)], axis)
+            n = a.shape[axis]
+        return a if keepdims else a.squeeze(axis)
+
+    def kernel(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
+        if any(a.shape[axis] == 0 for axis in axes):
+            raise Unsupported("a bitwise reduction of nothing")
+        return _each_axis(one, a, axes, keepdims).clone()
+
+    return kernel
+
+
+REDUCE: dict[Any, Kernel] = {
+    np.add: add,
+    np.multiply: multiply,
+    np.maximum: _extremum(torch.max, torch.amax),
+    np.minimum: _extremum(torch.min, torch.amin),
+    np.logical_and: _truth(torch.all),
+    np.logical_or: _truth(torch.any),
+    np.bitwise_and: _bits(torch.bitwise_and),
+    np.bitwise_or: _bits(torch.bitwise_or),
+    np.bitwise_xor: _bits(torch.bitwise_xor),
+}
+
+
+def _running(plain: Callable[..., Tensor]) -> Kernel:
+    def kernel(a: Tensor, axis: int) -> Tensor:
+        dtype = a.dtype
+        if dtype in UNSIGNED:
+            return kernel(a.view(SIGNED_TWIN[dtype]), axis).view(dtype)
+        if dtype is torch.bool:  # add is `or`, multiply is `and`: as running extrema
+            return plain(a.to(torch.int64), axis) != 0
+        return plain(a, axis, dtype=dtype)
+
+    return kernel
+
+
+def _running_extremum(plain: Callable[..., Any]) -> Kernel:
+    def kernel(a: Tensor, axis: int) -> Tensor:
+        dtype = a.dtype
+        if dtype in UNSIGNED:
+            wide = WIDER.get(dtype)
+            if wide is not None:
+                return kernel(a.to(wide), axis).to(dtype)
+            return (kernel(a.view(torch.int64) ^ _SIGN_BIT, axis) ^ _SIGN_BIT).view(dtype)
+        if dtype.is_complex:
+            raise Unsupported("torch does not order complex numbers")
+        return plain(a, axis).values
+
+    return kernel
+
+
+ACCUMULATE: dict[Any, Kernel] = {
+    np.add: _running(torch.cumsum),
+    np.multiply: _running(torch.cumprod),
+    np.maximum: _running_extremum(torch.cummax),
+    np.minimum: _running_extremum(torch.cummin),
+}

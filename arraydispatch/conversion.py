@@ -1,0 +1,68 @@
+"""Moving values between NumPy and the libraries, and between libraries. Every move is counted in ``events``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import dtypes, events, settings
+from .backends.base import Backend, Native, Unsupported
+from .errors import TraceError
+
+
+def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: str = "", copy: bool = True) -> Native:
+    """A native array of an ndarray's values; raises :class:`Unsupported` for dtypes that exist only on the host."""
+    if dtypes.category(x.dtype) == "other":
+        raise Unsupported(f"dtype {x.dtype} exists only on the host")
+    if device is None and not backend.native_is_ndarray:
+        device = default_device(backend)
+    if x.dtype.byteorder == ">" or (x.dtype.byteorder == "=" and not np.little_endian):
+        x = x.astype(x.dtype.newbyteorder("="))
+    made = backend.from_numpy(x, device, copy)
+    if events.tap is not None and not backend.native_is_ndarray:
+        events.tap.transfer("to_device", x.nbytes, why)
+    return made
+
+
+def download(backend: Backend, a: Native, why: str = "") -> np.ndarray[Any, Any]:
+    """The values as an ndarray; memory is shared where the library can.
+
+    Raises
+    ------
+    TraceError
+        If the value is not known now because a library is tracing.
+    """
+    if not backend.is_concrete(a):
+        raise TraceError(
+            "a concrete value was needed while tracing; keep the computation on arrays, or move it out of the traced function."
+        )
+    host = backend.to_numpy(a)
+    if events.tap is not None and not backend.native_is_ndarray:
+        events.tap.transfer("to_host", host.nbytes, why)
+    return host
+
+
+def default_device(backend: Backend) -> Any:
+    """The library's own object of the device that new arrays of this backend go to; None: the library's default."""
+    device = settings.default.devices.get(backend.name)
+    return None if device is None else device.native
+
+
+def between(source: Backend, target: Backend, a: Native, dlpack: bool) -> Native:
+    """A native array of ``target`` with the values of one of ``source``: by DLPack where possible, else a counted copy."""
+    if source is target:
+        return a
+    if not source.is_concrete(a):
+        raise TraceError("an array cannot change library while tracing; convert it before the traced function is called.")
+    if dlpack:
+        try:
+            moved = target.from_dlpack(a)
+            if target.dtype_of(moved) == source.dtype_of(a):
+                return moved
+        except Exception:  # noqa: BLE001, S110 -- libraries raise many types here (TRAPS 24); the copy below is always right
+            pass
+    host = source.to_numpy(a)
+    if events.tap is not None:
+        events.tap.transfer("copy", host.nbytes, f"{source.name} to {target.name} without DLPack")
+    return target.from_numpy(host, default_device(target), True)

@@ -1,0 +1,198 @@
+"""``__array_function__``: NumPy functions on arrays, by the registry's one rule."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Iterable
+
+import numpy as np
+
+from .. import dtypes, events, settings, views
+from ..backends import loader
+from ..backends.base import Backend, Unsupported
+from ..errors import HostFallbackError
+from ..registry import Entry, Spec, namespace, resolve
+from ..settings import UNSET, precision_override
+from ..views import Handle, native
+from . import host, wrapping
+
+_defaults = settings.default
+_NUMPY_FUNCTION = np.ndarray.__array_function__
+
+
+def array_function(func: Any, types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What ``Array.__array_function__`` does (NEP 18)."""
+    for cls in types:
+        if not issubclass(cls, Handle) and getattr(cls, "__array_function__", _NUMPY_FUNCTION) is not _NUMPY_FUNCTION:
+            return NotImplemented
+    return call(func, args, kwargs)
+
+
+def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run a NumPy function on arguments of which at least one is an array of ours."""
+    first = args[0] if args else None
+    if isinstance(first, Handle) and _plain(args, kwargs):
+        kind = first._kind
+        backend: Backend = kind.backend
+        entry = backend.entries.get(func)
+        if entry is not None and entry.run is not None and entry.spec.mode == "function":
+            precision = precision_override.get()
+            if precision is UNSET:
+                precision = _defaults.precision
+            if precision is None and events.tap is None and backend.scope is None:
+                try:
+                    result = entry.run(namespace(backend), native(first), *args[1:], **kwargs)
+                except Unsupported as unsupported:
+                    return host.call(func, args, kwargs, backend, str(unsupported))
+                return wrapping.wrap_result(result, backend, entry.spec.returns, None)
+    return _general(func, args, kwargs)
+
+
+def _plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    for x in args[1:]:
+        if type(x) not in wrapping.PLAIN:
+            return False
+    for x in kwargs.values():
+        if type(x) not in wrapping.PLAIN:
+            return False
+    return "out" not in kwargs
+
+
+def _general(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    backend = wrapping.find_backend((*args, *kwargs.values()))
+    if backend is None:
+        backend = settings.current_backend()
+    entry = resolve(func, backend)
+    if entry.kind == "refused":
+        raise HostFallbackError(f"{host.name_of(func)} is refused on {backend.name}: {entry.reason}.")
+    if entry.run is None or entry.spec is None:
+        return host.call(func, args, kwargs, backend, entry.reason)
+    tap = events.tap
+    start = time.perf_counter() if tap is not None else 0.0
+    mode = entry.spec.mode
+    try:
+        with_scope = backend.scope
+        if with_scope is None:
+            result = _MODES[mode](entry, entry.spec, args, kwargs, backend)
+        else:
+            with with_scope():
+                result = _MODES[mode](entry, entry.spec, args, kwargs, backend)
+    except Unsupported as unsupported:
+        return host.call(func, args, kwargs, backend, str(unsupported))
+    if tap is not None and mode != "meta":
+        tap.call(func, backend.name, "view" if mode == "view" else entry.kind, "", time.perf_counter() - start)
+    return result
+
+
+# -- the modes of a spec -------------------------------------------------------------------------------------------------
+
+
+def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    args, kwargs, out = _without_out(spec, args, kwargs)
+    precision = settings.current_precision() if out is None else None
+    natives, keywords = _natives(args, kwargs, backend, precision, spec.min_bits)
+    result = entry.run(namespace(backend), *natives, **keywords)  # type: ignore[misc]
+    if out is not None:
+        return _write(out, result, backend)
+    return wrapping.wrap_result(result, backend, spec.returns, precision)
+
+
+def _write(out: Any, result: Any, backend: Backend) -> Any:
+    outs = out if isinstance(out, tuple) else (out,)
+    results = result if isinstance(result, tuple) else (result,)
+    xp = namespace(backend)
+    for o, r in zip(outs, results):
+        if not isinstance(o, Handle | np.ndarray):
+            raise TypeError("return arrays must be of ArrayType")
+        value = r if backend.is_native(r) else xp.asarray(r)
+        wrapping.write_out(o, value, backend)
+    return out
+
+
+def _without_out(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any], Any]:
+    out = None
+    if "out" in kwargs:
+        kwargs = dict(kwargs)
+        out = kwargs.pop("out")
+    elif spec.out is not None and len(args) > spec.out:
+        out = args[spec.out]
+        args = args[: spec.out] + args[spec.out + 1 :]
+    if isinstance(out, tuple) and len(out) == 1:
+        out = out[0]
+    return args, kwargs, out
+
+
+def _natives(
+    args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, precision: settings.Precision, min_bits: int
+) -> tuple[Any, Any]:
+    device = wrapping.device_among((*args, *kwargs.values()), backend)
+    natives = [wrapping.to_native(x, backend, device) for x in args]
+    keywords = {key: wrapping.to_native(x, backend, device) for key, x in kwargs.items()}
+    if precision is not None:
+        natives = [_precise(x, backend, precision, min_bits) for x in natives]
+        keywords = {key: _precise(x, backend, precision, min_bits) for key, x in keywords.items()}
+    return natives, keywords
+
+
+def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: int) -> Any:
+    """Floating arrays in the dtype the precision policy computes in; sequences are searched."""
+    if type(x) in wrapping.PLAIN:
+        return x
+    if isinstance(x, list | tuple) and type(x) in (list, tuple):
+        return type(x)(_precise(y, backend, precision, min_bits) for y in x)
+    if not backend.is_native(x):
+        return x
+    have = backend.dtype_of(x)
+    wanted = dtypes.apply_precision(have, precision)
+    if min_bits == 32:
+        wanted = dtypes.widen_half(wanted)
+    return x if wanted == have else backend.prim.astype(x, wanted)
+
+
+def ghosts(x: Any, found: list[Handle]) -> Any:
+    """Arguments with a ghost for each array; the arrays are collected in ``found``."""
+    if isinstance(x, Handle):
+        found.append(x)
+        return views.ghost(x)
+    if isinstance(x, list | tuple):
+        items = [ghosts(y, found) for y in x]
+        return type(x)(items) if type(x) in (list, tuple) else type(x)(*items)
+    if not isinstance(x, np.ndarray | np.generic) and type(x) not in wrapping.PLAIN:
+        backend = loader.backend_of(x)
+        if backend is not None:
+            return np.empty(backend.shape_of(x), backend.dtype_of(x))
+    return x
+
+
+def _meta(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    found: list[Handle] = []
+    stand_ins = [ghosts(x, found) for x in args]
+    keywords = {key: ghosts(x, found) for key, x in kwargs.items()}
+    return spec.func(*stand_ins, **keywords)
+
+
+def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    found: list[Handle] = []
+    stand_ins = [ghosts(x, found) for x in args]
+    keywords = {key: ghosts(x, found) for key, x in kwargs.items()}
+    result = spec.func(*stand_ins, **keywords)
+    return views.through_ghost(found, result, lambda: _function(entry, spec, args, kwargs, backend))
+
+
+def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    names = list(kwargs)
+    target = args[0] if args else kwargs[names[0]]
+    if not isinstance(target, Handle):
+        if isinstance(target, np.ndarray):
+            return host.call(spec.func, args, kwargs, backend, "the array written to is a NumPy array")
+        raise TypeError(f"{host.name_of(spec.func)} writes into its first argument, which is a {type(target).__name__}")
+    if target._kind.backend is not backend:
+        return host.call(spec.func, args, kwargs, backend, "the array written to is held by NumPy")
+    wrapping.check_writeable(target)
+    natives, keywords = _natives(args, kwargs, backend, None, 16)
+    new = entry.run(namespace(backend), *natives, **keywords)  # type: ignore[misc]
+    views.assign(target, new)
+    return None
+
+
+_MODES = {"function": _function, "meta": _meta, "view": _view, "update": _update}

@@ -1,0 +1,185 @@
+"""``x[key]`` and ``x[key] = value``: basic keys are views, decided by NumPy on ghosts; the others gather and scatter."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from .. import conversion, dtypes, events, views
+from ..backends.base import Backend, Unsupported
+from ..functions import indexing
+from ..registry import namespace
+from ..views import Handle, ghost, native
+from . import host, wrapping
+
+_BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
+
+
+def _is_basic(key: Any) -> bool:
+    items = key if type(key) is tuple else (key,)
+    return all(isinstance(k, _BASIC) and type(k) is not bool for k in items)
+
+
+def _simplify(key: Any) -> Any:
+    """Integer arrays of rank 0 (ours, NumPy's or native) index as integers do: the value is looked at."""
+    if type(key) is tuple:
+        return tuple(_simplify(k) for k in key)
+    if isinstance(key, Handle) and key._kind.dtype.kind in "iu" and not ghost(key).shape:
+        backend = key._kind.backend
+        if backend.is_concrete(native(key)):
+            return int(backend.item(native(key)))
+    if isinstance(key, np.ndarray) and key.dtype.kind in "iu" and not key.shape:
+        return int(key)
+    if isinstance(key, list) and wrapping.find_backend(key) is not None:
+        return [_simplify(k) for k in key]
+    return key
+
+
+def getitem(a: Handle, key: Any) -> Any:
+    """``a[key]``."""
+    tap = events.tap
+    start = time.perf_counter() if tap is not None else 0.0
+    if not _is_basic(key):
+        key = _simplify(key)
+    if _is_basic(key):
+        made = ghost(a)[key]
+        if isinstance(made, np.ndarray):
+            return views.derive(a, made)
+        result, kind = _element(a, key), "native"
+    else:
+        backend = a._kind.backend
+        try:
+            result, kind = _gather(a, key, backend), "native"
+        except Unsupported as unsupported:
+            return host.call(np.ndarray.__getitem__, (a, key), {}, backend, str(unsupported))
+    if tap is not None:
+        tap.call("__getitem__", a._kind.backend.name, kind, "", time.perf_counter() - start)
+    return result
+
+
+def _element(a: Handle, key: Any) -> Any:
+    """One element: a copy, never a view."""
+    backend = a._kind.backend
+    value = native(a)
+    if backend.on_cpu(value) and wrapping.settings.current_scalars() == "numpy":
+        return backend.to_numpy(value)[key]
+    items = key if type(key) is tuple else (key,)
+    made = views.derive(a, ghost(a)[(*items, ...)])
+    return wrapping.scalar_class(backend.prim.copy(native(made)), a._kind)
+
+
+def _native_key(key: Any, backend: Backend, device: Any) -> Any:
+    if type(key) is tuple:
+        return tuple(_native_key(k, backend, device) for k in key)
+    if isinstance(key, Handle | np.ndarray):
+        return wrapping.to_native(key, backend, device)
+    if isinstance(key, list) and wrapping.find_backend(key) is not None:
+        return namespace(backend).asarray(wrapping.to_native(key, backend, device))
+    return key
+
+
+def _gather(a: Handle, key: Any, backend: Backend) -> Any:
+    wrapping.find_backend((a, key))
+    x = native(a)
+    xp = namespace(backend)
+    scope = backend.scope
+    if scope is None:
+        result = indexing.getitem(xp, x, _native_key(key, backend, backend.device_of(x)))
+    else:
+        with scope():
+            result = indexing.getitem(xp, x, _native_key(key, backend, backend.device_of(x)))
+    return wrapping.wrap(result, a._kind)
+
+
+def setitem(a: Handle, key: Any, value: Any) -> None:
+    """``a[key] = value``: cast and broadcast as NumPy does, seen by every view of the same root."""
+    wrapping.check_writeable(a)
+    tap = events.tap
+    start = time.perf_counter() if tap is not None else 0.0
+    backend = a._kind.backend
+    if not _is_basic(key):
+        key = _simplify(key)
+    scope = backend.scope
+    try:
+        if scope is None:
+            _set(a, key, value, backend)
+        else:
+            with scope():
+                _set(a, key, value, backend)
+    except Unsupported as unsupported:
+        _set_on_host(a, key, value, backend, str(unsupported))
+        return
+    if tap is not None:
+        tap.call("__setitem__", backend.name, "native", "", time.perf_counter() - start)
+
+
+def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
+    wrapping.find_backend((a, key, value))
+    if _is_basic(key):
+        items = key if type(key) is tuple else (key,)
+        place = ghost(a)[items if Ellipsis in items else (*items, ...)]
+        if 0 in place.shape:
+            _value(value, a, place.shape, backend)
+            return
+        target = a if place.shape == ghost(a).shape and place.strides == ghost(a).strides else views.derive(a, place)
+        views.assign(target, _value(value, a, place.shape, backend))
+        return
+    x = native(a)
+    device = backend.device_of(x)
+    source = _source(value, a, backend)
+    new = indexing.setitem(namespace(backend), x, _native_key(key, backend, device), source)
+    if not (backend.mutable and a._root is None and backend.may_share(new, a._v)):
+        views.assign(a, new)
+
+
+def _source(value: Any, a: Handle, backend: Backend) -> Any:
+    """The assigned value as a native array of the array's dtype, not yet broadcast."""
+    dtype = a._kind.dtype
+    device = backend.device_of(native(a))
+    if isinstance(value, Handle) or (type(value) not in wrapping.PLAIN and backend.is_native(value)):
+        return backend.prim.astype(wrapping.to_native(value, backend, device), dtype)
+    if isinstance(value, list | tuple) and wrapping.find_backend(value) is not None:
+        stacked = namespace(backend).asarray(wrapping.to_native(value, backend, device))
+        return backend.prim.astype(stacked, dtype)
+    if isinstance(value, np.ndarray):
+        return conversion.upload(backend, value.astype(dtype), device, "assigned into an array")
+    if isinstance(value, list | tuple):
+        return conversion.upload(backend, np.array(value).astype(dtype), device, "assigned into an array")
+    element = np.empty((), dtype)
+    element[()] = value  # NumPy's own cast and errors for a scalar
+    return backend.prim.full((), dtypes.cast_scalar(element[()], dtype), dtype, device)
+
+
+def _value(value: Any, a: Handle, shape: tuple[int, ...], backend: Backend) -> Any:
+    source = _source(value, a, backend)
+    have = backend.shape_of(source)
+    if have == shape:
+        return source
+    stripped = have
+    while len(stripped) > len(shape) and stripped[0] == 1:
+        stripped = stripped[1:]
+    try:
+        fits = np.broadcast_shapes(stripped, shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"could not broadcast input array from shape {have} into shape {shape}")
+    if stripped != have:
+        source = backend.prim.reshape(source, stripped)
+    return backend.prim.broadcast_to(source, shape)
+
+
+def _set_on_host(a: Handle, key: Any, value: Any, backend: Backend, reason: str) -> None:
+    host.allow("__setitem__", backend, reason)
+    copy = conversion.download(backend, native(a), "an assignment runs on the host").copy()
+    to_host = {id(x): conversion.download(x._kind.backend, native(x)) for x in (value,) if isinstance(x, Handle)}
+    copy[_host_key(key)] = to_host.get(id(value), value)
+    host.store(a, copy)
+
+
+def _host_key(key: Any) -> Any:
+    if type(key) is tuple:
+        return tuple(_host_key(k) for k in key)
+    return conversion.download(key._kind.backend, native(key)) if isinstance(key, Handle) else key

@@ -1,0 +1,465 @@
+"""``__array_ufunc__`` and the operators.
+
+The operators' path is short on purpose: two dict look-ups, the plan's own kernel, a wrapper. Everything unusual (``out=``,
+``where=``, other types, no plan yet, an error to translate) goes through :func:`array_ufunc`.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable
+
+import numpy as np
+
+from .. import conversion, dtypes, events, settings, views
+from ..backends import loader
+from ..backends.base import Backend, Kind, Unsupported
+from ..registry import namespace
+from ..settings import UNSET, precision_override
+from ..ufuncs import Bound, Plan, plan_for
+from ..ufuncs.plans import PLANS
+from ..views import Handle, native
+from . import host, wrapping
+
+_METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
+_defaults = settings.default
+
+
+# -- operators ---------------------------------------------------------------------------------------------------------
+
+
+def binary_operator(ufunc: np.ufunc, reflected: bool = False) -> Callable[[Any, Any], Any]:
+    """``__add__`` or ``__radd__`` for a ufunc."""
+    plans = PLANS.setdefault(ufunc, {})
+
+    def operator(self: Any, other: Any) -> Any:
+        if isinstance(other, Handle):
+            y = other._v if other._root is None else native(other)
+            key: Any = other._kind
+        else:
+            y = other
+            key = type(other)
+        precision = precision_override.get()
+        if precision is UNSET:
+            precision = _defaults.precision
+        plan = plans.get((self._kind, key, precision))
+        if plan is None or plan.run is None or events.tap is not None:
+            return _binary(ufunc, self, other)
+        x = self._v if self._root is None else native(self)
+        try:
+            result = plan.run(x, y)
+        except Exception:
+            wrapping.check_operands((x, y), self._kind.backend)
+            raise
+        if result.ndim:
+            return views.wrapper(result, plan.out)  # type: ignore[arg-type]
+        return wrapping.scalar(result, plan.out)  # type: ignore[arg-type]
+
+    def reflected_operator(self: Any, other: Any) -> Any:
+        precision = precision_override.get()
+        if precision is UNSET:
+            precision = _defaults.precision
+        plan = plans.get((type(other), self._kind, precision))
+        if plan is None or plan.run is None or events.tap is not None:
+            return _binary(ufunc, other, self)
+        result = plan.run(other, self._v if self._root is None else native(self))
+        if result.ndim:
+            return views.wrapper(result, plan.out)  # type: ignore[arg-type]
+        return wrapping.scalar(result, plan.out)  # type: ignore[arg-type]
+
+    return reflected_operator if reflected else operator
+
+
+def _binary(ufunc: np.ufunc, a: Any, b: Any) -> Any:
+    other = b if isinstance(a, Handle) else a
+    if not isinstance(other, Handle) and type(other) not in wrapping.PLAIN and _defers(other):
+        return NotImplemented
+    if _speaks(other):
+        return ufunc(a, b)  # the other side has a protocol of its own: NumPy asks both
+    return array_ufunc(ufunc, "__call__", (a, b), {})
+
+
+def _defers(other: Any) -> bool:
+    """NumPy's rule for binary operators: leave it to the other side if it says so (scipy.sparse, pandas …)."""
+    protocol = getattr(type(other), "__array_ufunc__", _defers)
+    if protocol is None:
+        return True
+    if protocol is not _defers or loader.backend_of(other) is not None:
+        return False
+    return getattr(other, "__array_priority__", -1.0) > 0
+
+
+def _speaks(other: Any) -> bool:
+    if isinstance(other, Handle | np.ndarray | np.generic) or type(other) in wrapping.PLAIN:
+        return False
+    return getattr(type(other), "__array_ufunc__", None) is not None
+
+
+def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
+    """``__iadd__`` for a ufunc: written into the array's own memory, seen by every view of it."""
+    plans = PLANS.setdefault(ufunc, {})
+
+    def operator(self: Any, other: Any) -> Any:
+        kind = self._kind
+        backend = kind.backend
+        if ufunc in backend.INPLACE and self._root is None and events.tap is None:
+            key: Any = other._kind if isinstance(other, Handle) else type(other)
+            plan = plans.get((kind, key, None))
+            kernel = backend.UFUNCS[ufunc]
+            if plan is not None and plan.run is kernel and plan.out is kind and self._writeable():
+                x, y = self._v, native(other) if isinstance(other, Handle) else other
+                fits = key is float or key is int or (
+                    backend.shape_of(y) == backend.shape_of(x) and (y is x or not backend.may_share(x, y))
+                )
+                if fits:
+                    kernel(x, y, out=x)
+                    return self
+        if not isinstance(other, Handle) and type(other) not in wrapping.PLAIN and _defers(other):
+            return NotImplemented
+        return array_ufunc(ufunc, "__call__", (self, other), {"out": (self,)})
+
+    return operator
+
+
+def unary_operator(ufunc: np.ufunc) -> Callable[[Any], Any]:
+    """``__neg__`` and the like."""
+
+    def operator(self: Any) -> Any:
+        return array_ufunc(ufunc, "__call__", (self,), {})
+
+    return operator
+
+
+# -- the protocol ------------------------------------------------------------------------------------------------------
+
+
+def _known(x: Any) -> bool:
+    cls = type(x)
+    if cls in wrapping.PLAIN or isinstance(x, Handle | np.ndarray | np.generic | int | float | complex | list | tuple):
+        return not isinstance(x, np.ndarray) or cls.__array_ufunc__ is np.ndarray.__array_ufunc__
+    return not hasattr(cls, "__array_ufunc__")
+
+
+def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What ``Array.__array_ufunc__`` does (NEP 13)."""
+    if not kwargs and method == "__call__":
+        plan, operands, backend = _quick(ufunc, inputs)
+        if plan is not None:
+            return _run(plan, ufunc, operands, backend)
+    outs = kwargs.get("out", ())
+    if not isinstance(outs, tuple):
+        outs = (outs,)
+    for x in (*inputs, *outs):
+        if not _known(x):
+            return NotImplemented
+    where = kwargs.get("where", True)
+    backend = wrapping.find_backend((*inputs, *outs, where))
+    if backend is None:
+        return NotImplemented
+    try:
+        return _general(ufunc, method, inputs, kwargs, outs, where, backend)
+    except Unsupported as unsupported:
+        bound = ufunc if method == "__call__" else getattr(ufunc, method)
+        return host.call(bound, inputs, kwargs, backend, str(unsupported))
+
+
+def _quick(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Plan | None, Any, Any]:
+    """The plan of a call on arrays of one backend and scalars, if it was made before."""
+    plans = PLANS.get(ufunc)
+    if plans is None:
+        return None, None, None
+    precision = precision_override.get()
+    if precision is UNSET:
+        precision = _defaults.precision
+    backend = None
+    if len(inputs) == 2:
+        x, y = inputs
+        if isinstance(x, Handle):
+            kx: Any = x._kind
+            backend = kx.backend
+            x = x._v if x._root is None else native(x)
+        else:
+            kx = type(x)
+        if isinstance(y, Handle):
+            ky: Any = y._kind
+            backend = ky.backend
+            y = y._v if y._root is None else native(y)
+        else:
+            ky = type(y)
+        plan, operands = plans.get((kx, ky, precision)), (x, y)
+    elif len(inputs) == 1:
+        (x,) = inputs
+        if not isinstance(x, Handle):
+            return None, None, None
+        backend = x._kind.backend
+        plan, operands = plans.get((x._kind, precision)), (native(x),)  # type: ignore[assignment]
+    else:
+        return None, None, None
+    if plan is None or plan.run is None:
+        return None, None, None
+    return plan, operands, backend
+
+
+def _run(plan: Plan, ufunc: np.ufunc, operands: tuple[Any, ...], backend: Backend) -> Any:
+    tap = events.tap
+    start = time.perf_counter() if tap is not None else 0.0
+    try:
+        result = plan.run(*operands)  # type: ignore[misc]
+    except Unsupported:
+        raise
+    except Exception:
+        wrapping.check_operands(operands, backend)
+        raise
+    if tap is not None:
+        tap.call(ufunc, backend.name, plan.kind, "", time.perf_counter() - start)
+    if ufunc.nout == 1:
+        if result.ndim:
+            return views.wrapper(result, plan.out)  # type: ignore[arg-type]
+        return wrapping.scalar(result, plan.out)  # type: ignore[arg-type]
+    return tuple(
+        views.wrapper(r, k) if backend.shape_of(r) else wrapping.scalar(r, k) for r, k in zip(result, plan.kinds)
+    )
+
+
+def _operands(inputs: tuple[Any, ...], backend: Backend) -> tuple[list[Any], list[Any]]:
+    """Native operands and plan keys; ndarrays and sequences move to the device of the others."""
+    device = wrapping.device_among(inputs, backend)
+    natives, keys = [], []
+    for x in inputs:
+        if isinstance(x, Handle) and x._kind.backend is backend:
+            natives.append(native(x))
+            keys.append(x._kind)
+            continue
+        if isinstance(x, list | tuple):
+            value = _from_sequence(x, backend, device)
+        elif isinstance(x, Handle | np.ndarray):
+            if isinstance(x, np.ndarray) and dtypes.category(x.dtype) == "other":
+                raise Unsupported(f"dtype {x.dtype} exists only on the host")
+            value = wrapping.to_native(x, backend, device)
+        elif isinstance(x, np.generic | int | float | complex):
+            natives.append(x)
+            keys.append(type(x))
+            continue
+        else:
+            other = loader.backend_of(x)
+            if other is backend:
+                value = x
+            elif other is not None:
+                value = conversion.upload(backend, other.to_numpy(x), device)
+            else:
+                raise Unsupported(f"an operand is a {type(x).__name__}")
+        natives.append(value)
+        keys.append(backend.kind(backend.dtype_of(value)))
+    return natives, keys
+
+
+def _from_sequence(x: Any, backend: Backend, device: Any) -> Any:
+    if wrapping.find_backend(x) is not None:
+        return namespace(backend).asarray(wrapping.to_native(x, backend, device))
+    return wrapping.to_native(np.asarray(x), backend, device)
+
+
+def _general(
+    ufunc: np.ufunc,
+    method: str,
+    inputs: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    outs: tuple[Any, ...],
+    where: Any,
+    backend: Backend,
+) -> Any:
+    options = {k: v for k, v in kwargs.items() if k not in ("out", "where", "order", "subok") and v is not None}
+    tap = events.tap
+    start = time.perf_counter() if tap is not None else 0.0
+    precision = settings.current_precision() if not any(o is not None for o in outs) else None
+    for out in outs:
+        if isinstance(out, Handle):
+            wrapping.check_writeable(out, "output array is read-only")
+    if method in _METHODS:
+        result, kind = _method(ufunc, method, inputs, options, where, outs, backend, precision)
+    elif ufunc.signature is not None:
+        result, kind = _gufunc(ufunc, inputs, options, backend, precision)
+    else:
+        result, kind = _elementwise(ufunc, inputs, options, where, outs, backend, precision)
+    if tap is not None:
+        tap.call(ufunc, backend.name, kind, "", time.perf_counter() - start)
+    if method == "at":
+        return None
+    if any(out is not None for out in outs):
+        return _into(outs, result, backend, options.get("casting", "same_kind"), precision)
+    return wrapping.wrap_result(result, backend, "scalar", precision)
+
+
+def _into(outs: tuple[Any, ...], result: Any, backend: Backend, casting: str, precision: settings.Precision) -> Any:
+    results = result if isinstance(result, tuple) else (result,)
+    made = [
+        wrapping.wrap_result(r, backend, "scalar", precision) if out is None else wrapping.write_out(out, r, backend, casting)
+        for out, r in zip(outs, results)
+    ]
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+def _elementwise(
+    ufunc: np.ufunc,
+    inputs: tuple[Any, ...],
+    options: dict[str, Any],
+    where: Any,
+    outs: tuple[Any, ...],
+    backend: Backend,
+    precision: settings.Precision,
+) -> tuple[Any, str]:
+    natives, keys = _operands(inputs, backend)
+    casting = options.pop("casting", "same_kind")
+    signature = _signature(ufunc, options)
+    if options:
+        raise TypeError(f"{ufunc.__name__}() got an unexpected keyword argument {next(iter(options))!r}")
+    if not any(isinstance(k, Kind) for k in keys):  # only out= or where= is an array: nothing to run on but scalars
+        like = wrapping.first_array((*outs, where), backend)
+        natives = [conversion.upload(backend, np.asarray(x), backend.device_of(like)) for x in natives]
+        keys = [backend.kind(backend.dtype_of(x)) for x in natives]
+    plan = plan_for(ufunc, backend, tuple(keys), precision, signature, casting)
+    if plan.run is None:
+        raise Unsupported(plan.reason)
+    for out, k in zip(outs, plan.kinds):
+        if out is not None and not np.can_cast(k.dtype, out.dtype, casting):
+            raise np._core._exceptions._UFuncOutputCastingError(ufunc, casting, k.dtype, out.dtype, 0)  # type: ignore[attr-defined]
+    try:
+        result = plan.run(*natives)
+    except Unsupported:
+        raise
+    except Exception:
+        wrapping.check_operands(tuple(natives), backend)
+        raise
+    if where is not True or any(out is not None for out in outs):
+        result = _masked(result, where, outs, backend)
+    return result, plan.kind
+
+
+def _masked(result: Any, where: Any, outs: tuple[Any, ...], backend: Backend) -> Any:
+    """Keep what ``out`` held where the mask is False; broadcast to ``out``'s shape."""
+    results = list(result) if isinstance(result, tuple) else [result]
+    prim = backend.prim
+    mask = None
+    if where is not True:
+        mask = namespace(backend).asarray(wrapping.to_native(where, backend, backend.device_of(results[0])))
+        if backend.dtype_of(mask) != dtypes.BOOL:
+            raise TypeError(f"Cannot cast array data from {backend.dtype_of(mask)!r} to dtype('bool') according to the rule 'safe'")
+    for i, r in enumerate(results):
+        out = outs[i] if i < len(outs) else None
+        shape = backend.shape_of(r)
+        if mask is not None:
+            shape = np.broadcast_shapes(shape, backend.shape_of(mask))
+        if out is not None:
+            full = np.broadcast_shapes(shape, out.shape)
+            if full != out.shape:
+                raise ValueError(f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast shape {full}")
+            shape = full
+        if backend.shape_of(r) != shape:
+            r = prim.broadcast_to(r, shape)
+        if mask is not None:
+            dtype = backend.dtype_of(r)
+            if out is None:
+                before = prim.full((), 0, dtype, backend.device_of(r))
+            else:
+                before = prim.astype(wrapping.to_native(out, backend, backend.device_of(r)), dtype)
+            r = prim.where(mask, r, before)
+        results[i] = r
+    return tuple(results) if isinstance(result, tuple) else results[0]
+
+
+def _signature(ufunc: np.ufunc, options: dict[str, Any]) -> tuple[Any, ...] | None:
+    dtype, signature = options.pop("dtype", None), options.pop("signature", options.pop("sig", None))
+    if dtype is not None:
+        return (None,) * ufunc.nin + (np.dtype(dtype),) * ufunc.nout
+    if signature is None:
+        return None
+    if isinstance(signature, str):
+        left, _, right = signature.partition("->")
+        signature = [*left, *right] if right else [signature]
+    if not isinstance(signature, tuple | list):
+        signature = [signature]
+    found = tuple(None if t is None else np.dtype(t) for t in signature)
+    return found if len(found) == ufunc.nin + ufunc.nout else (None,) * ufunc.nin + found
+
+
+def _gufunc(
+    ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any], backend: Backend, precision: settings.Precision
+) -> tuple[Any, str]:
+    from ..functions.products import GUFUNCS
+
+    body = GUFUNCS.get(ufunc)
+    if body is None:
+        raise Unsupported("it has no kernel on devices yet")
+    natives, keys = _operands(inputs, backend)
+    if not all(isinstance(k, Kind) for k in keys):
+        body_shapes = [backend.shape_of(x) if isinstance(k, Kind) else () for x, k in zip(natives, keys)]
+        which = next(i for i, s in enumerate(body_shapes) if s == ())
+        raise ValueError(
+            f"{ufunc.__name__}: Input operand {which} does not have enough dimensions "
+            f"(has 0, gufunc core with signature {ufunc.signature} requires 1)"
+        )
+    natives = [_precise(x, backend, precision) for x in natives]
+    options.pop("casting", None)
+    return body(namespace(backend), *natives, **options), "native"
+
+
+def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: int = 16) -> Any:
+    """A floating operand in the dtype the precision policy computes in."""
+    if precision is None:
+        return x
+    have = backend.dtype_of(x)
+    wanted = dtypes.apply_precision(have, precision)
+    if min_bits == 32:
+        wanted = dtypes.widen_half(wanted)
+    return x if wanted == have else backend.prim.astype(x, wanted)
+
+
+def _method(
+    ufunc: np.ufunc,
+    method: str,
+    inputs: tuple[Any, ...],
+    options: dict[str, Any],
+    where: Any,
+    outs: tuple[Any, ...],
+    backend: Backend,
+    precision: settings.Precision,
+) -> tuple[Any, str]:
+    bound = Bound(ufunc, backend)
+    kind = "native" if ufunc in backend.REDUCE or method == "outer" else "composed"
+    if method == "at":
+        return _at(bound, inputs, backend), "composed"
+    natives, _ = _operands(inputs[:1] if method in ("reduce", "accumulate", "reduceat") else inputs, backend)
+    device = wrapping.device_among(inputs, backend)
+    x = natives[0] if backend.is_native(natives[0]) else conversion.upload(backend, np.asarray(natives[0]), device)
+    natives[0] = _precise(x, backend, precision)
+    if method == "outer":
+        if len(natives) > 1 and backend.is_native(natives[1]):
+            natives[1] = _precise(natives[1], backend, precision)
+        options.pop("casting", None)
+        return bound.outer(*natives, **options), kind
+    if outs and outs[0] is not None and options.get("dtype") is None and ufunc in (np.add, np.multiply):
+        options["dtype"] = outs[0].dtype  # NumPy accumulates in the dtype of out= if no other is asked for
+    positional = [wrapping.to_native(v, backend, device) for v in inputs[1:]]
+    if where is not True:
+        options["where"] = wrapping.to_native(where, backend, device)
+    initial = options.get("initial")
+    if isinstance(initial, Handle | np.ndarray):
+        options["initial"] = initial.item() if isinstance(initial, np.ndarray) else backend.item(native(initial))
+    run = getattr(bound, method)
+    result = run(natives[0], *positional, **options)
+    if options.get("keepdims") is None and outs and outs[0] is not None and outs[0].shape != backend.shape_of(result):
+        raise ValueError(f"output parameter for reduction operation {ufunc.__name__} has the wrong shape {outs[0].shape}")
+    return result, kind
+
+
+def _at(bound: Bound, inputs: tuple[Any, ...], backend: Backend) -> Any:
+    target, indices, *rest = inputs
+    if not isinstance(target, Handle):
+        raise Unsupported("the array written to is a NumPy array")
+    wrapping.check_writeable(target)
+    device = backend.device_of(native(target))
+    key = wrapping.to_native(indices, backend, device)
+    values = [wrapping.to_native(v, backend, device) for v in rest]
+    new = bound.at(native(target), key, *values)
+    views.assign(target, new)
+    return new

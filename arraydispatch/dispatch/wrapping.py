@@ -1,0 +1,204 @@
+"""Native values in and out of arrays, the choice of backend, and scalars."""
+
+from __future__ import annotations
+
+from typing import Any, Iterable
+
+import numpy as np
+
+from .. import conversion, dtypes, events, settings, views
+from ..backends import loader
+from ..backends.base import Backend, Kind, Native
+from ..errors import BackendMismatchError, DeviceMismatchError
+from ..registry import Returns
+from ..views import Handle, native
+
+scalar_class: Any = None
+"""The class of scalars on a device: handed in by the array layer."""
+
+PLAIN = frozenset({
+    int, float, complex, bool, str, bytes, type(None), type, np.dtype, slice, type(Ellipsis), np.bool_, np.float64, np.float32,
+    np.int64, np.int32, type(np._NoValue),  # type: ignore[attr-defined]
+})  # fmt: skip
+"""Types that are never arrays and hold none."""
+
+
+# -- choosing ----------------------------------------------------------------------------------------------------------
+
+
+def find_backend(values: Iterable[Any], found: Backend | None = None) -> Backend | None:
+    """The backend of the arrays in ``values``, sequences and dicts searched; an ML library wins over NumPy.
+
+    Raises
+    ------
+    BackendMismatchError
+        If arrays of two ML libraries are there.
+    """
+    for x in values:
+        cls = type(x)
+        if cls in PLAIN:
+            continue
+        if isinstance(x, Handle):
+            backend: Backend | None = x._kind.backend
+        elif cls is list or cls is tuple or isinstance(x, list | tuple):
+            found = find_backend(x, found)
+            continue
+        elif cls is dict:
+            found = find_backend(x.values(), found)
+            continue
+        elif isinstance(x, np.ndarray | np.generic):
+            continue
+        else:
+            backend = loader.backend_of(x)
+        if backend is None or backend is found:
+            continue
+        if found is None or found.native_is_ndarray:
+            found = backend
+        elif not backend.native_is_ndarray:
+            raise mismatch(found, backend)
+    return found
+
+
+def mismatch(one: Backend, other: Backend) -> BackendMismatchError:
+    """The error for two ML libraries in one call."""
+    return BackendMismatchError(
+        f"arrays of {one.name!r} and {other.name!r} met in one call; "
+        f"convert one first, for instance with arraydispatch.convert(x, {one.name!r})."
+    )
+
+
+# -- unwrapping --------------------------------------------------------------------------------------------------------
+
+
+def to_native(x: Any, backend: Backend, device: Any) -> Any:
+    """An argument as the backend's bodies take it: arrays become native arrays on ``device``, the rest stays."""
+    if type(x) in PLAIN:
+        return x
+    if isinstance(x, Handle):
+        if x._kind.backend is backend:
+            return native(x)
+        return conversion.upload(backend, native(x), device, "a NumPy-held array met an array on the device")
+    if isinstance(x, np.ndarray):
+        if dtypes.category(x.dtype) == "other":
+            return x
+        return conversion.upload(backend, x, device, "a NumPy array met an array on the device")
+    if isinstance(x, list | tuple):
+        items = [to_native(y, backend, device) for y in x]
+        if type(x) in (list, tuple):
+            return type(x)(items)
+        return type(x)(*items) if hasattr(x, "_fields") else items
+    if type(x) is dict:
+        return {key: to_native(y, backend, device) for key, y in x.items()}
+    return x
+
+
+def first_array(values: Iterable[Any], backend: Backend) -> Native | None:
+    """A native array of the backend among the values: it tells the device."""
+    for x in values:
+        if isinstance(x, Handle):
+            if x._kind.backend is backend:
+                return native(x)
+        elif isinstance(x, list | tuple):
+            found = first_array(x, backend)
+            if found is not None:
+                return found
+        elif type(x) not in PLAIN and backend.is_native(x):
+            return x
+    return None
+
+
+def device_among(values: Iterable[Any], backend: Backend) -> Any:
+    """The library's own device object of the arrays among the values."""
+    array = first_array(values, backend)
+    return None if array is None else backend.device_of(array)
+
+
+# -- wrapping ----------------------------------------------------------------------------------------------------------
+
+
+def wrap(value: Native, kind: Kind) -> Any:
+    """An array around a native value."""
+    return views.wrapper(value, kind)
+
+
+def scalar(value: Native, kind: Kind) -> Any:
+    """What NumPy's scalar results become: NumPy's own scalar on a CPU device, else a ``Scalar`` on the device."""
+    backend = kind.backend
+    if backend.on_cpu(value) and settings.current_scalars() == "numpy":
+        return backend.item(value)
+    return scalar_class(value, kind)
+
+
+def wrap_result(value: Any, backend: Backend, returns: Returns, precision: settings.Precision) -> Any:
+    """A body's result as the caller sees it: native arrays wrapped, 0-d ones made scalars where NumPy's are."""
+    if backend.is_native(value):
+        dtype = backend.dtype_of(value)
+        if precision is not None:
+            wanted = dtypes.apply_precision(dtype, precision)
+            if wanted is not dtype and wanted != dtype:
+                value, dtype = backend.prim.astype(value, wanted), wanted
+        kind = backend.kind(dtype)
+        if returns == "scalar" and not backend.shape_of(value):
+            return scalar(value, kind)
+        return views.wrapper(value, kind)
+    if isinstance(value, list | tuple):
+        items = [wrap_result(x, backend, returns, precision) for x in value]
+        return type(value)(items) if type(value) in (list, tuple) else type(value)(*items)
+    return value
+
+
+def write_out(out: Any, value: Native, backend: Backend, casting: str = "same_kind") -> Any:
+    """Write a native result into ``out=`` (an array of ours, or an ndarray) and return that same object."""
+    have = backend.dtype_of(value)
+    want = out.dtype
+    if not np.can_cast(have, want, casting):
+        raise TypeError(f"Cannot cast output from {have!r} to {want!r} with casting rule {casting!r}")
+    if out.shape != backend.shape_of(value):
+        raise ValueError(f"output array has shape {out.shape}, the result has shape {backend.shape_of(value)}")
+    if isinstance(out, Handle):
+        check_writeable(out)
+        if out._kind.backend is backend:
+            views.assign(out, backend.prim.astype(value, want))
+        else:
+            views.assign(out, conversion.download(backend, value, "out= is a NumPy-held array").astype(want))
+    else:
+        np.copyto(out, conversion.download(backend, value, "out= is a NumPy array"), casting="unsafe")
+    return out
+
+
+def check_writeable(a: Handle, what: str = "assignment destination is read-only") -> None:
+    """Raise NumPy's error for a read-only array."""
+    if a._ghost is not None and not a._ghost.flags.writeable:
+        raise ValueError(what)
+
+
+# -- errors ------------------------------------------------------------------------------------------------------------
+
+
+def check_devices(operands: Iterable[Any], backend: Backend) -> None:
+    """Raise :class:`DeviceMismatchError` if native operands are on two devices."""
+    devices = []
+    for x in operands:
+        if backend.is_native(x):
+            device = backend.device_of(x)
+            if device is not None and device not in devices:
+                devices.append(device)
+    if len(devices) > 1:
+        names = " and ".join(str(d) for d in devices)
+        raise DeviceMismatchError(f"arrays on {names} met in one call; move one first, with its to_device method.")
+
+
+def check_operands(operands: tuple[Any, ...], backend: Backend) -> None:
+    """Raise NumPy's broadcast error, or the device error, if that is why the library refused."""
+    shapes = [backend.shape_of(x) if backend.is_native(x) else np.shape(x) for x in operands]
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        said = " ".join(str(s) for s in shapes)
+        raise ValueError(f"operands could not be broadcast together with shapes {said} ") from None
+    check_devices(operands, backend)
+
+
+def tapped() -> events.Listener | None:
+    """The installed listener."""
+    return events.tap

@@ -1,0 +1,184 @@
+"""Result dtypes by NumPy's rules, then the precision policy.
+
+NumPy computes every result dtype (``ufunc.resolve_dtypes``, ``np.result_type`` with weak Python scalars); no library's
+own promotion is ever relied on. bfloat16, which NumPy's promotion refuses against integers and float16, has its own
+row: with integers it stays bfloat16, with float16 it becomes float32 (the rule of ml_dtypes' users, JAX's lattice).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .settings import Precision
+
+DType = np.dtype[Any]
+Weak = type  # bool is strong; int, float and complex are weak
+
+BOOL = np.dtype(bool)
+INTP = np.dtype(np.int64)
+FLOAT64 = np.dtype(np.float64)
+FLOAT32 = np.dtype(np.float32)
+FLOAT16 = np.dtype(np.float16)
+COMPLEX64 = np.dtype(np.complex64)
+COMPLEX128 = np.dtype(np.complex128)
+
+
+@lru_cache(maxsize=1)
+def bfloat16() -> DType:
+    """NumPy's dtype object of bfloat16 (from ml_dtypes, imported on first use)."""
+    import ml_dtypes
+
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+@lru_cache(maxsize=256)
+def is_bfloat16(dtype: DType) -> bool:
+    """Whether this is bfloat16, without importing what defines it."""
+    return dtype.name == "bfloat16"
+
+
+@lru_cache(maxsize=256)
+def category(dtype: DType) -> str:
+    """``"bool" "int" "uint" "float" "complex"`` or ``"other"`` (longdouble and its complex are "other")."""
+    if is_bfloat16(dtype):
+        return "float"
+    if dtype.kind == "f":
+        return "float" if dtype.itemsize <= 8 else "other"
+    if dtype.kind == "c":
+        return "complex" if dtype.itemsize <= 16 else "other"
+    return {"b": "bool", "i": "int", "u": "uint"}.get(dtype.kind, "other")
+
+
+def is_floating(dtype: DType) -> bool:
+    """Real or complex floating."""
+    return category(dtype) in ("float", "complex")
+
+
+@lru_cache(maxsize=512)
+def apply_precision(dtype: DType, precision: Precision) -> DType:
+    """The dtype a fresh result gets under a precision; integers and bools stay as they are.
+
+    Complex never goes under complex64.
+    """
+    if precision is None:
+        return dtype
+    kind = category(dtype)
+    if kind == "float":
+        if precision == "bf16":
+            return bfloat16()
+        return np.dtype(f"f{precision // 8}")
+    if kind == "complex":
+        return COMPLEX128 if precision == 64 else COMPLEX64
+    return dtype
+
+
+def widen_half(dtype: DType) -> DType:
+    """float32 for the 16-bit floats, which have no kernels for linear algebra and FFT; others unchanged."""
+    return FLOAT32 if category(dtype) == "float" and dtype.itemsize == 2 else dtype
+
+
+def _bfloat16_row(operands: tuple[DType | Weak, ...]) -> tuple[DType | Weak, ...]:
+    low = bfloat16()
+    strong = [t for t in operands if isinstance(t, np.dtype)]
+    if any(t == FLOAT16 for t in strong):
+        low = FLOAT32
+    floats = [t for t in strong if is_floating(t) and not is_bfloat16(t) and t != FLOAT16]
+    top = np.result_type(*floats) if floats else low
+    if any(t is complex for t in operands) and top.kind != "c":
+        top = COMPLEX128 if top == FLOAT64 else COMPLEX64
+    if top.kind == "c" or floats:
+        return tuple(top if t in (low, FLOAT16) or not isinstance(t, np.dtype) or is_bfloat16(t) else t for t in operands)
+    return tuple(low for _ in operands)
+
+
+@lru_cache(maxsize=4096)
+def loop_dtypes(
+    ufunc: np.ufunc,
+    operands: tuple[DType | Weak, ...],
+    signature: tuple[DType | None, ...] | None = None,
+    casting: str = "same_kind",
+) -> tuple[DType, ...]:
+    """Dtypes of the loop NumPy would run: one for each input, then one for each output.
+
+    Parameters
+    ----------
+    ufunc : np.ufunc
+        The ufunc.
+    operands : tuple
+        A dtype for each array or NumPy scalar, the type ``int``, ``float`` or ``complex`` for a Python scalar.
+    signature : tuple of dtype or None, optional
+        As NumPy's ``signature=``, one for each input and output.
+    casting : str
+        As NumPy's ``casting=``.
+
+    Raises
+    ------
+    TypeError
+        ``UFuncTypeError``, exactly as NumPy raises it, if no loop fits.
+    """
+    if any(isinstance(t, np.dtype) and is_bfloat16(t) for t in operands):
+        operands = _bfloat16_row(operands)
+    keywords: dict[str, Any] = {} if signature is None else {"signature": signature}
+    return ufunc.resolve_dtypes(operands + (None,) * ufunc.nout, casting=casting, **keywords)  # type: ignore[arg-type]
+
+
+def operand_type(x: Any) -> DType | Weak:
+    """What stands for a scalar in promotion: its dtype, or its Python type where that is weak."""
+    cls = type(x)
+    if cls is float or cls is int or cls is complex:
+        return cls
+    if isinstance(x, np.generic):
+        return x.dtype
+    if isinstance(x, bool):
+        return BOOL
+    if isinstance(x, int):
+        return int
+    if isinstance(x, float):
+        return float
+    if isinstance(x, complex):
+        return complex
+    return np.asarray(x).dtype
+
+
+@lru_cache(maxsize=4096)
+def promote(*operands: DType | Weak) -> DType:
+    """``np.result_type`` with weak Python scalars and the bfloat16 row."""
+    if any(isinstance(t, np.dtype) and is_bfloat16(t) for t in operands):
+        operands = _bfloat16_row(operands)
+    samples = {int: 0, float: 0.0, complex: 0j}
+    return np.result_type(*(samples[t] if isinstance(t, type) else t for t in operands))
+
+
+def cast_scalar(value: Any, dtype: DType) -> Any:
+    """A scalar as an element of ``dtype``: NumPy's OverflowError for a Python int out of range.
+
+    Returns
+    -------
+    bool, int, float or complex
+        The Python value that the library's kernels take.
+    """
+    if type(value) is float and dtype == FLOAT64:
+        return value
+    if dtype.kind in "iub" or dtype.kind in "fc":
+        if isinstance(value, np.generic | np.ndarray):
+            return value.astype(dtype).item()
+        return dtype.type(value).item()
+    return float(np.asarray(value).astype(dtype).astype(np.float64))
+
+
+def default_accumulator(dtype: DType) -> DType:
+    """The dtype in which ``add`` and ``multiply`` reduce: small integers and bools widen to 64 bits."""
+    if dtype.kind == "b" or (dtype.kind == "i" and dtype.itemsize < 8):
+        return INTP
+    if dtype.kind == "u" and dtype.itemsize < 8:
+        return np.dtype(np.uint64)
+    return dtype
+
+
+@lru_cache(maxsize=64)
+def inexact(dtype: DType) -> DType:
+    """The floating dtype in which means and roots of ``dtype`` are taken: float64 for integers and bools."""
+    return dtype if is_floating(dtype) else FLOAT64

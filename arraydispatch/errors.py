@@ -1,0 +1,60 @@
+"""Every error this package raises on purpose.
+
+Each also derives from the built-in exception a caller of NumPy would expect, so ``except TypeError`` keeps
+working around a refused call. Messages are one sentence that ends with the way out.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ArrayDispatchError",
+    "BackendMismatchError",
+    "BackendNotInstalledError",
+    "DeviceMismatchError",
+    "DeviceNotFoundError",
+    "HostFallbackError",
+    "HostFallbackWarning",
+    "NoBackendFoundError",
+    "PrecisionError",
+    "TraceError",
+]
+
+
+class ArrayDispatchError(Exception):
+    """Base class of every error of arraydispatch."""
+
+
+class BackendNotInstalledError(ArrayDispatchError, ImportError):
+    """The backend is known, but its library is not installed (the message gives the install command)."""
+
+
+class NoBackendFoundError(ArrayDispatchError, TypeError):
+    """No backend handles these values, or no backend has that name."""
+
+
+class BackendMismatchError(ArrayDispatchError, TypeError):
+    """Arrays of two different ML libraries met in one call."""
+
+
+class DeviceNotFoundError(ArrayDispatchError, ValueError):
+    """The backend has no such device (the message lists those it has)."""
+
+
+class DeviceMismatchError(ArrayDispatchError, ValueError):
+    """Arrays of one library on two devices met in one call."""
+
+
+class PrecisionError(ArrayDispatchError, ValueError):
+    """Not a precision, or one the device cannot hold."""
+
+
+class HostFallbackError(ArrayDispatchError, TypeError):
+    """A call would have left the device for the host while ``fallback("error")`` is in force, or is refused."""
+
+
+class TraceError(ArrayDispatchError, TypeError):
+    """A concrete value was needed while a library was tracing."""
+
+
+class HostFallbackWarning(UserWarning):
+    """A call ran on the host; said once for each source line."""

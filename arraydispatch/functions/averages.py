@@ -1,0 +1,264 @@
+"""Averages and variances (NumPy's reference topic of that name), with and without NaNs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from .. import dtypes
+from ..backends.base import Native
+from ..registry import XP, implements
+from .reductions import NoValue, known_any, nans_replaced, native_of, reduced, warn
+
+Shape = tuple[int, ...]
+
+# -- counting and dividing ---------------------------------------------------------------------------------------------
+
+
+def _count(xp: XP, a: Native, axis: Any, keepdims: bool, where: Any) -> Any:
+    """How many elements each result is made of: an int, or an int64 array if ``where`` tells."""
+    shape = xp.shape_of(a)
+    if where is not NoValue and where is not True:
+        mask = xp.prim.broadcast_to(xp.prim.astype(xp.asarray(where, like=a), dtypes.BOOL), shape)
+        return xp.add.reduce(mask, axis=axis, dtype=dtypes.INTP, keepdims=keepdims)
+    if axis is None:
+        return math.prod(shape)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return math.prod([shape[normalize_axis_index(i, len(shape))] for i in axes])
+
+
+def _divided(xp: XP, total: Native, count: Any) -> Native:
+    """A sum over a count, in the sum's dtype. NumPy divides by an int64, so in float64, and rounds back."""
+    dtype = xp.dtype_of(total)
+    if dtype.kind in "fc" and dtype.itemsize > 2:
+        if isinstance(count, int | float | np.generic):
+            return xp.true_divide(total, float(count))
+        return xp.prim.astype(xp.true_divide(total, count), dtype)
+    wide = total if dtype.kind in "iub" else xp.prim.astype(total, dtypes.FLOAT32)
+    return xp.prim.astype(xp.true_divide(wide, float(count) if isinstance(count, int | float) else count), dtype)
+
+
+def warn_if(xp: XP, condition: Any, message: str) -> None:
+    if known_any(xp, condition, wait=False):
+        warn(message)
+
+
+# -- mean, variance ----------------------------------------------------------------------------------------------------
+
+
+@implements(np.mean)
+def mean(
+    xp: XP, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
+) -> Native:
+    """`numpy.mean`."""
+    a = native_of(xp, a)
+    count = _count(xp, a, axis, keepdims is not NoValue and bool(keepdims), where)
+    if isinstance(count, int):
+        if not count:
+            warn("Mean of empty slice")
+    else:
+        warn_if(xp, xp.equal(count, 0), "Mean of empty slice")
+    given = xp.dtype_of(a)
+    to = dtypes.widen_half(dtypes.inexact(given)) if dtype is None else np.dtype(dtype)
+    result = _divided(xp, reduced(xp, xp.add, a, axis, to, keepdims, where=where), count)
+    return xp.prim.astype(result, given) if dtype is None and given.itemsize == 2 and given.kind not in "iu" else result
+
+
+def _ddof(ddof: Any, correction: Any) -> Any:
+    if correction is NoValue:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
+
+
+def _squared(xp: XP, x: Native) -> Native:
+    """The square of the absolute value, real."""
+    if xp.dtype_of(x).kind != "c":
+        return xp.multiply(x, x)
+    re, im = xp.prim.real(x), xp.prim.imag(x)
+    return xp.add(xp.multiply(re, re), xp.multiply(im, im))
+
+
+def _rooted(xp: XP, variance: Native) -> Native:
+    """The square root in the dtype of its operand, as NumPy's in-place square root has it."""
+    root, dtype = xp.sqrt(variance), xp.dtype_of(variance)
+    if xp.dtype_of(root) == dtype:
+        return root
+    if xp.shape_of(variance):
+        raise TypeError(
+            f"Cannot cast ufunc 'sqrt' output from {xp.dtype_of(root)!r} to {dtype!r} with casting rule 'same_kind'"
+        )
+    return xp.prim.astype(root, dtype)
+
+
+@implements(np.var)
+def var(
+    xp: XP,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = NoValue,
+    *,
+    where: Any = NoValue,
+    mean: Any = NoValue,
+    correction: Any = NoValue,
+) -> Native:
+    """`numpy.var`."""
+    ddof = _ddof(ddof, correction)
+    a = native_of(xp, a)
+    if dtype is None:
+        to = dtypes.FLOAT64 if xp.dtype_of(a).kind in "iub" else None
+    else:
+        to = np.dtype(dtype)
+    count = _count(xp, a, axis, True, where)
+    if isinstance(count, int):
+        if ddof >= count:
+            warn("Degrees of freedom <= 0 for slice")
+    else:
+        warn_if(xp, xp.less_equal(count, ddof), "Degrees of freedom <= 0 for slice")
+    if mean is NoValue or mean is None:
+        mean = _divided(xp, reduced(xp, xp.add, a, axis, to, True, where=where), count)
+    total = reduced(xp, xp.add, _squared(xp, xp.subtract(a, mean)), axis, to, keepdims, where=where)
+    if isinstance(count, int):
+        return _divided(xp, total, count - ddof if count > ddof else 0)
+    return _divided(xp, total, xp.prim.reshape(xp.maximum(xp.subtract(count, ddof), 0), xp.shape_of(total)))
+
+
+@implements(np.std)
+def std(
+    xp: XP,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = NoValue,
+    *,
+    where: Any = NoValue,
+    mean: Any = NoValue,
+    correction: Any = NoValue,
+) -> Native:
+    """`numpy.std`."""
+    ddof = _ddof(ddof, correction)
+    return _rooted(xp, var(xp, a, axis, dtype, ddof, keepdims, where=where, mean=mean))
+
+
+def checked_weights(xp: XP, weights: Any, a: Native, axis: Shape | None) -> Native:
+    """Weights in a shape that broadcasts with ``a``."""
+    weights = xp.asarray(weights, like=a)
+    shape, have = xp.shape_of(a), xp.shape_of(weights)
+    if have == shape:
+        return weights
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    if have != tuple(shape[i] for i in axis):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    order = tuple(sorted(range(len(axis)), key=lambda i: axis[i]))
+    return xp.prim.reshape(xp.prim.transpose(weights, order), tuple(n if i in axis else 1 for i, n in enumerate(shape)))
+
+
+@implements(np.average)
+def average(
+    xp: XP, a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = NoValue
+) -> Any:
+    """`numpy.average`."""
+    a = native_of(xp, a)
+    if axis is not None:
+        axis = normalize_axis_tuple(axis, xp.ndim_of(a), argname="axis")
+    if weights is None:
+        result = mean(xp, a, axis, keepdims=keepdims)
+        shape, dtype = xp.shape_of(result), xp.dtype_of(result)
+        each = math.prod(xp.shape_of(a)) / math.prod(shape)
+        return (result, xp.prim.full(shape, each, dtype, xp.backend.device_of(a))) if returned else result
+    wide = checked_weights(xp, weights, a, axis)
+    given = xp.dtype_of(a)
+    to = dtypes.promote(given, xp.dtype_of(wide), *(() if dtypes.is_floating(given) else (dtypes.FLOAT64,)))
+    scale = reduced(xp, xp.add, wide, axis, to, keepdims)
+    if known_any(xp, xp.equal(scale, 0)):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    total = reduced(xp, xp.add, xp.multiply(a, wide, dtype=to), axis, None, keepdims)
+    result = xp.true_divide(total, scale)
+    if not returned:
+        return result
+    return result, xp.prim.broadcast_to(scale, xp.shape_of(result))
+
+
+# -- mean and variance without NaNs ------------------------------------------------------------------------------------
+
+
+def _inexact_only(dtype: Any) -> Any:
+    if dtype is None:
+        return None
+    dtype = np.dtype(dtype)
+    if not dtypes.is_floating(dtype):
+        raise TypeError("If a is inexact, then dtype must be inexact")
+    return dtype
+
+
+@implements(np.nanmean)
+def nanmean(
+    xp: XP, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
+) -> Native:
+    """`numpy.nanmean`."""
+    a, nans = nans_replaced(xp, a, 0.0)
+    if nans is None:
+        return mean(xp, a, axis, dtype, keepdims, where=where)
+    dtype = _inexact_only(dtype)
+    count = reduced(xp, xp.add, xp.logical_not(nans), axis, dtypes.INTP, keepdims, where=where)
+    total = reduced(xp, xp.add, a, axis, dtype, keepdims, where=where)
+    warn_if(xp, xp.equal(count, 0), "Mean of empty slice")
+    return _divided(xp, total, count)
+
+
+@implements(np.nanvar)
+def nanvar(
+    xp: XP,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = NoValue,
+    *,
+    where: Any = NoValue,
+    mean: Any = NoValue,
+    correction: Any = NoValue,
+) -> Native:
+    """`numpy.nanvar`."""
+    a, nans = nans_replaced(xp, a, 0.0)
+    if nans is None:
+        return var(xp, a, axis, dtype, ddof, keepdims, where=where, mean=mean, correction=correction)
+    dtype = _inexact_only(dtype)
+    ddof = _ddof(ddof, correction)
+    count = reduced(xp, xp.add, xp.logical_not(nans), axis, dtypes.INTP, True, where=where)
+    if mean is NoValue:
+        mean = _divided(xp, reduced(xp, xp.add, a, axis, dtype, True, where=where), count)
+    given = xp.dtype_of(a)
+    zero = xp.prim.full((), 0.0, given, xp.backend.device_of(a))
+    deviation = xp.prim.where(nans, zero, xp.prim.astype(xp.subtract(a, mean), given))
+    total = reduced(xp, xp.add, _squared(xp, deviation), axis, dtype, keepdims, where=where)
+    free = xp.prim.reshape(xp.subtract(count, ddof), xp.shape_of(total))
+    lacking = xp.less_equal(free, 0)
+    warn_if(xp, lacking, "Degrees of freedom <= 0 for slice.")
+    nan = xp.prim.full((), np.nan, xp.dtype_of(total), xp.backend.device_of(a))
+    return xp.prim.where(lacking, nan, _divided(xp, total, free))
+
+
+@implements(np.nanstd)
+def nanstd(
+    xp: XP,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = NoValue,
+    *,
+    where: Any = NoValue,
+    mean: Any = NoValue,
+    correction: Any = NoValue,
+) -> Native:
+    """`numpy.nanstd`."""
+    return _rooted(xp, nanvar(xp, a, axis, dtype, ddof, keepdims, where=where, mean=mean, correction=correction))

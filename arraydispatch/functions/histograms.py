@@ -1,0 +1,490 @@
+"""Histograms and counting (NumPy's reference topic "Histograms").
+
+The edges of bins of one width follow from two numbers, the extent of the data: they are fetched (which also tells
+whether they are finite, an error otherwise) and NumPy computes the edges. The elements stay where they are: those out
+of range are counted in a bin of their own that is cut off, so shapes are known without looking at values.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..backends.base import Native, Unsupported
+from ..registry import XP, implements
+from .averages import mean, std
+from .reductions import known_any, native_of, reduced, warn
+from .statistics import percentile
+
+_UNSIGNED = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
+# -- counting ----------------------------------------------------------------------------------------------------------
+
+
+@implements(np.bincount, pure=False, returns="array")
+def bincount(xp: XP, x: Any, /, weights: Any = None, minlength: Any = 0) -> Native:
+    """`numpy.bincount`."""
+    if minlength is None:
+        raise TypeError("use 0 instead of None for minlength")
+    minlength = operator.index(minlength)
+    x = _places(xp, x, weights)
+    ndim = xp.ndim_of(x)
+    if ndim != 1:
+        raise ValueError(
+            "object too deep for desired array" if ndim > 1 else "object of too small depth for desired array"
+        )
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    if not xp.shape_of(x)[0]:
+        # NumPy forgets the weights here, and so does the dtype of the result.
+        return xp.prim.full((minlength,), 0, dtypes.INTP, xp.backend.device_of(x))
+    if not xp.backend.is_concrete(x):
+        raise Unsupported("the length of its result depends on values")
+    low, high = _fetched(xp, reduced(xp, xp.minimum, x, None)), _fetched(xp, reduced(xp, xp.maximum, x, None))
+    if low < 0:
+        raise ValueError("'list' argument must have no negative elements")
+    if weights is not None:
+        weights = _as_weights(xp, weights, x)
+        if xp.shape_of(weights) != xp.shape_of(x):
+            raise ValueError("The weights and list don't have the same length.")
+    return xp.prim.bincount(x, weights, max(int(high) + 1, minlength))
+
+
+def _places(xp: XP, x: Any, weights: Any) -> Native:
+    if xp.is_array(x):
+        dtype = xp.dtype_of(x)
+        if not np.can_cast(dtype, dtypes.INTP, "safe"):
+            raise TypeError(f"Cannot cast array data from {dtype!r} to {dtypes.INTP!r} according to the rule 'safe'")
+        return xp.prim.astype(x, dtypes.INTP)
+    # Lists are not held to the rule 'safe'.
+    return xp.prim.astype(xp.asarray(x, like=weights if xp.is_array(weights) else None), dtypes.INTP)
+
+
+def _as_weights(xp: XP, weights: Any, x: Native) -> Native:
+    weights = xp.asarray(weights, like=x)
+    dtype = xp.dtype_of(weights)
+    if dtype.kind == "c":
+        raise TypeError(f"Cannot cast array data from {dtype!r} to {dtypes.FLOAT64!r} according to the rule 'safe'")
+    return xp.prim.astype(weights, dtypes.FLOAT64)
+
+
+def _counted(xp: XP, places: Native, weights: Native | None, length: int) -> Native:
+    """``bincount`` of a known length, in the dtype of the weights."""
+    if weights is None:
+        return xp.prim.bincount(places, None, length)
+    dtype = xp.dtype_of(weights)
+    if dtype.kind == "c":
+        parts = [xp.prim.astype(part, dtypes.FLOAT64) for part in (xp.prim.real(weights), xp.prim.imag(weights))]
+        re, im = [xp.prim.bincount(places, part, length) for part in parts]
+        return xp.prim.astype(xp.prim.complex(re, im), dtype)
+    return xp.prim.astype(xp.prim.bincount(places, xp.prim.astype(weights, dtypes.FLOAT64), length), dtype)
+
+
+# -- edges -------------------------------------------------------------------------------------------------------------
+
+
+def _fetched(xp: XP, x: Any) -> Any:
+    """A NumPy scalar of a 0-d native array; Python and NumPy scalars as they are."""
+    return xp.backend.to_numpy(x)[()] if xp.is_array(x) else x
+
+
+def _difference(xp: XP, a: Any, b: Any) -> Any:
+    """``a - b``, unsigned for signed integers, whose difference might not fit. On NumPy scalars or native arrays."""
+    native = xp.is_array(a) or xp.is_array(b)
+    kinds = [xp.dtype_of(x) if xp.is_array(x) else dtypes.operand_type(x) for x in (a, b)]
+    to = dtypes.promote(*kinds)
+    unsigned = _UNSIGNED.get(to)
+    subtract = xp.subtract if native else np.subtract
+    if unsigned is None:
+        return subtract(a, b, dtype=to)
+    if not native:
+        return subtract(np.asarray(a, dtype=to), np.asarray(b, dtype=to), casting="unsafe", dtype=unsigned)
+    like = a if xp.is_array(a) else b
+    return subtract(*(xp.prim.astype(xp.asarray(x, like=like), unsigned) for x in (a, b)))
+
+
+def _raveled(xp: XP, a: Any, weights: Any) -> tuple[Native, Native | None]:
+    a = native_of(xp, a)
+    shape = xp.shape_of(a)
+    flat = (math.prod(shape),)
+    if xp.dtype_of(a) == dtypes.BOOL:
+        warn(f"Converting input from {dtypes.BOOL} to {np.uint8} for compatibility.")
+        a = xp.prim.astype(a, np.dtype(np.uint8))
+    if weights is not None:
+        weights = xp.asarray(weights, like=a)
+        if xp.shape_of(weights) != shape:
+            raise ValueError("weights should have the same shape as a.")
+        weights = xp.prim.reshape(weights, flat)
+    return xp.prim.reshape(a, flat), weights
+
+
+def _outer_edges(xp: XP, a: Native, limits: Any) -> tuple[Any, Any]:
+    """The first and the last edge: scalars, or 0-d arrays where the data is not known now."""
+    first: Any
+    last: Any
+    if limits is not None:
+        first, last = (_fetched(xp, x) for x in limits)
+        if first > last:
+            raise ValueError("max must be larger than min in range parameter.")
+        if not (np.isfinite(first) and np.isfinite(last)):
+            raise ValueError(f"supplied range of [{first}, {last}] is not finite")
+    elif 0 in xp.shape_of(a):
+        first, last = 0, 1
+    else:
+        first, last = reduced(xp, xp.minimum, a, None), reduced(xp, xp.maximum, a, None)
+        if not xp.backend.is_concrete(a):
+            half = xp.multiply(xp.equal(first, last), 0.5)
+            return xp.subtract(first, half), xp.add(last, half)
+        first, last = _fetched(xp, first), _fetched(xp, last)
+        if not (np.isfinite(first) and np.isfinite(last)):
+            raise ValueError(f"autodetected range of [{first}, {last}] is not finite")
+    if first == last:
+        first, last = first - 0.5, last + 0.5
+    return first, last
+
+
+def _even_edges(xp: XP, first: Any, last: Any, bins: int, dtype: Any, like: Native) -> Native:
+    """``linspace(first, last, bins + 1)`` on the device of ``like``."""
+    if not xp.is_array(first):
+        edges = np.linspace(first, last, bins + 1, endpoint=True, dtype=dtype)
+        if dtype is not None and (edges[:-1] >= edges[1:]).any():
+            raise ValueError(f"Too many bins for data range. Cannot create {bins} finite-sized bins.")
+        return xp.asarray(edges, like=like)
+    wide = dtypes.inexact(xp.dtype_of(first)) if dtype is None else dtype
+    first, last = xp.prim.astype(first, wide), xp.prim.astype(last, wide)
+    steps = xp.prim.iota(bins, wide, xp.backend.device_of(like))
+    inner = xp.add(xp.multiply(steps, xp.true_divide(xp.subtract(last, first), bins)), first)
+    return xp.prim.concatenate([inner, xp.prim.reshape(last, (1,))], 0)
+
+
+def _given_edges(xp: XP, bins: Any, like: Native, message: str) -> Native:
+    """Edges that the caller gave, checked."""
+    edges = xp.asarray(bins, like=like)
+    n = xp.shape_of(edges)[0]
+    if n > 1:
+        left, right = xp.prim.slice(edges, (slice(0, n - 1, 1),)), xp.prim.slice(edges, (slice(1, n, 1),))
+        if known_any(xp, xp.greater(left, right)):
+            raise ValueError(message)
+    return edges
+
+
+def _dimensions(xp: XP, x: Any) -> int:
+    if xp.is_array(x):
+        return xp.ndim_of(x)
+    if isinstance(x, list | tuple):
+        return 1 + max((_dimensions(xp, y) for y in x), default=0)
+    return np.ndim(x)
+
+
+def _bin_edges(xp: XP, a: Native, bins: Any, limits: Any, weights: Any) -> tuple[Native, tuple[Any, Any, int] | None]:
+    """The edges; and first edge, last edge and number where all bins have one width."""
+    if isinstance(bins, str):
+        if bins not in _ESTIMATORS:
+            raise ValueError(f"{bins!r} is not a valid estimator for `bins`")
+        if weights is not None:
+            raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
+        first, last = _outer_edges(xp, a, limits)
+        count = _estimated(xp, a, bins, limits, first, last)
+    elif _dimensions(xp, bins) == 0:
+        try:
+            count = operator.index(_fetched(xp, bins))
+        except TypeError as error:
+            raise TypeError("`bins` must be an integer, a string, or an array") from error
+        if count < 1:
+            raise ValueError("`bins` must be positive, when an integer")
+        first, last = _outer_edges(xp, a, limits)
+    elif _dimensions(xp, bins) == 1:
+        return _given_edges(xp, bins, a, "`bins` must increase monotonically, when an array"), None
+    else:
+        raise ValueError("`bins` must be 1d, when an array")
+    kinds = [xp.dtype_of(x) if xp.is_array(x) else dtypes.operand_type(x) for x in (first, last)]
+    dtype = dtypes.inexact(dtypes.promote(*kinds, xp.dtype_of(a)))
+    return _even_edges(xp, first, last, count, dtype, a), (first, last, count)
+
+
+@implements(np.histogram_bin_edges, pure=False, returns="array")
+def histogram_bin_edges(xp: XP, a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Native:
+    """`numpy.histogram_bin_edges`."""
+    a, weights = _raveled(xp, a, weights)
+    return _bin_edges(xp, a, bins, range, weights)[0]
+
+
+# -- estimators of the number of bins ----------------------------------------------------------------------------------
+
+
+def _estimated(xp: XP, a: Native, name: str, limits: Any, first: Any, last: Any) -> int:
+    if not xp.backend.is_concrete(a):
+        raise Unsupported(f"the number of bins that {name!r} gives depends on values")
+    if limits is not None:
+        inside = xp.logical_and(xp.greater_equal(a, first), xp.less_equal(a, last))
+        a = xp.prim.mask(a, inside)
+    if 0 in xp.shape_of(a):
+        return 1
+    width = _ESTIMATORS[name](xp, a, (first, last))
+    if not width:
+        return 1
+    if xp.dtype_of(a).kind in "iu" and width < 1:
+        width = 1
+    return int(np.ceil(_difference(xp, last, first) / width))
+
+
+def _size(xp: XP, x: Native) -> int:
+    return xp.shape_of(x)[0]
+
+
+def _extent(xp: XP, x: Native) -> Any:
+    low, high = _fetched(xp, reduced(xp, xp.minimum, x, None)), _fetched(xp, reduced(xp, xp.maximum, x, None))
+    return _difference(xp, high, low)
+
+
+def _square_root(xp: XP, x: Native, _limits: Any) -> Any:
+    return _extent(xp, x) / np.sqrt(_size(xp, x))
+
+
+def _sturges(xp: XP, x: Native, _limits: Any) -> Any:
+    return _extent(xp, x) / (np.log2(_size(xp, x)) + 1.0)
+
+
+def _rice(xp: XP, x: Native, _limits: Any) -> Any:
+    return _extent(xp, x) / (2.0 * _size(xp, x) ** (1.0 / 3))
+
+
+def _scott(xp: XP, x: Native, _limits: Any) -> Any:
+    return (24.0 * np.pi**0.5 / _size(xp, x)) ** (1.0 / 3.0) * _fetched(xp, std(xp, x))
+
+
+def _stone(xp: XP, x: Native, limits: Any) -> Any:
+    n, extent = _size(xp, x), _extent(xp, x)
+    if n <= 1 or extent == 0:
+        return 0
+
+    def loss(bins: int) -> Any:
+        share = xp.backend.to_numpy(histogram(xp, x, bins, limits)[0]) / n
+        return (2 - (n + 1) * share.dot(share)) / (extent / bins)
+
+    bound = max(100, int(np.sqrt(n)))
+    bins = min(range(1, bound + 1), key=loss)
+    if bins == bound:
+        warn("The number of bins estimated may be suboptimal.")
+    return extent / bins
+
+
+def _doane(xp: XP, x: Native, _limits: Any) -> Any:
+    n = _size(xp, x)
+    if n <= 2:
+        return 0.0
+    spread = std(xp, x)
+    if not _fetched(xp, spread) > 0.0:
+        return 0.0
+    skew = xp.power(xp.true_divide(xp.subtract(x, mean(xp, x)), spread), 3)
+    of_normal = np.sqrt(6.0 * (n - 2) / ((n + 1.0) * (n + 3)))
+    return _extent(xp, x) / (1.0 + np.log2(n) + np.log2(1.0 + np.absolute(_fetched(xp, mean(xp, skew))) / of_normal))
+
+
+def _freedman_diaconis(xp: XP, x: Native, _limits: Any) -> Any:
+    upper, lower = xp.backend.to_numpy(percentile(xp, x, [75, 25]))
+    return 2.0 * (upper - lower) * _size(xp, x) ** (-1.0 / 3.0)
+
+
+def _auto(xp: XP, x: Native, limits: Any) -> Any:
+    width = max(_freedman_diaconis(xp, x, limits), _square_root(xp, x, limits) / 2)
+    return min(width, _sturges(xp, x, limits))
+
+
+_ESTIMATORS = {
+    "stone": _stone,
+    "auto": _auto,
+    "doane": _doane,
+    "fd": _freedman_diaconis,
+    "rice": _rice,
+    "scott": _scott,
+    "sqrt": _square_root,
+    "sturges": _sturges,
+}
+
+# -- histograms --------------------------------------------------------------------------------------------------------
+
+
+def _even_places(xp: XP, a: Native, edges: Native, first: Any, last: Any, bins: int) -> Native:
+    """The bin of each element, ``bins`` for those out of range; by arithmetic, then put right by comparing."""
+    keep = xp.logical_and(xp.greater_equal(a, first), xp.less_equal(a, last))
+    a = xp.prim.astype(a, xp.dtype_of(edges))
+    position = xp.multiply(xp.true_divide(_difference(xp, a, first), _difference(xp, last, first)), bins)
+    if xp.dtype_of(position).kind == "c":
+        position = xp.prim.real(position)
+    nothing = xp.prim.full((), 0, xp.dtype_of(position), xp.backend.device_of(a))
+    places = xp.prim.astype(xp.prim.where(keep, position, nothing), dtypes.INTP)
+    places = xp.minimum(xp.maximum(places, 0), bins - 1)
+    places = xp.subtract(places, xp.less(a, xp.prim.take(edges, places, 0)))
+    places = xp.maximum(places, 0)
+    beyond = xp.logical_and(
+        xp.greater_equal(a, xp.prim.take(edges, xp.add(places, 1), 0)), xp.not_equal(places, bins - 1)
+    )
+    return _or_outside(xp, keep, xp.add(places, beyond), bins)
+
+
+def _or_outside(xp: XP, keep: Native, places: Native, outside: int) -> Native:
+    other = xp.prim.full((), outside, dtypes.INTP, xp.backend.device_of(places))
+    return xp.prim.where(keep, xp.prim.astype(places, dtypes.INTP), other)
+
+
+def _searched(xp: XP, edges: Native, a: Native) -> tuple[Native, Native]:
+    """For each element how many edges are not greater; and whether it equals the last edge."""
+    to = dtypes.promote(xp.dtype_of(edges), xp.dtype_of(a))
+    edges, a = xp.prim.astype(edges, to), xp.prim.astype(a, to)
+    n = xp.shape_of(edges)[0]
+    last = xp.prim.slice(edges, (slice(n - 1, n, 1),))
+    return xp.prim.searchsorted(edges, a, "right"), xp.equal(a, last)
+
+
+def _uneven_places(xp: XP, a: Native, edges: Native, bins: int) -> Native:
+    after, at_end = _searched(xp, edges, a)
+    places = xp.prim.where(
+        at_end, xp.prim.full((), bins - 1, dtypes.INTP, xp.backend.device_of(a)), xp.subtract(after, 1)
+    )
+    return _or_outside(xp, xp.logical_and(xp.greater_equal(places, 0), xp.less(places, bins)), places, bins)
+
+
+@implements(np.histogram, pure=False, returns="array")
+def histogram(
+    xp: XP, a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Native, Native]:
+    """`numpy.histogram`."""
+    a, weights = _raveled(xp, a, weights)
+    edges, even = _bin_edges(xp, a, bins, range, weights)
+    count = xp.shape_of(edges)[0] - 1
+    if count < 1:  # fewer than two edges
+        dtype = dtypes.INTP if weights is None else xp.dtype_of(weights)
+        return xp.prim.full((0,), 0, dtype, xp.backend.device_of(a)), edges
+    if even is None:
+        if weights is not None and xp.dtype_of(weights) == dtypes.BOOL:
+            raise TypeError(
+                "Cannot cast ufunc 'add' output from dtype('int64') to dtype('bool') with casting rule 'same_kind'"
+            )
+        places = _uneven_places(xp, a, edges, count)
+    else:
+        places = _even_places(xp, a, edges, *even)
+    n = xp.prim.slice(_counted(xp, places, weights, count + 1), (slice(0, count, 1),))
+    if not density:
+        return n, edges
+    widths = xp.prim.astype(_steps(xp, edges), dtypes.FLOAT64)
+    return xp.true_divide(xp.true_divide(n, widths), reduced(xp, xp.add, n, None)), edges
+
+
+def _steps(xp: XP, edges: Native) -> Native:
+    n = xp.shape_of(edges)[0]
+    return xp.subtract(xp.prim.slice(edges, (slice(1, n, 1),)), xp.prim.slice(edges, (slice(0, n - 1, 1),)))
+
+
+def _sample(xp: XP, sample: Any) -> list[Native]:
+    """The coordinates, each 1-d, of an (N, D) array or of D sequences."""
+    if xp.is_array(sample) and xp.ndim_of(sample) == 2:
+        n, d = xp.shape_of(sample)
+        columns = [xp.prim.slice(sample, (slice(0, n, 1), slice(i, i + 1, 1))) for i in range(d)]
+        return [xp.prim.reshape(column, (n,)) for column in columns]
+    rows = native_of(xp, sample)
+    ndim = xp.ndim_of(rows)
+    if ndim > 2:
+        raise ValueError(f"too many values to unpack (expected 2, got {ndim})")
+    if ndim < 2:
+        return [xp.prim.reshape(rows, (math.prod(xp.shape_of(rows)),))]
+    d, n = xp.shape_of(rows)
+    return [xp.prim.reshape(xp.prim.slice(rows, (slice(i, i + 1, 1), slice(0, n, 1))), (n,)) for i in range(d)]
+
+
+def _edges_of_dimension(xp: XP, x: Native, bins: Any, limits: Any, i: int) -> Native:
+    ndim = _dimensions(xp, bins)
+    if ndim == 1:
+        return _given_edges(xp, bins, x, f"`bins[{i}]` must be monotonically increasing, when an array")
+    if ndim:
+        raise ValueError(f"`bins[{i}]` must be a scalar or 1d array")
+    bins = _fetched(xp, bins)
+    if bins < 1:
+        raise ValueError(f"`bins[{i}]` must be positive, when an integer")
+    first, last = _outer_edges(xp, x, limits)
+    try:
+        count = operator.index(bins)
+    except TypeError as error:
+        raise TypeError(f"`bins[{i}]` must be an integer, when a scalar") from error
+    return _even_edges(xp, first, last, count, None, x)
+
+
+@implements(np.histogramdd, returns="array")
+def histogramdd(
+    xp: XP, sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Native, list[Native]]:
+    """`numpy.histogramdd`."""
+    columns = _sample(xp, sample)
+    ndim = len(columns)
+    if _dimensions(xp, bins) == 0 and not isinstance(bins, str):
+        bins = [bins] * ndim
+    else:
+        bins = _items(xp, bins)
+        if len(bins) != ndim:
+            raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+    if range is None:
+        range = [None] * ndim
+    elif len(range) != ndim:
+        raise ValueError("range argument must have one entry per dimension")
+    edges = [_edges_of_dimension(xp, x, b, limits, i) for i, (x, b, limits) in enumerate(zip(columns, bins, range))]
+    shape = tuple(xp.shape_of(e)[0] + 1 for e in edges)  # with one outlier on each side
+    places: Any = 0
+    for n, e, x in zip(shape, edges, columns):
+        after, at_end = _searched(xp, e, x)
+        places = xp.add(xp.multiply(places, n), xp.subtract(after, at_end))
+    if weights is not None:
+        weights = _as_weights(xp, weights, columns[0])
+        if xp.shape_of(weights) != xp.shape_of(columns[0]):
+            raise ValueError("The weights and list don't have the same length.")
+    counts = xp.prim.astype(xp.prim.bincount(places, weights, math.prod(shape)), dtypes.FLOAT64)
+    counts = xp.prim.slice(xp.prim.reshape(counts, shape), tuple(slice(1, n - 1, 1) for n in shape))
+    if density:
+        total = reduced(xp, xp.add, counts, None)
+        for i, e in enumerate(edges):
+            width = _steps(xp, e)
+            counts = xp.true_divide(counts, xp.prim.reshape(width, tuple(-1 if j == i else 1 for j in _indices(ndim))))
+        counts = xp.true_divide(counts, total)
+    return counts, edges
+
+
+def _indices(n: int) -> range:
+    return range(n)
+
+
+def _items(xp: XP, x: Any) -> list[Any]:
+    """The items of a sequence, which may be a native array."""
+    if not xp.is_array(x):
+        return list(x)
+    n, *rest = xp.shape_of(x)
+    whole = tuple(slice(0, m, 1) for m in rest)
+    return [xp.prim.reshape(xp.prim.slice(x, (slice(i, i + 1, 1), *whole)), tuple(rest)) for i in range(n)]
+
+
+def _length(xp: XP, x: Any) -> int:
+    """``len``, of native arrays too."""
+    if not xp.is_array(x):
+        return len(x)
+    if not xp.ndim_of(x):
+        raise TypeError("len() of unsized object")
+    return xp.shape_of(x)[0]
+
+
+@implements(np.histogram2d, returns="array")
+def histogram2d(
+    xp: XP, x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Native, Native, Native]:
+    """`numpy.histogram2d`."""
+    if _length(xp, x) != _length(xp, y):
+        raise ValueError("x and y must have the same length.")
+    try:
+        parts = _length(xp, bins)
+    except TypeError:
+        parts = 1
+    if parts not in {1, 2}:
+        bins = [xp.asarray(bins, like=x if xp.is_array(x) else None)] * 2
+    counts, edges = histogramdd(xp, [x, y], bins, range, density, weights)
+    return counts, edges[0], edges[1]

@@ -1,0 +1,133 @@
+"""What bodies need before they compute: operands on one device, axes, slices along an axis, host copies of small values."""
+
+from __future__ import annotations
+
+from typing import Any, Iterable
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from .. import dtypes
+
+Native = Any
+DType = np.dtype[Any]
+INTP = dtypes.INTP
+BOOL = dtypes.BOOL
+
+
+def first_native(xp: Any, xs: Iterable[Any]) -> Native | None:
+    """The first native array among the values and the sequences of values: it says on which device we compute."""
+    for x in xs:
+        if xp.is_array(x):
+            return x
+        if isinstance(x, list | tuple):
+            found = first_native(xp, x)
+            if found is not None:
+                return found
+    return None
+
+
+def arrays(xp: Any, *xs: Any) -> list[Native]:
+    """Every operand as a native array, those that are not on the device of the first that is."""
+    if all(xp.is_array(x) for x in xs):
+        return list(xs)
+    like = first_native(xp, xs)
+    return [x if xp.is_array(x) else xp.asarray(x, like=like) for x in xs]
+
+
+def promoted(xp: Any, *xs: Any) -> list[Native]:
+    """Operands as native arrays of the dtype ``np.result_type`` gives, Python scalars being weak."""
+    like = first_native(xp, xs)
+    given = [xp.asarray(x, like=like) if isinstance(x, list | tuple | np.ndarray) and not xp.is_array(x) else x for x in xs]
+    to = dtypes.promote(*[xp.dtype_of(x) if xp.is_array(x) else dtypes.operand_type(x) for x in given])
+    return [xp.prim.astype(x, to) if xp.is_array(x) else scalar(xp, x, to, like) for x in given]
+
+
+def scalar(xp: Any, value: Any, dtype: DType, like: Native | None) -> Native:
+    """A 0-d native array of a scalar, converted as NumPy converts elements (OverflowError for an int out of range)."""
+    device = None if like is None else xp.backend.device_of(like)
+    if dtypes.category(dtype) == "other":
+        return xp.backend.from_numpy(np.asarray(value, dtype), device)
+    return xp.prim.full((), dtypes.cast_scalar(value, dtype), dtype, device)
+
+
+def filled(xp: Any, shape: tuple[int, ...], value: Any, dtype: DType, like: Native) -> Native:
+    """An array of one value on the device of another."""
+    return xp.prim.full(shape, value, dtype, xp.backend.device_of(like))
+
+
+def counting(xp: Any, n: int, like: Native) -> Native:
+    """0, 1, … n-1 as int64 on the device of another array."""
+    return xp.prim.iota(n, INTP, xp.backend.device_of(like))
+
+
+def upload(xp: Any, host: np.ndarray[Any, Any], like: Native) -> Native:
+    """A host array that nobody else keeps, on the device of another array."""
+    return xp.backend.from_numpy(host, xp.backend.device_of(like), False)
+
+
+def to_host(xp: Any, x: Any) -> np.ndarray[Any, Any]:
+    """An ndarray of a native array, a scalar or a sequence: for values that decide shapes."""
+    if xp.is_array(x):
+        return np.asarray(xp.backend.to_numpy(x))
+    if isinstance(x, list | tuple) and any(xp.is_array(y) for y in x):
+        return np.asarray([to_host(xp, y) for y in x])
+    return np.asarray(x)
+
+
+def axis_of(axis: Any, ndim: int) -> int:
+    """A normalised axis; AxisError as NumPy raises it."""
+    return normalize_axis_index(axis, ndim)
+
+
+def along(xp: Any, a: Native, axis: int, start: int, stop: int, step: int = 1) -> Native:
+    """``a[..., start:stop:step, ...]`` on one (normalised) axis, for explicit bounds and a positive step."""
+    shape = xp.shape_of(a)
+    if start == 0 and stop == shape[axis] and step == 1:
+        return a
+    key = [slice(0, n, 1) for n in shape]
+    key[axis] = slice(start, stop, step)
+    return xp.prim.slice(a, tuple(key))
+
+
+def size_of(xp: Any, a: Native) -> int:
+    """Number of elements."""
+    size = 1
+    for n in xp.shape_of(a):
+        size *= n
+    return size
+
+
+def flat(xp: Any, a: Native) -> Native:
+    """The elements in C order; may alias."""
+    shape = xp.shape_of(a)
+    return a if len(shape) == 1 else xp.prim.reshape(a, (size_of(xp, a),))
+
+
+def moved(xp: Any, a: Native, source: int, destination: int) -> Native:
+    """One (normalised) axis moved; may alias."""
+    if source == destination:
+        return a
+    perm = [i for i in range(len(xp.shape_of(a))) if i != source]
+    perm.insert(destination, source)
+    return xp.prim.transpose(a, tuple(perm))
+
+
+def with_axes(xp: Any, a: Native, before: int, after: int) -> Native:
+    """The array with axes of length 1 put before and after its own."""
+    return xp.prim.reshape(a, (1,) * before + tuple(xp.shape_of(a)) + (1,) * after)
+
+
+def unshared(xp: Any, a: Native) -> Native:
+    """The value in a buffer of its own, where the backend's arrays can be written in place."""
+    return xp.prim.copy(a) if xp.backend.mutable else a
+
+
+def is_concrete(xp: Any, *xs: Any) -> bool:
+    """Whether the values are known now (no tracer among them)."""
+    return all(not xp.is_array(x) or xp.backend.is_concrete(x) for x in xs)
+
+
+def truth(xp: Any, a: Native) -> Native:
+    """``a`` as bool."""
+    return xp.prim.astype(a, BOOL)

@@ -1,0 +1,288 @@
+"""Sums, products and differences; extrema (NumPy's reference topics "Sums, products, differences", "Extrema").
+
+The ufunc engine reduces and accumulates; here are the fronts that NumPy has as functions. A whole-array reduction
+without keywords, the commonest call, goes straight to the backend's kernel.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from .. import dtypes
+from ..backends.base import Native
+from ..registry import XP, implements
+
+NoValue: Any = np._NoValue  # type: ignore[attr-defined]
+
+_ALL_AXES = tuple(tuple(range(ndim)) for ndim in range(65))
+_INFINITE = {np.maximum: -np.inf, np.minimum: np.inf}
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_NUMPY = os.path.dirname(os.path.abspath(np.__file__))
+
+
+# -- what other topics share -------------------------------------------------------------------------------------------
+
+
+def warn(message: str) -> None:
+    """NumPy's RuntimeWarning, at the line that called NumPy."""
+    depth, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((_PACKAGE, _NUMPY)):
+        frame = frame.f_back
+        depth += 1
+    warnings.warn(message, RuntimeWarning, stacklevel=depth)
+
+
+def known_any(xp: XP, condition: Any, *, wait: bool = True) -> bool:
+    """Whether an element of a condition is true, as far as that is known now (under a trace nothing is).
+
+    Parameters
+    ----------
+    xp : XP
+        The resolver.
+    condition : native array, ndarray or bool
+        Booleans.
+    wait : bool
+        Whether the answer is worth waiting for an accelerator: for an error it is, for a warning it is not.
+    """
+    backend = xp.backend
+    if not backend.is_native(condition):
+        return bool(np.any(condition))
+    if not backend.is_concrete(condition):
+        return False
+    if not backend.on_cpu(condition):
+        if not wait:
+            return False
+        condition = xp.logical_or.reduce(condition, axis=None)
+    return bool(backend.to_numpy(condition).any())
+
+
+def native_of(xp: XP, a: Any) -> Native:
+    """The native array of an argument that may be a list or a scalar."""
+    return a if xp.backend.is_native(a) else xp.asarray(a)
+
+
+def reduced(
+    xp: XP,
+    ufunc: Any,
+    a: Any,
+    axis: Any,
+    dtype: Any = None,
+    keepdims: Any = NoValue,
+    initial: Any = NoValue,
+    where: Any = NoValue,
+) -> Native:
+    """``ufunc.reduce`` with the defaults of NumPy's functions."""
+    return ufunc.reduce(
+        native_of(xp, a),
+        axis=axis,
+        dtype=dtype,
+        keepdims=False if keepdims is NoValue else bool(keepdims),
+        initial=initial,
+        where=True if where is NoValue else where,
+    )
+
+
+def _whole(xp: XP, ufunc: Any, a: Any, widen: bool) -> Native | None:
+    """All elements through the kernel itself; None where the engine's rules have to look (lists, empty arrays)."""
+    backend = xp.backend
+    if not backend.is_native(a):
+        return None
+    shape = backend.shape_of(a)
+    if 0 in shape:
+        return None
+    if widen:
+        dtype = backend.dtype_of(a)
+        to = dtypes.default_accumulator(dtype)
+        if to is not dtype:
+            a = backend.prim.astype(a, to)
+    return backend.REDUCE[ufunc](a, _ALL_AXES[len(shape)], False)
+
+
+# -- sums and products -------------------------------------------------------------------------------------------------
+
+
+@implements(np.sum, kind="native")
+def sum(
+    xp: XP,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    keepdims: Any = NoValue,
+    initial: Any = NoValue,
+    where: Any = NoValue,
+) -> Native:
+    """`numpy.sum`."""
+    if axis is None and dtype is None and keepdims is NoValue and initial is NoValue and where is NoValue:
+        result = _whole(xp, np.add, a, True)
+        if result is not None:
+            return result
+    return reduced(xp, xp.add, a, axis, dtype, keepdims, initial, where)
+
+
+@implements(np.prod, kind="native")
+def prod(
+    xp: XP,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    keepdims: Any = NoValue,
+    initial: Any = NoValue,
+    where: Any = NoValue,
+) -> Native:
+    """`numpy.prod`."""
+    if axis is None and dtype is None and keepdims is NoValue and initial is NoValue and where is NoValue:
+        result = _whole(xp, np.multiply, a, True)
+        if result is not None:
+            return result
+    return reduced(xp, xp.multiply, a, axis, dtype, keepdims, initial, where)
+
+
+@implements(np.max, np.amax, kind="native")
+def max(
+    xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
+) -> Native:
+    """`numpy.max`."""
+    if axis is None and keepdims is NoValue and initial is NoValue and where is NoValue:
+        result = _whole(xp, np.maximum, a, False)
+        if result is not None:
+            return result
+    return reduced(xp, xp.maximum, a, axis, None, keepdims, initial, where)
+
+
+@implements(np.min, np.amin, kind="native")
+def min(
+    xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
+) -> Native:
+    """`numpy.min`."""
+    if axis is None and keepdims is NoValue and initial is NoValue and where is NoValue:
+        result = _whole(xp, np.minimum, a, False)
+        if result is not None:
+            return result
+    return reduced(xp, xp.minimum, a, axis, None, keepdims, initial, where)
+
+
+def _running(xp: XP, ufunc: Any, a: Any, axis: Any, dtype: Any) -> Native:
+    a = native_of(xp, a)
+    shape = xp.shape_of(a)
+    if axis is None or not shape:
+        a, axis = xp.prim.reshape(a, (int(np.prod(shape)),)), normalize_axis_index(0 if axis is None else axis, 1)
+    return ufunc.accumulate(a, axis=axis, dtype=dtype)
+
+
+@implements(np.cumsum, kind="native", returns="array")
+def cumsum(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
+    """`numpy.cumsum`."""
+    return _running(xp, xp.add, a, axis, dtype)
+
+
+@implements(np.cumprod, kind="native", returns="array")
+def cumprod(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
+    """`numpy.cumprod`."""
+    return _running(xp, xp.multiply, a, axis, dtype)
+
+
+# -- without NaNs ------------------------------------------------------------------------------------------------------
+
+
+def nans_replaced(xp: XP, a: Any, value: float) -> tuple[Native, Native | None]:
+    """The array with another value in place of NaN, and where they were; None for dtypes without NaN."""
+    a = native_of(xp, a)
+    dtype = xp.dtype_of(a)
+    if not dtypes.is_floating(dtype):
+        return a, None
+    nans = xp.isnan(a)
+    other = xp.prim.full(
+        (), complex(value, value) if dtype.kind == "c" and value else value, dtype, xp.backend.device_of(a)
+    )
+    return xp.prim.where(nans, other, a), nans
+
+
+@implements(np.nansum)
+def nansum(
+    xp: XP,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    keepdims: Any = NoValue,
+    initial: Any = NoValue,
+    where: Any = NoValue,
+) -> Native:
+    """`numpy.nansum`."""
+    return sum(xp, nans_replaced(xp, a, 0.0)[0], axis, dtype, keepdims, initial, where)
+
+
+@implements(np.nanprod)
+def nanprod(
+    xp: XP,
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    keepdims: Any = NoValue,
+    initial: Any = NoValue,
+    where: Any = NoValue,
+) -> Native:
+    """`numpy.nanprod`."""
+    return prod(xp, _ones_for_nans(xp, a), axis, dtype, keepdims, initial, where)
+
+
+@implements(np.nancumsum, returns="array")
+def nancumsum(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
+    """`numpy.nancumsum`."""
+    return _running(xp, xp.add, nans_replaced(xp, a, 0.0)[0], axis, dtype)
+
+
+@implements(np.nancumprod, returns="array")
+def nancumprod(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
+    """`numpy.nancumprod`."""
+    return _running(xp, xp.multiply, _ones_for_nans(xp, a), axis, dtype)
+
+
+def _ones_for_nans(xp: XP, a: Any) -> Native:
+    a = native_of(xp, a)
+    dtype = xp.dtype_of(a)
+    if not dtypes.is_floating(dtype):
+        return a
+    return xp.prim.where(xp.isnan(a), xp.prim.full((), 1, dtype, xp.backend.device_of(a)), a)
+
+
+def _nan_extremum(xp: XP, ufunc: Any, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any) -> Native:
+    """NumPy's is ``fmax.reduce`` or ``fmin.reduce``, whose NaN results are the slices that hold nothing else."""
+    a, nans = nans_replaced(xp, a, _INFINITE[ufunc.ufunc])
+    if nans is None:
+        return reduced(xp, ufunc, a, axis, None, keepdims, initial, where)
+    if initial is not NoValue and initial is not None:
+        if not np.isnan(initial):  # then it wins over every NaN
+            return reduced(xp, ufunc, a, axis, None, keepdims, initial, where)
+        initial = NoValue if where is NoValue else _INFINITE[ufunc.ufunc]
+        if 0 in xp.shape_of(a):
+            initial = np.nan
+    result = reduced(xp, ufunc, a, axis, None, keepdims, initial, where)
+    if where is not NoValue and where is not True:
+        nans = xp.logical_or(nans, xp.logical_not(xp.asarray(where, like=a)))
+    lost = reduced(xp, xp.logical_and, nans, axis, None, keepdims)
+    if known_any(xp, lost, wait=False):
+        warn("All-NaN slice encountered")
+    nan = xp.prim.full((), np.nan, xp.dtype_of(result), xp.backend.device_of(a))
+    return xp.prim.where(lost, nan, result)
+
+
+@implements(np.nanmax)
+def nanmax(
+    xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
+) -> Native:
+    """`numpy.nanmax`."""
+    return _nan_extremum(xp, xp.maximum, a, axis, keepdims, initial, where)
+
+
+@implements(np.nanmin)
+def nanmin(
+    xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
+) -> Native:
+    """`numpy.nanmin`."""
+    return _nan_extremum(xp, xp.minimum, a, axis, keepdims, initial, where)

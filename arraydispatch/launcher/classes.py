@@ -1,0 +1,373 @@
+"""NumPy's classes and index objects as user files see them."""
+
+from __future__ import annotations
+
+import abc
+import copyreg
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import arraydispatch as ad
+
+from .adoption import adopt, holds_array, left, movable, move, restore, state, to_host
+
+__all__ = ["CLASSES", "FUNCTIONS", "index_object"]
+
+_real = np.ndarray
+
+
+class _NdarrayType(abc.ABCMeta):
+    """Type of the facade's ``np.ndarray``: both kinds of array are instances, and subclasses are NumPy's.
+
+    It derives from ``ABCMeta`` so that ``class Field(np.ndarray, SomeAbstractBase)`` has no metaclass conflict.
+    """
+
+    def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
+        if not any(isinstance(base, _NdarrayType) for base in bases):
+            return super().__new__(mcls, name, bases, namespace, **kwargs)
+        # A user's subclass: a true ndarray subclass, which computes on the host as NumPy does.
+        bases = tuple(_real if isinstance(base, _NdarrayType) else base for base in bases)
+        left(f"class {name}(np.ndarray)", "a subclass of ndarray computes on the host")
+        return types.new_class(name, bases, kwargs, lambda body: body.update(namespace))
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> None:
+        super().__init__(name, bases, namespace)
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        names = ("shape", "dtype", "buffer", "offset", "strides", "order")
+        given = {**dict(zip(names, args)), **kwargs}
+        made = _real(*args, **kwargs)
+        if given.get("buffer") is not None:
+            left("numpy.ndarray", "it is a window on someone else's buffer")
+            return made
+        return move(made, "numpy.ndarray")
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, (_real, ad.Array)) and not _is_scalar(instance)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, (_real, ad.Array))
+
+    # ``type(x) == np.ndarray`` and ``{np.ndarray: …}[type(x)]`` hold for an Array too.
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is ad.Array or other is _real
+
+    def __hash__(cls) -> int:
+        return hash(ad.Array)
+
+
+def _is_scalar(instance: Any) -> bool:
+    scalar = getattr(ad, "Scalar", None)
+    return scalar is not None and isinstance(instance, scalar)
+
+
+class ndarray(_real, metaclass=_NdarrayType):  # type: ignore[type-arg]
+    # A true subclass, though none is ever made by hand, so that C code accepts it: ``x.view(np.ndarray)`` inside a
+    # user's subclass, ``np.ndarray.__new__(cls, shape)``. Its buffer is real, so TRAPS' stale buffers cannot occur.
+    __slots__ = ()
+    __module__ = "numpy"
+    __doc__ = _real.__doc__
+
+    def __class_getitem__(cls, item: Any) -> Any:
+        return _real[item]
+
+
+def _reduce_class(cls: type) -> Any:
+    return (restore, ("numpy", "ndarray")) if cls is ndarray else cls.__qualname__
+
+
+# pickle asks this table before it tries "by name", where it would find NumPy's own class and complain.
+copyreg.pickle(_NdarrayType, _reduce_class)  # type: ignore[arg-type]
+
+
+# -- iteration on the host ---------------------------------------------------------------------------------------------
+
+
+def _brought(what: str, values: Any) -> Any:
+    if isinstance(values, ad.Array) or (type(values) in (list, tuple) and holds_array(values)):
+        left(what, "it goes element by element, on the host")
+    return to_host(values)
+
+
+class vectorize(np.vectorize):
+    __module__ = "numpy"
+    __doc__ = np.vectorize.__doc__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        args = tuple(_brought("numpy.vectorize", value) for value in args)
+        result = super().__call__(*args, **{key: _brought("numpy.vectorize", kwargs[key]) for key in kwargs})
+        return result if callable(result) and not isinstance(result, _real) else move(result, "numpy.vectorize")
+
+
+class ndenumerate(np.ndenumerate):  # type: ignore[type-arg]
+    __module__ = "numpy"
+    __doc__ = np.ndenumerate.__doc__
+
+    def __init__(self, arr: Any) -> None:
+        super().__init__(_brought("numpy.ndenumerate", arr))
+
+
+_WRITING = frozenset({"readwrite", "writeonly"})
+
+
+class _WritingIterator:
+    """``np.nditer`` over host copies of arrays, which are written back when the iteration ends."""
+
+    def __init__(self, iterator: np.nditer, pairs: list[tuple[Any, np.ndarray[Any, Any]]]) -> None:
+        self._iterator = iterator
+        self._pairs = pairs
+
+    def _write_back(self) -> None:
+        for array, host in self._pairs:
+            array[...] = host
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return next(self._iterator)
+        except StopIteration:
+            self._write_back()
+            raise
+
+    def iternext(self) -> bool:
+        """Advance, as ``np.nditer.iternext``."""
+        more = self._iterator.iternext()
+        if not more:
+            self._write_back()
+        return more
+
+    def close(self) -> None:
+        """Write back and release, as ``np.nditer.close``."""
+        self._iterator.close()
+        self._write_back()
+
+    def __enter__(self) -> _WritingIterator:
+        self._iterator.__enter__()
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self._iterator.__exit__(*exc)
+        self._write_back()
+
+    @property
+    def operands(self) -> tuple[Any, ...]:
+        """The arrays iterated over, the user's own where they were an ``Array``."""
+        mine = {id(host): array for array, host in self._pairs}
+        return tuple(mine.get(id(operand), operand) for operand in self._iterator.operands)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._iterator[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._iterator[key] = value
+
+    def __len__(self) -> int:
+        return len(self._iterator)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._iterator, name)
+
+
+class _NditerType(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, (np.nditer, _WritingIterator))
+
+    def __call__(cls, op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwargs: Any) -> Any:
+        operands = list(op) if type(op) in (list, tuple) else [op]
+        each = list(op_flags) if op_flags else []
+        if each and isinstance(each[0], str):
+            each = [each] * len(operands)
+        pairs = []
+        for at, operand in enumerate(operands):
+            if isinstance(operand, ad.Array):
+                writes = at < len(each) and not _WRITING.isdisjoint(each[at])
+                operands[at] = host = _brought("numpy.nditer", operand)
+                if writes:
+                    operands[at] = host = host.copy()
+                    pairs.append((operand, host))
+        new: Any = operands if type(op) in (list, tuple) else operands[0]
+        options = {} if op_flags is None else {"op_flags": op_flags}
+        iterator = np.nditer(new, () if flags is None else flags, *options.values(), *args, **kwargs)
+        return _WritingIterator(iterator, pairs) if pairs else iterator
+
+
+class nditer(metaclass=_NditerType):
+    __module__ = "numpy"
+    __doc__ = np.nditer.__doc__
+
+
+CLASSES: dict[str, type] = {
+    "ndarray": ndarray,
+    "vectorize": vectorize,
+    "ndenumerate": ndenumerate,
+    "nditer": nditer,
+}
+"""Classes the facade exchanges; all others are NumPy's own."""
+
+
+# -- index objects: r_ c_ mgrid ogrid ------------------------------------------------------------------------------------
+
+
+class _IndexObject:
+    """``np.mgrid`` and its like: what NumPy makes on the host is moved."""
+
+    def __init__(self, real: Any, name: str) -> None:
+        self._real = real
+        self._name = f"numpy.{name}"
+
+    def __getitem__(self, key: Any) -> Any:
+        return move(self._real[key], self._name)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, tuple(self._name.split("."))
+
+
+class _Joiner(_IndexObject):
+    """``np.r_`` and ``np.c_``: arrays are joined where they are."""
+
+    def __init__(self, real: Any, name: str) -> None:
+        super().__init__(real, name)
+        self._columns = name == "c_"
+
+    def __getitem__(self, key: Any) -> Any:
+        items = key if type(key) is tuple else (key,)
+        if not holds_array(items):
+            return super().__getitem__(key)
+        pieces = self._pieces(items)
+        if pieces is None:
+            return super().__getitem__(tuple(_brought(self._name, item) for item in items))
+        return np.concatenate(pieces, axis=-1 if self._columns else 0)
+
+    def _pieces(self, items: tuple[Any, ...]) -> list[Any] | None:
+        """What to concatenate; None where only NumPy's own code knows (directives, Python scalars' weak dtypes)."""
+        pieces = []
+        for item in items:
+            if isinstance(item, ad.Array):
+                piece = item
+            elif type(item) is _real and movable(item):
+                piece = adopt(item)
+            else:
+                host = self._scalar(item, items) if np.isscalar(item) and not isinstance(item, str) else None
+                if host is None:
+                    if not isinstance(item, (slice, list, tuple)) or holds_array((item,)):
+                        return None
+                    host = self._real[item] if isinstance(item, slice) else np.asarray(item)
+                if not movable(host):
+                    return None
+                piece = ad.asarray(host)
+            if not self._columns:
+                if piece.ndim == 0:
+                    piece = piece.reshape(1)
+            elif piece.ndim < 2:
+                piece = piece.reshape(-1, 1)
+            pieces.append(piece)
+        return pieces if len({piece.ndim for piece in pieces}) == 1 else None
+
+    def _scalar(self, item: Any, items: tuple[Any, ...]) -> np.ndarray[Any, Any]:
+        dtypes = [other.dtype for other in items if isinstance(other, (ad.Array, _real))]
+        return np.full(1, item, dtype=np.result_type(item, *dtypes))
+
+
+def index_object(real: Any, name: str) -> Any:
+    """The facade's object of that name."""
+    return _Joiner(real, name) if name in ("r_", "c_") else _IndexObject(real, name)
+
+
+# -- functions with a rule of their own --------------------------------------------------------------------------------
+
+
+class _Archive(np.lib.npyio.NpzFile):
+    """An open ``.npz`` file that hands out arrays on the backend."""
+
+    def __getitem__(self, key: str) -> Any:
+        result = super().__getitem__(key)
+        return move(result, "numpy.load") if state.asked_by_user(1) else result
+
+
+_Archive.__name__ = _Archive.__qualname__ = "NpzFile"
+_Archive.__module__ = np.lib.npyio.NpzFile.__module__
+
+
+def load(file: Any, mmap_mode: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """``np.load``: arrays are moved, a memory map stays what it is."""
+    result = np.load(file, mmap_mode, *args, **kwargs)
+    if type(result) is np.lib.npyio.NpzFile:
+        result.__class__ = _Archive
+        return result
+    if mmap_mode is not None:
+        left("numpy.load", "a memory map stays on its file")
+        return result
+    return move(result, "numpy.load")
+
+
+def frombuffer(buffer: Any, *args: Any, **kwargs: Any) -> Any:
+    """``np.frombuffer``: moved when the buffer cannot change, a window on it otherwise."""
+    result = np.frombuffer(buffer, *args, **kwargs)
+    if result.flags.writeable:
+        left("numpy.frombuffer", "it is a window on a writable buffer")
+        return result
+    return move(result, "numpy.frombuffer")
+
+
+def from_dlpack(x: Any, /, **kwargs: Any) -> Any:
+    """``np.from_dlpack``: an ``Array`` is one already."""
+    if isinstance(x, ad.Array) and not kwargs:
+        return x
+    left("numpy.from_dlpack", "it is a window on another library's array")
+    return np.from_dlpack(x, **kwargs)
+
+
+def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
+    """``as_strided``: of an ``Array``, the values alone, read-only: the memory is not NumPy's to stride."""
+    if not isinstance(x, ad.Array):
+        return np.lib.stride_tricks.as_strided(x, *args, **kwargs)
+    left("numpy.lib.stride_tricks.as_strided", "it strides over host memory")
+    result = np.lib.stride_tricks.as_strided(ad.to_numpy(x), *args, **{**kwargs, "writeable": False})
+    return result
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
+    """``np.require``: an ``Array`` meets every demand on memory, since no C code sees its memory."""
+    if isinstance(a, _real):
+        left("numpy.require", "the result may be a view of a NumPy array")
+        return np.require(a, dtype, requirements, like=like)
+    if not isinstance(a, ad.Array):
+        return move(np.require(a, dtype, requirements), "numpy.require")
+    wanted = {str(name).upper() for name in ([requirements] if isinstance(requirements, str) else requirements or ())}
+    array = a if dtype is None else a.astype(dtype, copy=False)
+    return array.copy() if array is a and wanted & {"O", "OWNDATA"} else array
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    """``np.asarray_chkfinite``: the check runs where the array is."""
+    if not isinstance(a, ad.Array):
+        return move(np.asarray_chkfinite(a, dtype, order), "numpy.asarray_chkfinite")
+    array = a if dtype is None else a.astype(dtype, copy=False)
+    if array.dtype.kind in "fc" and not np.isfinite(array).all():
+        raise ValueError("array must not contain infs or NaNs")
+    return array
+
+
+def isscalar(element: Any) -> bool:
+    """``np.isscalar``, where a scalar that sits on a device is one too."""
+    return np.isscalar(element) or _is_scalar(element)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "load": load,
+    "require": require,
+    "asarray_chkfinite": asarray_chkfinite,
+    "frombuffer": frombuffer,
+    "from_dlpack": from_dlpack,
+    "as_strided": as_strided,
+    "isscalar": isscalar,
+}
+"""Functions with a rule of their own, by name."""

@@ -1,0 +1,131 @@
+"""The ``numpy`` that user files import: creation on the backend, adoption elsewhere, NumPy's own for all the rest.
+
+A facade is a module object whose attributes are made on first use and are plain attributes from then on (8 ns, where a
+module ``__getattr__`` that looks at its caller costs 2.8 µs).
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.fft
+import numpy.lib.scimath
+import numpy.lib.stride_tricks
+import numpy.linalg
+import numpy.random  # noqa: F401
+from numpy.testing.overrides import get_overridable_numpy_array_functions
+
+from .. import creation
+from . import adoption, classes, rng, tables
+
+__all__ = ["Facade", "lookup", "substitute"]
+
+_FUNCTIONS: list[tuple[frozenset[str], type[adoption.Stand]]] = [
+    (tables.HOST_MADE, adoption.Made),
+    (tables.VIEWS, adoption.Views),
+    (tables.VIEWS_OF_MANY, adoption.ViewsOfMany),
+    (tables.SEQUENCES, adoption.Sequences),
+    (tables.OUTPUT, adoption.Output),
+]
+_INDEX_OBJECTS = frozenset({"c_", "mgrid", "ogrid", "r_"})
+
+
+def _stands_for(real: Any, module: str, name: str) -> Any:
+    """What a user file sees in place of one attribute of a NumPy module."""
+    if isinstance(real, ModuleType):
+        return substitute(real)
+    if isinstance(real, np.ufunc):
+        return adoption.Ufunc(real, module, name)
+    if isinstance(real, type):
+        return classes.CLASSES.get(name, real)
+    if name in tables.CREATION and hasattr(creation, name):
+        return adoption.Special(real, getattr(creation, name), module, name)
+    if name in classes.FUNCTIONS:
+        return adoption.Special(real, classes.FUNCTIONS[name], module, name)
+    if name in _INDEX_OBJECTS:
+        return classes.index_object(real, name)
+    for names, stand in _FUNCTIONS:
+        if name in names:
+            return stand(real, module, name)
+    if name in tables.LOOKS or name in tables.WRITES or name in tables.REAL:
+        return real
+    if callable(real) and real in get_overridable_numpy_array_functions():
+        return adoption.Function(real, module, name)
+    return real
+
+
+class Facade(ModuleType):
+    """Stands for one NumPy module in user files.
+
+    Parameters
+    ----------
+    real : module
+        NumPy's own.
+    """
+
+    def __init__(self, real: ModuleType) -> None:
+        super().__init__(real.__name__, real.__doc__)
+        own = vars(self)
+        for name in ("__all__", "__file__", "__loader__", "__package__", "__path__", "__spec__", "__version__"):
+            if name in vars(real):
+                own[name] = vars(real)[name]
+        own["_real_module"] = real
+
+    def __getattr__(self, name: str) -> Any:
+        real: ModuleType = vars(self)["_real_module"]
+        value = getattr(real, name)  # NumPy's own message for what is not there
+        if not (name.startswith("__") and name.endswith("__")):
+            value = vars(self)[name] = _stands_for(value, real.__name__, name)
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # A user who patches NumPy (np.int = int, for an old library) means the one that libraries see.
+        setattr(vars(self)["_real_module"], name, value)
+        vars(self)[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        delattr(vars(self)["_real_module"], name)
+        vars(self).pop(name, None)
+
+    def __dir__(self) -> list[str]:
+        return dir(vars(self)["_real_module"])
+
+    def __repr__(self) -> str:
+        return repr(vars(self)["_real_module"])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return substitute_by_name, (vars(self)["_real_module"].__name__,)
+
+
+_facades: dict[str, ModuleType] = {}
+
+
+def substitute(module: ModuleType) -> ModuleType:
+    """The facade of a NumPy module, or the module itself where it has none."""
+    name = module.__name__
+    if name not in tables.SUBMODULES or isinstance(module, Facade):
+        return module
+    facade = _facades.get(name)
+    if facade is None:
+        facade = Facade(module)
+        if name == "numpy.random":
+            vars(facade).update(rng.attributes(module))
+        _facades[name] = facade
+    return facade
+
+
+def substitute_by_name(name: str) -> ModuleType:
+    """Unpickle a facade: itself where a launcher runs, NumPy's module elsewhere."""
+    module = importlib.import_module(name)
+    return substitute(module) if adoption.state.users is not None else module
+
+
+def lookup(module: str, name: str) -> Any:
+    """An attribute of a facade (``"add.reduce"`` too), or of the real module where no launcher runs."""
+    value: Any = substitute_by_name(module)
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value

@@ -1,0 +1,257 @@
+"""``np.random`` as user files see it: NumPy's own bits, results on the backend.
+
+Every number comes from NumPy's own generators, so a seeded script prints what it prints on plain NumPy. What is drawn
+for a user file is moved; what a library draws from a generator that the user handed it stays an ndarray. Functions that
+shuffle or permute an ``Array`` draw the order on the host and move the rows on the backend.
+
+With ``--rng device`` normal and uniform numbers come from the library's own generator instead: faster where arrays are
+large, but other numbers.
+"""
+
+from __future__ import annotations
+
+import functools
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import arraydispatch as ad
+
+from .adoption import Stand, move, state, to_host
+
+__all__ = ["attributes", "use_device"]
+
+_KEPT = frozenset({"bytes", "get_bit_generator", "get_state", "seed", "set_bit_generator", "set_state", "test"})
+"""Module functions that have to do with state or bytes, not arrays."""
+
+
+# -- in place and permuting, the same for generators of both kinds ------------------------------------------------------
+
+
+def _shuffle(real: Any, x: Any, axis: int = 0) -> None:
+    """Shuffle an ``Array``: NumPy swaps ``x[i], x[j]`` on what is not an ndarray, which would duplicate rows of views."""
+    order = np.arange(x.shape[axis])
+    real.shuffle(order)
+    x[...] = np.take(x, order, axis=axis)
+
+
+def _permuted(real: Any, x: Any, axis: Any = None, out: Any = None) -> Any:
+    host = real.permuted(to_host(x), axis=axis)
+    target = x if out is None else out
+    if out is None:
+        return move(host, "numpy.random.permuted")
+    target[...] = host
+    return target
+
+
+def _permutation(real: Any, x: Any, *axis: Any, **kwargs: Any) -> Any:
+    at = kwargs.get("axis", axis[0] if axis else 0)
+    return np.take(x, real.permutation(x.shape[at]), axis=at)
+
+
+_IN_PLACE = {"shuffle": _shuffle, "permuted": _permuted}
+
+
+def _draw(real: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a drawing method of a NumPy generator, with any ``Array`` among the arguments brought to the host."""
+    if args and isinstance(args[0], ad.Array):
+        if name in _IN_PLACE:
+            return _IN_PLACE[name](real, *args, **kwargs)
+        if name == "permutation" and args[0].ndim > 0:
+            return _permutation(real, *args, **kwargs)
+    out = kwargs.get("out")
+    if isinstance(out, ad.Array):
+        buffer = np.empty(out.shape, out.dtype)
+        getattr(real, name)(*map(to_host, args), **{**kwargs, "out": buffer})
+        out[...] = buffer
+        return out
+    return getattr(real, name)(*map(to_host, args), **{key: to_host(value) for key, value in kwargs.items()})
+
+
+# -- module functions ----------------------------------------------------------------------------------------------------
+
+
+class _ModuleFunction(Stand):
+    """``np.random.normal`` and its like: methods of NumPy's one global generator."""
+
+    def __init__(self, source: ModuleType, name: str) -> None:
+        super().__init__(getattr(source, name), source.__name__, name)
+        self._source = source
+        self._called = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if _on_device:
+            drawn = _device_draw(self._called, args, kwargs)
+            if drawn is not None:
+                return drawn
+        result = _draw(self._source, self._called, args, kwargs)
+        if kwargs.get("out") is not None or not state.asked_by_user(1):
+            return result
+        return move(result, self._what)
+
+
+class _Seed(Stand):
+    """``np.random.seed``: under ``--rng device`` it seeds the library too."""
+
+    def __call__(self, seed: Any = None) -> None:
+        self.real(to_host(seed))
+        if _on_device and isinstance(seed, (int, np.integer)):
+            ad.default_backend().seed(int(seed))
+
+
+# -- generator classes ---------------------------------------------------------------------------------------------------
+
+
+class _GeneratorType(type):
+    """Generators that a library made are instances too."""
+
+    _counterpart: type
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, cls._counterpart)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cls._counterpart)
+
+
+def _method(counterpart: Any, name: str) -> Any:
+    plain = getattr(counterpart, name)
+
+    @functools.wraps(plain)
+    def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
+        user = state.asked_by_user(1)
+        if _on_device and user:
+            drawn = _device_draw(name, args, kwargs)
+            if drawn is not None:
+                return drawn
+        result = _draw(_Plain(self, counterpart), name, args, kwargs)
+        return move(result, f"numpy.random.{name}") if user and kwargs.get("out") is None else result
+
+    return draw
+
+
+class _Plain:
+    """A generator's methods as NumPy defines them, whatever its class overrides."""
+
+    __slots__ = ("_counterpart", "_generator")
+
+    def __init__(self, generator: Any, counterpart: Any) -> None:
+        self._generator = generator
+        self._counterpart = counterpart
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._counterpart, name).__get__(self._generator)
+
+
+_NOT_DRAWING = {"get_state", "seed", "set_state", "spawn", "bytes"}
+
+
+def _subclass(counterpart: Any) -> type:
+    names = [
+        name
+        for name in dir(counterpart)
+        if not name.startswith("_") and name not in _NOT_DRAWING and callable(getattr(counterpart, name))
+    ]
+    body: dict[str, Any] = {name: _method(counterpart, name) for name in names}
+    body["__module__"] = counterpart.__module__
+    body["__doc__"] = counterpart.__doc__
+    body["__reduce__"] = lambda self: (_revive, (counterpart.__name__, _state_of(self)))
+    body["__reduce_ex__"] = lambda self, protocol: self.__reduce__()
+    body["__copy__"] = lambda self: _revive(counterpart.__name__, _state_of(self))
+    made = _GeneratorType(counterpart.__name__, (counterpart,), body)
+    made._counterpart = counterpart
+    return made
+
+
+def _state_of(generator: Any) -> Any:
+    return counterpart_of(generator).__reduce__(generator)
+
+
+def counterpart_of(generator: Any) -> Any:
+    """NumPy's own class of a generator."""
+    return np.random.Generator if isinstance(generator, np.random.Generator) else np.random.RandomState
+
+
+def _revive(name: str, reduced: tuple[Any, ...]) -> Any:
+    """Unpickle: the facade's class where a launcher runs, NumPy's own elsewhere."""
+    plain = reduced[0](*reduced[1])
+    if len(reduced) > 2 and reduced[2] is not None:
+        plain.__setstate__(reduced[2])
+    if state.users is None:
+        return plain
+    if name == "Generator":
+        return Generator(plain.bit_generator)
+    revived = RandomState(plain._bit_generator)
+    revived.set_state(plain.get_state(legacy=False))
+    return revived
+
+
+Generator: Any = _subclass(np.random.Generator)
+RandomState: Any = _subclass(np.random.RandomState)
+
+
+class _DefaultRng(Stand):
+    """``np.random.default_rng``."""
+
+    def __call__(self, seed: Any = None) -> Any:
+        made = self.real(to_host(seed))
+        if _on_device and isinstance(seed, (int, np.integer)):
+            ad.default_backend().seed(int(seed))
+        return Generator(made.bit_generator) if type(made) is np.random.Generator else made
+
+
+def attributes(module: ModuleType) -> dict[str, Any]:
+    """What the facade of ``numpy.random`` holds instead of NumPy's own."""
+    found: dict[str, Any] = {"Generator": Generator, "RandomState": RandomState}
+    for name in module.__all__:
+        value = getattr(module, name)
+        if name not in _KEPT and name not in found and not isinstance(value, (type, ModuleType)):
+            found[name] = _ModuleFunction(module, name)
+    found["default_rng"] = _DefaultRng(module.default_rng, module.__name__, "default_rng")
+    found["seed"] = _Seed(module.seed, module.__name__, "seed")
+    return found
+
+
+# -- the library's own generator (--rng device) -------------------------------------------------------------------------
+
+_on_device = False
+
+
+def use_device(on: bool) -> None:
+    """Whether normal and uniform numbers come from the library's generator."""
+    global _on_device
+    _on_device = on
+
+
+def _device_draw(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Numbers from the library's generator, or None where NumPy has to draw them (scalars, other distributions)."""
+    if kwargs.get("out") is not None:
+        return None
+    if name in ("rand", "randn"):
+        shape: Any = args
+        low, high = 0.0, 1.0
+    elif name in ("random", "random_sample", "sample", "ranf", "standard_normal"):
+        if set(kwargs) - {"size"} or len(args) > 1:
+            return None
+        shape = kwargs.get("size", args[0] if args else None)
+        low, high = 0.0, 1.0
+    elif name in ("normal", "uniform"):
+        first, second = ("loc", "scale") if name == "normal" else ("low", "high")
+        given = {**dict(zip((first, second, "size"), args)), **kwargs}
+        low, high, shape = given.get(first, 0.0), given.get(second, 1.0), given.get("size")
+    else:
+        return None
+    if shape is None or shape == ():
+        return None
+    shape = tuple(int(n) for n in shape) if isinstance(shape, (tuple, list)) else (int(shape),)
+    backend = ad.default_backend()
+    normal = name in ("randn", "normal", "standard_normal")
+    empty: Any = ad.creation.empty(0)  # its dtype and device are what the settings in force make of a float
+    device = backend.device_of(empty.native)
+    drawn: Any = ad.wrap(backend.random("normal" if normal else "uniform", shape, empty.dtype, device))
+    if name == "normal":
+        return low + drawn * high
+    if name == "uniform":
+        return low + drawn * (high - low)
+    return drawn

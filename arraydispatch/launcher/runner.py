@@ -1,0 +1,275 @@
+"""Runs a script, a module or standard input as ``__main__``, the way ``python`` does, with the facade in place."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import io
+import os
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import CodeType, ModuleType, TracebackType
+from typing import Any
+
+from .userfiles import UserFiles
+
+__all__ = ["NotFound", "Program", "accelerated", "exit_code", "include_root", "locate_module", "locate_script", "module_root", "run"]
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+FULL_TRACEBACK = "ARRAYDISPATCH_TRACEBACK"
+"""Environment variable: when set to ``full``, tracebacks keep this package's own frames."""
+
+
+class NotFound(Exception):
+    """There is no such script, module or package (the message is one sentence with the way out)."""
+
+
+@dataclass
+class Program:
+    """What to run, found and read before anything else happens.
+
+    Attributes
+    ----------
+    source : str or bytes or CodeType
+        The program; compiled when it runs, so that a syntax error is the script's own.
+    file : str
+        ``__file__``.
+    argv0 : str
+        ``sys.argv[0]``.
+    path0 : str
+        ``sys.path[0]``.
+    roots : list of str
+        Folders whose modules are the user's.
+    spec, loader, package
+        The module's, as ``python`` sets them.
+    """
+
+    source: str | bytes | CodeType
+    file: str
+    argv0: str
+    path0: str
+    roots: list[str] = field(default_factory=list)
+    spec: Any = None
+    loader: Any = None
+    package: str | None = None
+    cached: str | None = None
+    has_file: bool = True
+
+
+# -- finding ---------------------------------------------------------------------------------------------------------
+
+
+def locate_script(path: str) -> Program:
+    """The program in a file, a folder or zip archive with a ``__main__.py``, or standard input (``-``)."""
+    if path == "-":
+        return Program(
+            sys.stdin.buffer.read(), "<stdin>", "-", "", roots=[os.getcwd()], loader=importlib.machinery.BuiltinImporter,
+            has_file=False,
+        )  # fmt: skip
+    if not os.path.exists(path):
+        raise NotFound(f"there is no script {path!r} in {os.getcwd()}; check the path.")
+    importer = pkgutil.get_importer(path)
+    if importer is not None and (os.path.isdir(path) or not isinstance(importer, importlib.machinery.FileFinder)):
+        return _locate_main(path, importer)
+    try:
+        with io.open_code(os.path.abspath(path)) as stream:
+            source = stream.read()
+    except OSError as error:
+        raise NotFound(f"the script {path!r} cannot be read ({error.strerror}); check its permissions.") from None
+    if path.endswith(".pyc"):
+        return _compiled(path)
+    file = path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
+    folder = os.path.dirname(os.path.realpath(path))
+    loader = importlib.machinery.SourceFileLoader("__main__", file)
+    return Program(source, file, path, folder, roots=[folder], loader=loader)
+
+
+def _compiled(path: str) -> Program:
+    file = os.path.abspath(path)
+    loader = importlib.machinery.SourcelessFileLoader("__main__", file)
+    try:
+        code = loader.get_code("__main__")
+    except (ImportError, EOFError, ValueError):
+        code = None
+    if code is None:
+        raise NotFound(f"{path!r} is no compiled file of this Python; give the source file.")
+    folder = os.path.dirname(os.path.realpath(path))
+    return Program(code, file, path, folder, roots=[folder], loader=loader)
+
+
+def _locate_main(path: str, importer: Any) -> Program:
+    spec = importer.find_spec("__main__")
+    code = spec.loader.get_code("__main__") if spec is not None and spec.loader is not None else None
+    if code is None:
+        raise NotFound(f"{path!r} has no __main__.py; name a script in it, or add one.")
+    return Program(
+        code, spec.origin, path, path, roots=[path], spec=spec, loader=spec.loader, package="", cached=spec.cached
+    )
+
+
+def locate_module(name: str) -> Program:
+    """The program that ``python -m name`` would run.
+
+    A package on the way to the module is imported for it, so this runs with the facade in place.
+    """
+    if name.startswith("."):
+        raise NotFound(f"{name!r} is a relative name; give the module's full name.")
+    parent = name.rpartition(".")[0]
+    try:
+        if parent:
+            importlib.import_module(parent)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            importlib.import_module(name)
+            found, name = spec, f"{name}.__main__"
+            spec = importlib.util.find_spec(name)
+            if spec is None:
+                raise NotFound(f"the package {found.name!r} has no __main__ module; name the module in it to run.")
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+            raise NotFound(f"there is no module named {error.name!r}; check the name and the folder.") from None
+        raise
+    if spec is None:
+        raise NotFound(f"there is no module named {name!r}; check the name and the folder.")
+    loader: Any = spec.loader
+    code = loader.get_code(name) if hasattr(loader, "get_code") else None
+    if code is None:
+        raise NotFound(f"there is no Python code for the module {name!r}; give a module with a source file.")
+    file = spec.origin or f"<module {name}>"
+    return Program(
+        code, file, file, os.getcwd(), spec=spec, loader=loader, package=spec.parent, cached=spec.cached
+    )
+
+
+def module_root(name: str) -> str | None:
+    """The folder or file of the top-level module of ``name``, looked up without importing anything."""
+    top = name.partition(".")[0]
+    spec = importlib.util.find_spec(top) if top else None
+    if spec is None:
+        return None
+    return next(iter(spec.submodule_search_locations), None) if spec.submodule_search_locations else spec.origin
+
+
+def include_root(name: str) -> str:
+    """The file or folder that ``--include name`` stands for: a path, or an importable package or module."""
+    if os.path.exists(name):
+        return os.path.abspath(name)
+    top, *rest = name.split(".")
+    # Only the top-level spec is looked up: finding a submodule imports its parents, before the hook is in place.
+    spec = importlib.util.find_spec(top) if top.isidentifier() else None
+    if spec is None or (spec.origin is None and not spec.submodule_search_locations):
+        raise NotFound(f"--include {name!r} is neither a path nor an installed package; check the spelling.")
+    if not spec.submodule_search_locations:
+        return str(spec.origin)
+    folder = os.path.join(list(spec.submodule_search_locations)[0], *rest)
+    for candidate in (folder, f"{folder}.py"):
+        if os.path.exists(candidate):
+            return candidate
+    raise NotFound(f"--include {name!r}: the package {top!r} has no such module; check the spelling.")
+
+
+# -- running ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def accelerated(users: UserFiles, observer: Any = None) -> Iterator[None]:
+    """The facade in place for user files, for as long as the block runs."""
+    from . import adoption, facade, hook
+
+    importer = hook.ImportHook(users, facade.substitute)
+    before = adoption.state.users, adoption.state.observer
+    adoption.state.users, adoption.state.observer = users, observer
+    importer.install()
+    try:
+        yield
+    finally:
+        importer.remove()
+        adoption.state.users, adoption.state.observer = before
+
+
+def _main_module(program: Program) -> ModuleType:
+    module = ModuleType("__main__")
+    namespace = vars(module)
+    namespace.update(
+        __annotations__={}, __builtins__=sys.modules["builtins"], __cached__=program.cached, __file__=program.file,
+        __loader__=program.loader, __package__=program.package, __spec__=program.spec,
+    )  # fmt: skip
+    return module
+
+
+def run(program: Program, arguments: list[str], users: UserFiles) -> int:
+    """Run a program as ``__main__`` and return its exit code; an exception is shown as ``python`` shows it.
+
+    The program's module stays in ``sys.modules``: its threads and exit handlers may still need it.
+    """
+    module = _main_module(program)
+    if not program.has_file:
+        users.add_namespace(vars(module))
+    sys.argv[:] = [program.argv0, *arguments]
+    # A real module: what the script defines pickles by reference, and a spawned child finds the script by its file.
+    sys.modules["__main__"] = module
+    return exit_code(lambda: _execute(program, vars(module)))
+
+
+def _execute(program: Program, namespace: dict[str, Any]) -> None:
+    code: Any = program.source
+    if not isinstance(code, CodeType):
+        code = compile(code, program.file, "exec", dont_inherit=True)
+    exec(code, namespace)
+
+
+def exit_code(action: Callable[[], Any], passing: type[BaseException] | tuple[()] = ()) -> int:
+    """Run an action; its exit code and messages are those of a program that ends the same way.
+
+    Exceptions of the class ``passing`` are not the program's, and pass.
+    """
+    try:
+        action()
+    except passing:
+        raise
+    except SystemExit as error:
+        if error.code is None:
+            return 0
+        if isinstance(error.code, int):
+            return error.code
+        sys.stdout.flush()
+        print(error.code, file=sys.stderr)
+        return 1
+    except BaseException as error:
+        _show(error)
+        return 130 if isinstance(error, KeyboardInterrupt) else 1
+    return 0
+
+
+def _show(error: BaseException) -> None:
+    sys.stdout.flush()
+    if os.environ.get(FULL_TRACEBACK) != "full":
+        _strip(error, set())
+    sys.excepthook(type(error), error, error.__traceback__)
+
+
+def _strip(error: BaseException | None, seen: set[int]) -> None:
+    """Take this package's frames out of the tracebacks of an exception and of those it came from."""
+    if error is None or id(error) in seen:
+        return
+    seen.add(id(error))
+    kept: TracebackType | None = None
+    for part in reversed(list(_parts(error.__traceback__))):
+        file = part.tb_frame.f_code.co_filename
+        if not (file.startswith(_PACKAGE) or file.startswith("<frozen ")):
+            kept = TracebackType(kept, part.tb_frame, part.tb_lasti, part.tb_lineno)
+    error.__traceback__ = kept
+    _strip(error.__cause__, seen)
+    _strip(error.__context__, seen)
+    if isinstance(error, BaseExceptionGroup):
+        for member in error.exceptions:
+            _strip(member, seen)
+
+
+def _parts(tb: TracebackType | None) -> Iterator[TracebackType]:
+    while tb is not None:
+        yield tb
+        tb = tb.tb_next

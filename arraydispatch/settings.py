@@ -1,0 +1,172 @@
+"""Settings, in two levels: a process default that every thread sees, and context overrides that none other sees.
+
+Overrides live in ContextVars, so a ``with`` block in one thread or task is invisible to the others; process defaults
+are plain attributes, because a ContextVar set in the main thread is not seen in a new one.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Iterator, Literal
+
+from .backends import loader
+from .backends.base import Backend
+from .errors import PrecisionError
+
+Precision = Literal[64, 32, 16, "bf16"] | None
+Fallback = Literal["warn", "error", "silent"]
+Execution = Literal["eager"]
+
+UNSET: Any = object()
+"""No override here: the process default holds."""
+
+
+class _Defaults:
+    """The process defaults."""
+
+    __slots__ = ("backend", "devices", "execution", "fallback", "precision", "scalars")
+
+    def __init__(self) -> None:
+        self.backend: str = "numpy"
+        self.devices: dict[str, Any] = {}
+        self.precision: Precision = None
+        self.fallback: Fallback = "warn"
+        self.execution: Execution = "eager"
+        self.scalars: Literal["numpy", "device"] = "numpy"
+
+
+default = _Defaults()
+
+_backends: ContextVar[tuple[Backend, ...]] = ContextVar("arraydispatch_backends", default=())
+precision_override: ContextVar[Any] = ContextVar("arraydispatch_precision", default=UNSET)
+_fallback: ContextVar[Any] = ContextVar("arraydispatch_fallback", default=UNSET)
+_scalars: ContextVar[Any] = ContextVar("arraydispatch_scalars", default=UNSET)
+
+
+# -- backend ---------------------------------------------------------------------------------------------------------
+
+
+def context_backend() -> Backend | None:
+    """The backend of the innermost ``with ad.backend(...)`` block of this thread or task, or None."""
+    stack = _backends.get()
+    return stack[-1] if stack else None
+
+
+def current_backend() -> Backend:
+    """The backend that new arrays go to."""
+    stack = _backends.get()
+    return stack[-1] if stack else loader.load(default.backend)
+
+
+def _enter(backend: Backend) -> None:
+    _backends.set((*_backends.get(), backend))
+
+
+def _exit(_backend: Backend) -> None:
+    _backends.set(_backends.get()[:-1])
+
+
+Backend._enter = _enter
+Backend._exit = _exit
+
+
+# -- precision ---------------------------------------------------------------------------------------------------------
+
+_PRECISIONS: dict[Any, Precision] = {64: 64, 32: 32, 16: 16, "bf16": "bf16", None: None, "64": 64, "32": 32, "16": 16}
+
+
+def check_precision(bits: Any) -> Precision:
+    """Normalise a precision, or raise :class:`PrecisionError` that names the choices."""
+    try:
+        return _PRECISIONS[bits]
+    except (KeyError, TypeError):
+        raise PrecisionError(f"{bits!r} is not a precision; choose 64, 32, 16, 'bf16' or None (NumPy's own rules).") from None
+
+
+def check_held(bits: Precision, backend: Backend) -> None:
+    """Raise :class:`PrecisionError` if the backend cannot hold arrays of this precision."""
+    if bits is None:
+        return
+    feature = "bfloat16" if bits == "bf16" else f"float{bits}"
+    if not backend.supports(feature):
+        raise PrecisionError(
+            f"backend {backend.name!r} cannot hold {feature} here; choose another precision or another device."
+        )
+
+
+def current_precision() -> Precision:
+    """The precision in force: innermost context, else the process default."""
+    value: Precision = precision_override.get()
+    return default.precision if value is UNSET else value
+
+
+@contextmanager
+def override(var: ContextVar[Any], value: Any) -> Iterator[None]:
+    """Set a context variable for a block."""
+    token = var.set(value)
+    try:
+        yield
+    finally:
+        var.reset(token)
+
+
+def precision_context(bits: Any) -> Any:
+    """A context in which fresh floating results have ``bits``."""
+    checked = check_precision(bits)
+    check_held(checked, current_backend())
+    return override(precision_override, checked)
+
+
+# -- fallback and scalars ------------------------------------------------------------------------------------------------
+
+
+def current_fallback() -> Fallback:
+    """What a host fallback does now: warn, raise, or nothing."""
+    value: Fallback = _fallback.get()
+    return default.fallback if value is UNSET else value
+
+
+class fallback:
+    """Choose what happens when a call has to run on the host.
+
+    ``fallback("error")`` sets the process default. Used as ``with fallback("error"): …`` it holds for the block, in
+    this thread or task alone, and the default from before the call stays.
+
+    Parameters
+    ----------
+    policy : {"warn", "error", "silent"}
+        ``"warn"`` says each source line once, ``"error"`` raises :class:`HostFallbackError`.
+
+    Raises
+    ------
+    ValueError
+        For another policy.
+    """
+
+    def __init__(self, policy: Fallback) -> None:
+        if policy not in ("warn", "error", "silent"):
+            raise ValueError(f"{policy!r} is not a fallback policy; choose 'warn', 'error' or 'silent'.")
+        self._policy = policy
+        self._before = default.fallback
+        default.fallback = policy
+
+    def __enter__(self) -> None:
+        default.fallback = self._before
+        self._token = _fallback.set(self._policy)
+
+    def __exit__(self, *exc: object) -> None:
+        _fallback.reset(self._token)
+
+
+def current_scalars() -> Literal["numpy", "device"]:
+    """``"numpy"``: scalars on a CPU device are NumPy's own; ``"device"``: always a ``Scalar`` on the device."""
+    value: Literal["numpy", "device"] = _scalars.get()
+    return default.scalars if value is UNSET else value
+
+
+def scalars_context(where: Literal["numpy", "device"]) -> Any:
+    """A context that forces device scalars on the CPU too, as an accelerator's user gets them."""
+    if where not in ("numpy", "device"):
+        raise ValueError(f"{where!r} is not a place for scalars; choose 'numpy' or 'device'.")
+    return override(_scalars, where)

@@ -1,0 +1,13 @@
+"""NumPy's ufuncs on native arrays.
+
+``plans``     one plan for each (ufunc, operand kinds, precision): casts, kernel, result kinds, computed by NumPy's rules;
+``methods``   reduce, accumulate, reduceat, outer and at, written once;
+``composed``  bodies of the ufuncs that a library lacks, over the ones it has.
+"""
+
+from __future__ import annotations
+
+from .methods import Bound
+from .plans import Plan, describe, plan_for
+
+__all__ = ["Bound", "Plan", "describe", "plan_for"]

@@ -1,0 +1,177 @@
+"""Ufuncs that a library lacks, written once over the ones it has.
+
+Each body takes ``xp`` and native arrays of the loop's own dtype, broadcasting, and returns the loop's output.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+import numpy as np
+
+from .. import dtypes
+from ..registry import XP
+
+
+def _like(xp: XP, x: Any, value: Any) -> Any:
+    """A 0-d native constant of ``x``'s dtype on its device."""
+    return xp.prim.full((), value, xp.dtype_of(x), xp.backend.device_of(x))
+
+
+def divmod_(xp: XP, a: Any, b: Any) -> Any:
+    """Quotient and remainder."""
+    return xp.floor_divide(a, b), xp.remainder(a, b)
+
+
+def modf(xp: XP, x: Any) -> Any:
+    """Fractional and integral part, both with the sign of ``x``; the fraction of an infinity is zero."""
+    whole = xp.trunc(x)
+    fraction = xp.prim.where(xp.isinf(x), _like(xp, x, 0.0), xp.subtract(x, whole))
+    return xp.copysign(fraction, x), whole
+
+
+def cbrt(xp: XP, x: Any) -> Any:
+    """Cube root: a power of the magnitude, then one Newton step, which brings it to the last bit or two."""
+    size = xp.absolute(x)
+    root = xp.power(size, 1.0 / 3.0)
+    square = xp.multiply(root, root)
+    step = xp.divide(xp.subtract(xp.multiply(square, root), size), xp.multiply(square, 3.0))
+    better = xp.prim.where(xp.logical_and(xp.isfinite(size), xp.greater(size, 0)), xp.subtract(root, step), size)
+    return xp.copysign(better, x)
+
+
+def spacing(xp: XP, x: Any) -> Any:
+    """Distance to the next number away from zero, with the sign of ``x``; NaN for infinities."""
+    size = xp.absolute(x)
+    gap = xp.subtract(xp.nextafter(size, _like(xp, x, math.inf)), size)
+    return xp.copysign(xp.prim.where(xp.isfinite(x), gap, _like(xp, x, math.nan)), x)
+
+
+def bitwise_count(xp: XP, x: Any) -> Any:
+    """Number of bits set in the magnitude (Warren, Hacker's Delight, section 5-1), in 64 bits."""
+    wide = xp.prim.astype(x, dtypes.INTP) if xp.dtype_of(x) != np.uint64 else xp.prim.view_dtype(x, dtypes.INTP)
+    if xp.dtype_of(x).kind == "i":
+        wide = xp.absolute(wide)
+    n = xp.subtract(wide, xp.bitwise_and(xp.right_shift(wide, 1), 0x5555555555555555))
+    n = xp.add(xp.bitwise_and(n, 0x3333333333333333), xp.bitwise_and(xp.right_shift(n, 2), 0x3333333333333333))
+    n = xp.bitwise_and(xp.add(n, xp.right_shift(n, 4)), 0x0F0F0F0F0F0F0F0F)
+    for shift in (8, 16, 32):
+        n = xp.add(n, xp.right_shift(n, shift))
+    return xp.prim.astype(xp.bitwise_and(n, 0x7F), np.dtype(np.uint8))
+
+
+_EUCLID_STEPS = 92  # two consecutive Fibonacci numbers below 2**63 are the worst case
+
+
+def gcd(xp: XP, a: Any, b: Any) -> Any:
+    """Greatest common divisor by Euclid's algorithm, on all elements at once."""
+    a, b = xp.absolute(a), xp.absolute(b)
+    shape = np.broadcast_shapes(xp.shape_of(a), xp.shape_of(b))
+    a, b = xp.prim.broadcast_to(a, shape), xp.prim.broadcast_to(b, shape)
+    for _ in range(_EUCLID_STEPS):
+        left = xp.not_equal(b, 0)
+        if xp.backend.is_concrete(left) and not np.any(xp.backend.to_numpy(left)):
+            break
+        safe = xp.prim.where(left, b, _like(xp, b, 1))
+        rest = xp.remainder(a, safe)
+        a, b = xp.prim.where(left, b, a), xp.prim.where(left, rest, b)
+    return a
+
+
+def lcm(xp: XP, a: Any, b: Any) -> Any:
+    """Least common multiple."""
+    divisor = xp.gcd(a, b)
+    safe = xp.prim.where(xp.equal(divisor, 0), _like(xp, divisor, 1), divisor)
+    return xp.absolute(xp.multiply(xp.floor_divide(a, safe), b))
+
+
+def heaviside(xp: XP, x: Any, at_zero: Any) -> Any:
+    """0 below zero, 1 above, the second argument at zero, NaN for NaN."""
+    step = xp.prim.where(xp.greater(x, 0), _like(xp, x, 1), _like(xp, x, 0))
+    step = xp.prim.where(xp.equal(x, 0), at_zero, step)
+    return xp.prim.where(xp.isnan(x), x, step)
+
+
+def logaddexp(xp: XP, a: Any, b: Any) -> Any:
+    """``log(exp(a) + exp(b))`` without overflow."""
+    top = xp.maximum(a, b)
+    rest = xp.log1p(xp.exp(xp.negative(xp.absolute(xp.subtract(a, b)))))
+    return xp.prim.where(xp.equal(a, b), xp.add(a, math.log(2.0)), xp.add(top, rest))
+
+
+def logaddexp2(xp: XP, a: Any, b: Any) -> Any:
+    """``log2(2**a + 2**b)`` without overflow."""
+    top = xp.maximum(a, b)
+    rest = xp.multiply(xp.log1p(xp.exp2(xp.negative(xp.absolute(xp.subtract(a, b))))), 1.0 / math.log(2.0))
+    return xp.prim.where(xp.equal(a, b), xp.add(a, 1.0), xp.add(top, rest))
+
+
+def hypot(xp: XP, a: Any, b: Any) -> Any:
+    """Length of (a, b), scaled by the larger one; infinite if either is."""
+    a, b = xp.absolute(a), xp.absolute(b)
+    top, low = xp.maximum(a, b), xp.minimum(a, b)
+    safe = xp.prim.where(xp.equal(top, 0), _like(xp, top, 1), top)
+    ratio = xp.divide(low, safe)
+    length = xp.multiply(top, xp.sqrt(xp.add(xp.multiply(ratio, ratio), 1.0)))
+    return xp.prim.where(xp.logical_or(xp.isinf(a), xp.isinf(b)), _like(xp, top, math.inf), length)
+
+
+def float_power(xp: XP, a: Any, b: Any) -> Any:
+    """Power; NumPy's loops are float64 and complex128 only."""
+    return xp.power(a, b)
+
+
+def copysign(xp: XP, x: Any, sign: Any) -> Any:
+    """The magnitude of the first with the sign of the second."""
+    size = xp.absolute(x)
+    return xp.prim.where(xp.signbit(sign), xp.negative(size), size)
+
+
+def degrees(xp: XP, x: Any) -> Any:
+    """Radians to degrees."""
+    return xp.multiply(x, 180.0 / math.pi)
+
+
+def radians(xp: XP, x: Any) -> Any:
+    """Degrees to radians."""
+    return xp.multiply(x, math.pi / 180.0)
+
+
+def exp2(xp: XP, x: Any) -> Any:
+    """Power of two."""
+    return xp.power(_like(xp, x, 2), x)
+
+
+def log2(xp: XP, x: Any) -> Any:
+    """Logarithm to base two."""
+    return xp.multiply(xp.log(x), 1.0 / math.log(2.0))
+
+
+def log10(xp: XP, x: Any) -> Any:
+    """Logarithm to base ten."""
+    return xp.multiply(xp.log(x), 1.0 / math.log(10.0))
+
+
+COMPOSED: dict[np.ufunc, Callable[..., Any]] = {
+    np.divmod: divmod_,
+    np.modf: modf,
+    np.cbrt: cbrt,
+    np.spacing: spacing,
+    np.bitwise_count: bitwise_count,
+    np.gcd: gcd,
+    np.lcm: lcm,
+    np.heaviside: heaviside,
+    np.logaddexp: logaddexp,
+    np.logaddexp2: logaddexp2,
+    np.hypot: hypot,
+    np.float_power: float_power,
+    np.copysign: copysign,
+    np.degrees: degrees,
+    np.rad2deg: degrees,
+    np.radians: radians,
+    np.deg2rad: radians,
+    np.exp2: exp2,
+    np.log2: log2,
+    np.log10: log10,
+}

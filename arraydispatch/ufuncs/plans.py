@@ -1,0 +1,254 @@
+"""A plan is a ufunc call with everything decided that does not depend on values: made once, kept for ever.
+
+NumPy resolves the loop (``ufunc.resolve_dtypes`` with weak Python scalars), the precision policy narrows or widens
+floats, operands are cast, the backend's kernel runs, the result is cast to NumPy's dtype where the kernel computed in a
+wider one. In the commonest case, two arrays of the loop's own dtype, ``plan.run`` *is* the library's function.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Literal
+
+import numpy as np
+
+from .. import dtypes
+from ..backends.base import Backend, Kind, Unsupported
+from ..settings import Precision
+
+Key = Kind | type
+"""What stands for an operand: its Kind if it is an array, its Python or NumPy type if it is a scalar."""
+
+_COMPARISONS = frozenset({np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
+
+Run = Callable[..., Any]
+
+
+class Plan:
+    """What a call of a ufunc does.
+
+    Attributes
+    ----------
+    run : callable or None
+        Takes one native array or scalar for each input, returns a native array (a tuple of them for several outputs).
+        None if the backend cannot; then ``reason`` says why.
+    kinds : tuple of Kind
+        Kind of each output.
+    out : Kind
+        The first of them.
+    kind : {"native", "composed", "host"}
+        The class of the call.
+    """
+
+    __slots__ = ("kind", "kinds", "out", "reason", "run")
+
+    def __init__(self, run: Run | None, kinds: tuple[Kind, ...], kind: Literal["native", "composed", "host"], reason: str):
+        self.run = run
+        self.kinds = kinds
+        self.out = kinds[0] if kinds else None
+        self.kind = kind
+        self.reason = reason
+
+
+PLANS: dict[Any, dict[tuple[Any, ...], Plan]] = {}
+"""ufunc -> (operand keys …, precision) -> plan."""
+
+
+def plan_for(
+    ufunc: np.ufunc,
+    backend: Backend,
+    keys: tuple[Key, ...],
+    precision: Precision,
+    signature: tuple[Any, ...] | None = None,
+    casting: str = "same_kind",
+) -> Plan:
+    """The plan for these operands; raises NumPy's ``UFuncTypeError`` where NumPy has no loop."""
+    plans = PLANS.get(ufunc)
+    if plans is None:
+        plans = PLANS[ufunc] = {}
+    full_key = (*keys, precision) if signature is None and casting == "same_kind" else (keys, precision, signature, casting)
+    plan = plans.get(full_key)
+    if plan is None:
+        plan = plans[full_key] = _build(ufunc, backend, keys, precision, signature, casting)
+    return plan
+
+
+def _operand(key: Key, precision: Precision) -> Any:
+    if isinstance(key, Kind):
+        return dtypes.apply_precision(key.dtype, precision)
+    if issubclass(key, np.generic):
+        return dtypes.apply_precision(np.dtype(key), precision)
+    if issubclass(key, bool):
+        return dtypes.BOOL
+    for weak in (int, float, complex):
+        if issubclass(key, weak):
+            return weak
+    return np.dtype(object)
+
+
+def _host(reason: str) -> Plan:
+    return Plan(None, (), "host", reason)
+
+
+def _build(
+    ufunc: np.ufunc,
+    backend: Backend,
+    keys: tuple[Key, ...],
+    precision: Precision,
+    signature: tuple[Any, ...] | None,
+    casting: str,
+) -> Plan:
+    from .composed import COMPOSED
+
+    operands = tuple(_operand(key, precision) for key in keys)
+    if any(isinstance(t, np.dtype) and dtypes.category(t) == "other" for t in operands):
+        return _host(f"dtype {next(t for t in operands if isinstance(t, np.dtype))} exists only on the host")
+    if ufunc not in backend.UFUNCS and ufunc not in COMPOSED:
+        return _host("it has no kernel on devices yet")
+    loops = dtypes.loop_dtypes(ufunc, operands, signature, casting)
+    if any(dtypes.category(t) == "other" for t in loops):
+        return _host("NumPy computes it in a dtype that exists only on the host")
+    ins, outs = loops[: ufunc.nin], loops[ufunc.nin :]
+    kernel = backend.UFUNCS.get(ufunc)
+    kind: Literal["native", "composed"] = "native"
+    if kernel is None:
+        body, xp = COMPOSED[ufunc], _namespace(backend)
+        kind, computed = "composed", ins
+
+        def kernel(*natives: Any) -> Any:
+            return body(xp, *natives)
+    else:
+        try:
+            computed = tuple(backend.compute_dtype(ufunc, t) for t in ins)
+        except Unsupported as unsupported:
+            return _host(str(unsupported))
+    kinds = tuple(backend.kind(dtypes.apply_precision(t, precision)) for t in outs)
+    scalars = kind == "native" and ufunc in backend.SCALARS
+    if backend.scoped and any(t.itemsize >= 8 for t in (*loops, *(k.dtype for k in keys if isinstance(k, Kind)))):
+        kernel = _in_scope(kernel, backend)
+    converters = [_converter(backend, key, loop, to, scalars) for key, loop, to in zip(keys, ins, computed)]
+    plan = Plan(None, kinds, kind, "")
+    plan.run = _first_run(plan, backend, kernel, converters, ufunc, keys)
+    return plan
+
+
+def _in_scope(kernel: Run, backend: Backend) -> Run:
+    """A kernel on 64-bit types for a library that hides them unless asked."""
+
+    def scoped(*natives: Any) -> Any:
+        scope = backend.scope
+        if scope is None:
+            return kernel(*natives)
+        with scope():
+            return kernel(*natives)
+
+    return scoped
+
+
+def _namespace(backend: Backend) -> Any:
+    from ..registry import namespace
+
+    return namespace(backend)
+
+
+# -- operands ----------------------------------------------------------------------------------------------------------
+
+
+def _converter(backend: Backend, key: Key, loop: np.dtype[Any], to: np.dtype[Any], python_scalars: bool) -> Run | None:
+    """``convert(operand, another operand)``, or None where the kernel takes the operand as it is."""
+    prim = backend.prim
+    if isinstance(key, Kind):
+        if key.dtype == to:
+            return None
+        return lambda x, _other: prim.astype(x, to)
+    if python_scalars and to.itemsize >= (8 if to.kind == "c" else 4) and loop == to:
+        if key is float and to.kind == "f":
+            return None
+        return lambda x, _other: dtypes.cast_scalar(x, loop)
+
+    def make(x: Any, other: Any) -> Any:
+        return prim.full((), dtypes.cast_scalar(x, loop), to, backend.device_of(other))
+
+    return make
+
+
+def _first_run(
+    plan: Plan, backend: Backend, kernel: Run, converters: list[Run | None], ufunc: np.ufunc, keys: tuple[Key, ...]
+) -> Run:
+    """A run that looks at the kernel's result dtypes once, then leaves the leanest possible code in ``plan.run``."""
+    convert = _composed_conversion(converters, kernel, keys)
+
+    def run(*operands: Any) -> Any:
+        result = convert(*operands)
+        results = result if ufunc.nout > 1 else (result,)
+        exact = all(backend.dtype_of(r) == k.dtype for r, k in zip(results, plan.kinds))
+        final = convert if exact else _casting(convert, backend, plan.kinds, ufunc.nout)
+        if ufunc in _COMPARISONS and int in keys:
+            final = _compare_with_any_int(final, backend, ufunc, keys)
+        plan.run = final
+        return result if exact else _cast(result, backend, plan.kinds, ufunc.nout)
+
+    if ufunc in _COMPARISONS and int in keys:  # the first value may be the one out of range
+        return _compare_with_any_int(run, backend, ufunc, keys)
+    return run
+
+
+def _composed_conversion(converters: list[Run | None], kernel: Run, keys: tuple[Key, ...]) -> Run:
+    if not any(converters):
+        return kernel
+    if len(converters) == 1:
+        only = converters[0]
+        assert only is not None
+        return lambda x: kernel(only(x, x))
+    if len(converters) == 2:
+        left, right = converters
+        if left is None:
+            assert right is not None
+            return lambda x, y: kernel(x, right(y, x))
+        if right is None:
+            return lambda x, y: kernel(left(x, y), y)
+        return lambda x, y: kernel(left(x, y), right(y, x))
+    array = next(i for i, key in enumerate(keys) if isinstance(key, Kind))
+
+    def many(*operands: Any) -> Any:
+        other = operands[array]
+        return kernel(*[x if c is None else c(x, other) for x, c in zip(operands, converters)])
+
+    return many
+
+
+def _cast(result: Any, backend: Backend, kinds: tuple[Kind, ...], nout: int) -> Any:
+    if nout == 1:
+        return backend.prim.astype(result, kinds[0].dtype)
+    return tuple(backend.prim.astype(r, k.dtype) for r, k in zip(result, kinds))
+
+
+def _casting(run: Run, backend: Backend, kinds: tuple[Kind, ...], nout: int) -> Run:
+    return lambda *operands: _cast(run(*operands), backend, kinds, nout)
+
+
+def _compare_with_any_int(run: Run, backend: Backend, ufunc: np.ufunc, keys: tuple[Key, ...]) -> Run:
+    """NumPy compares an array of integers with a Python int of any size; every element then compares alike."""
+    side = keys.index(int)
+
+    def compare(*operands: Any) -> Any:
+        try:
+            return run(*operands)
+        except OverflowError:
+            array = operands[1 - side]
+            sample = [0, 0]
+            sample[side] = operands[side]
+            verdict = bool(ufunc(*(np.array(s, dtype=object) for s in sample)))
+            return backend.prim.full(backend.shape_of(array), verdict, dtypes.BOOL, backend.device_of(array))
+
+    return compare
+
+
+def describe(ufunc: np.ufunc, backend: Backend) -> tuple[str, str]:
+    """Class and reason of a ufunc on a backend: ``("native" | "composed" | "host", reason)``."""
+    from .composed import COMPOSED
+
+    if ufunc in backend.UFUNCS:
+        return "native", ""
+    if ufunc in COMPOSED:
+        return "composed", ""
+    return "host", "it has no kernel on devices yet"

@@ -1,0 +1,353 @@
+"""Views on every backend: a root owns a native value, a view is (root, offset, shape, strides), NumPy's own description.
+
+So NumPy answers for it. Every array can have a *ghost*: an ndarray of its shape, dtype and strides whose memory is
+never touched (``np.empty`` of 8 GB costs nothing). Slicing, transposing or reshaping the ghost tells whether NumPy
+would alias or copy, with which strides, and raises NumPy's own errors.
+
+Where native arrays alias (numpy, torch), a view holds a native view. Elsewhere, and for negative strides on torch, a
+view is read by *compiling* its description into slices, flips, transposes and reshapes of the root (a gather only when
+nothing simpler says it), cached until the root is written, and a write goes through to the root. Depth never grows
+with the number of view steps: a view of a view has the same root.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+
+from .backends.base import Backend, Kind, Native
+
+Ghost = np.ndarray[Any, Any]
+
+
+class Handle:
+    """The state of an array; :class:`arraydispatch.array.Array` adds the behaviour.
+
+    Slots
+    -----
+    _v : native array
+        The value; stale for a view whose ``_root`` was written since ``_seen``.
+    _kind : Kind
+        Backend and dtype.
+    _root : Handle or None
+        Where the value must be read again from; None for roots and for views that alias natively.
+    _seen : native array or None
+        The root's value when ``_v`` was read.
+    _ghost : ndarray or None
+        Made on demand.
+    _base : Handle or None
+        The root, as ``ndarray.base`` has it; None for a root.
+    """
+
+    __slots__ = ("__weakref__", "_base", "_ghost", "_kind", "_root", "_seen", "_v")
+
+    _v: Native
+    _kind: Kind
+    _root: Handle | None
+    _seen: Native
+    _ghost: Ghost | None
+    _base: Handle | None
+
+    def __init__(self, value: Native, kind: Kind) -> None:
+        self._v = value
+        self._kind = kind
+        self._root = None
+        self._ghost = None
+        self._base = None
+
+
+wrapper: Callable[[Native, Kind], Any] = Handle
+"""The class that views are made of: handed in by the array layer."""
+
+
+# -- reading ---------------------------------------------------------------------------------------------------------
+
+
+def native(a: Handle) -> Native:
+    """The current native value."""
+    root = a._root
+    if root is None:
+        return a._v
+    value = root._v
+    if a._seen is not value or value is None:
+        a._v = _read(a, root)
+        # On a mutable backend the root changes in place, so its identity proves nothing: read again next time.
+        a._seen = None if a._kind.backend.mutable else value
+    return a._v
+
+
+def ghost(a: Handle) -> Ghost:
+    """NumPy's stand-in for the array: same shape, dtype, strides, flags and base relation; no data."""
+    found = a._ghost
+    if found is None:
+        backend, dtype = a._kind.backend, a._kind.dtype
+        if backend.native_is_ndarray:
+            found = a._v
+        else:
+            strides = backend.strides_of(a._v)
+            shape = backend.shape_of(a._v)
+            if strides is None or 0 in shape:
+                found = np.empty(shape, dtype)
+            else:
+                found = _ghost_of_strides(shape, strides, dtype)
+        a._ghost = found
+    return found
+
+
+def _ghost_of_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]) -> Ghost:
+    plain = np.empty(shape, dtype)
+    in_bytes = tuple(s * dtype.itemsize for s in strides)
+    if all(n == 1 or s == t for n, s, t in zip(shape, in_bytes, plain.strides)):
+        return plain
+    span = 1 + sum((n - 1) * s for n, s in zip(shape, strides))
+    return np.lib.stride_tricks.as_strided(np.empty(span, dtype), shape, in_bytes)
+
+
+def owner(a: Handle) -> Handle:
+    """The root an array belongs to: itself if it is one."""
+    return a if a._base is None else a._base
+
+
+def _placement(a_ghost: Ghost, root_ghost: Ghost) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+    """Offset, shape and strides of a view in elements, from the root's first element."""
+    size = root_ghost.itemsize
+    offset = a_ghost.__array_interface__["data"][0] - root_ghost.__array_interface__["data"][0]
+    return offset // size, a_ghost.shape, tuple(s // size for s in a_ghost.strides)
+
+
+def _read(a: Handle, root: Handle) -> Native:
+    backend = a._kind.backend
+    offset, shape, strides = _placement(ghost(a), ghost(root))
+    if backend.mutable:
+        alias, flips = _alias(backend, root._v, offset, shape, strides)
+        return backend.prim.flip(alias, flips)
+    program = compile_view(ghost(root).shape, offset, shape, strides)
+    if backend.scope is None:
+        return program.read(backend, root._v)
+    with backend.within():
+        return program.read(backend, root._v)
+
+
+def _alias(
+    backend: Backend, value: Native, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> tuple[Native, tuple[int, ...]]:
+    """A native alias with the signs of the strides taken off, and the axes to flip."""
+    flips = tuple(i for i, s in enumerate(strides) if s < 0 and shape[i] > 1)
+    for i in flips:
+        offset += strides[i] * (shape[i] - 1)
+    return backend.strided(value, shape, tuple(abs(s) for s in strides), offset), flips
+
+
+# -- making views ----------------------------------------------------------------------------------------------------
+
+
+def derive(a: Handle, view_ghost: Ghost) -> Any:
+    """The view of ``a``'s root that ``view_ghost`` (made from ``a``'s ghost by NumPy) describes."""
+    root = owner(a)
+    backend = a._kind.backend
+    kind = a._kind if view_ghost.dtype == a._kind.dtype else backend.kind(view_ghost.dtype)
+    if backend.native_is_ndarray:
+        made = wrapper(view_ghost, kind)
+        made._base = root
+        return made
+    if backend.mutable:
+        offset, shape, strides = _placement(view_ghost, ghost(root))
+        alias, flips = _alias(backend, root._v, offset, shape, strides)
+        if not flips:
+            made = wrapper(alias, kind)
+            made._base = root
+            made._ghost = view_ghost
+            return made
+    made = wrapper(None, kind)
+    made._root = made._base = root
+    made._seen = None
+    made._ghost = view_ghost
+    return made
+
+
+def through_ghost(arrays: list[Handle], result: Any, copied: Callable[[], Any]) -> Any:
+    """Turn what a NumPy view function returned for ghosts into views; ``copied()`` computes it where NumPy copied."""
+    roots = {id(_ultimate(ghost(a))): a for a in arrays}
+
+    def turn(g: Any) -> Any:
+        if isinstance(g, np.ndarray):
+            a = roots.get(id(_ultimate(g)))
+            if a is None:
+                raise _Copied
+            return derive(a, g)
+        if isinstance(g, list | tuple):
+            return type(g)([turn(x) for x in g]) if type(g) in (list, tuple) else type(g)(*[turn(x) for x in g])
+        return g
+
+    try:
+        return turn(result)
+    except _Copied:
+        return copied()
+
+
+class _Copied(Exception):
+    pass
+
+
+def _ultimate(g: Ghost) -> Any:
+    while isinstance(g.base, np.ndarray):
+        g = g.base
+    return g
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def assign(a: Handle, value: Native) -> None:
+    """Overwrite the whole array with a native value of its shape and dtype, through to its root."""
+    backend = a._kind.backend
+    root = a._root
+    if backend.mutable:
+        if root is None:
+            backend.fill(a._v, value)
+        else:
+            offset, shape, strides = _placement(ghost(a), ghost(root))
+            alias, flips = _alias(backend, root._v, offset, shape, strides)
+            backend.fill(alias, backend.prim.flip(value, flips))
+    elif root is None:
+        a._v = value
+    else:
+        offset, shape, strides = _placement(ghost(a), ghost(root))
+        with backend.within():
+            root._v = compile_view(ghost(root).shape, offset, shape, strides).write(backend, root._v, value)
+
+
+# -- compiling a description -------------------------------------------------------------------------------------------
+
+
+class ViewProgram(NamedTuple):
+    """How to read a view from a C-contiguous root, and how to write one back."""
+
+    root_shape: tuple[int, ...]
+    factors: tuple[int, ...]  # the root is first reshaped to this
+    key: tuple[slice, ...]  # then sliced
+    sliced: tuple[int, ...]  # the shape after the slice
+    kept: tuple[int, ...]  # without the axes of length 1
+    perm: tuple[int, ...]  # then transposed
+    flips: tuple[int, ...]  # then flipped
+    ones: tuple[int, ...]  # then reshaped: axes of length 1 put in
+    shape: tuple[int, ...]  # then broadcast
+    gather: np.ndarray[Any, Any] | None = None  # or: flat positions in the root, when no slice says it
+
+    def read(self, backend: Backend, root: Native) -> Native:
+        """The view's value."""
+        prim = backend.prim
+        x = root
+        if self.gather is not None:
+            flat = prim.reshape(x, (-1,))
+            return prim.take(flat, backend.from_numpy(self.gather, backend.device_of(x)), 0)
+        if self.factors != self.root_shape:
+            x = prim.reshape(x, self.factors)
+        if self.sliced != self.factors:
+            x = prim.slice(x, self.key)
+        if self.kept != self.sliced:
+            x = prim.reshape(x, self.kept)
+        if self.perm != tuple(range(len(self.perm))):
+            x = prim.transpose(x, self.perm)
+        if self.flips:
+            x = prim.flip(x, self.flips)
+        if self.ones != tuple(self.kept[p] for p in self.perm):
+            x = prim.reshape(x, self.ones)
+        if self.shape != self.ones:
+            x = prim.broadcast_to(x, self.shape)
+        return x
+
+    def write(self, backend: Backend, root: Native, value: Native) -> Native:
+        """The root's value with the view's elements replaced."""
+        prim = backend.prim
+        if self.gather is not None:
+            where = backend.from_numpy(self.gather.reshape(-1), backend.device_of(root))
+            flat = prim.scatter(prim.reshape(root, (-1,)), (where,), prim.reshape(value, (-1,)), "set")
+            return prim.reshape(flat, self.root_shape)
+        x = value
+        transposed = tuple(self.kept[p] for p in self.perm)
+        if transposed != self.ones:
+            x = prim.reshape(x, transposed)
+        if self.flips:
+            x = prim.flip(x, self.flips)
+        if self.perm != tuple(range(len(self.perm))):
+            x = prim.transpose(x, tuple(int(i) for i in np.argsort(self.perm)))
+        if self.kept != self.sliced:
+            x = prim.reshape(x, self.sliced)
+        if self.sliced == self.factors:  # the whole root
+            return x if self.factors == self.root_shape else prim.reshape(x, self.root_shape)
+        if self.factors == self.root_shape:
+            return prim.slice_update(root, self.key, x)
+        return prim.reshape(prim.slice_update(prim.reshape(root, self.factors), self.key, x), self.root_shape)
+
+
+@lru_cache(maxsize=4096)
+def compile_view(
+    root_shape: tuple[int, ...], offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> ViewProgram:
+    """Find slices, a transpose, flips and reshapes that say (offset, shape, strides) of a C-contiguous root."""
+    if 0 in shape:  # nothing to read: an empty slice of the flat root, in the view's shape
+        size = int(np.prod(root_shape))
+        empty = slice(0, 0, 1)
+        return ViewProgram(root_shape, (size,), (empty,), (0,), (0,), (0,), (), shape, shape)
+    live = [i for i, (n, s) in enumerate(zip(shape, strides)) if n > 1 and s != 0]
+    start = offset + sum(strides[i] * (shape[i] - 1) for i in live if strides[i] < 0)
+    dims = [(shape[i], abs(strides[i])) for i in live]
+    for factors in _factorings(root_shape, [step for _, step in dims]):
+        found = _match(factors, start, dims)
+        if found is not None:
+            key, axes = found  # axes[k]: the factor axis that dims[k] walks along
+            order = sorted(range(len(dims)), key=lambda k: axes[k])
+            kept = tuple(dims[k][0] for k in order)
+            perm = tuple(order.index(k) for k in range(len(dims)))
+            flips = tuple(k for k, i in enumerate(live) if strides[i] < 0)
+            ones = tuple(n if i in live else 1 for i, n in enumerate(shape))
+            sliced = tuple(len(range(s.start, s.stop, s.step)) for s in key)
+            return ViewProgram(root_shape, factors, key, sliced, kept, perm, flips, ones, shape)
+    where = np.full(shape, offset, np.int64)
+    for axis, (n, s) in enumerate(zip(shape, strides)):
+        where += (np.arange(n) * s).reshape((n,) + (1,) * (len(shape) - axis - 1))
+    return ViewProgram(root_shape, (), (), (), (), (), (), (), shape, where)
+
+
+def _factorings(root_shape: tuple[int, ...], steps: list[int]) -> list[tuple[int, ...]]:
+    """Shapes to look at the root's memory with: its own, the one the view's strides suggest, flat."""
+    size = int(np.prod(root_shape))
+    found = [root_shape]
+    radix, factors = size, []
+    for step in sorted(set(steps), reverse=True):
+        if step and radix % step == 0:
+            factors.append(radix // step)
+            radix = step
+    found.append((*factors, radix))
+    found.append((size,))
+    return found
+
+
+def _match(
+    factors: tuple[int, ...], start: int, dims: list[tuple[int, int]]
+) -> tuple[tuple[slice, ...], list[int]] | None:
+    """One slice for each factor axis, and the axis each view dimension walks along; None if slices cannot say it."""
+    radices, radix = [], 1
+    for n in reversed(factors):
+        radices.append(radix)
+        radix *= n
+    radices.reverse()
+    if start >= radix:
+        return None
+    begins = [(start // r) % n for r, n in zip(radices, factors)]
+    key = [slice(b, b + 1, 1) for b in begins]
+    axes: list[int] = []
+    for n, step in dims:
+        for axis, (r, length) in enumerate(zip(radices, factors)):
+            stride, rest = divmod(step, r)
+            fits = rest == 0 and axis not in axes and length > 1 and begins[axis] + stride * (n - 1) < length
+            if fits:
+                key[axis] = slice(begins[axis], begins[axis] + stride * (n - 1) + 1, stride)
+                axes.append(axis)
+                break
+        else:
+            return None
+    return tuple(key), axes

@@ -1,0 +1,212 @@
+"""Run every script of docs/examples on plain NumPy and on each installed backend, and print one table.
+
+The scripts know nothing of this project. Each run is a process of its own, so the times include starting Python and
+importing the library. The exit code is 1 when a run failed, when nothing ran on the backend, or when a printed number
+differs from plain NumPy's in its first ten significant digits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+import arraydispatch as ad
+
+EXAMPLES = Path(__file__).resolve().parent / "examples"
+PLAIN = "plain NumPy"
+TOLERANCE = 1e-10
+"""Largest relative difference of two numbers that agree to ten significant digits."""
+
+_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|nan|inf)\b")
+
+
+@dataclass
+class Run:
+    """One script run in one process."""
+
+    example: str
+    backend: str
+    seconds: float
+    output: str
+    error: str = ""
+    report: dict[str, Any] = field(default_factory=dict)
+
+
+def run(script: Path, backend: str, timeout: float) -> Run:
+    """Run ``script`` with plain Python, or on ``backend``."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        command = [sys.executable]
+        if backend != PLAIN:
+            command += ["-m", "arraydispatch", "run", "--backend", backend, "--report", str(report)]
+        command.append(str(script))
+        start = time.perf_counter()
+        try:
+            done = subprocess.run(
+                command,
+                check=False,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=timeout,
+                env={"TF_CPP_MIN_LOG_LEVEL": "3", **os.environ},
+            )
+        except subprocess.TimeoutExpired:
+            return Run(script.name, backend, timeout, "", f"stopped after {timeout:g} s")
+        result = Run(script.name, backend, time.perf_counter() - start, done.stdout)
+        if done.returncode != 0:
+            result.error = f"exit code {done.returncode}\n{done.stderr[-3000:]}"
+        elif backend != PLAIN:
+            if report.exists():
+                result.report = json.loads(report.read_text(encoding="utf-8"))
+            else:
+                result.error = f"no report was written\n{done.stderr[-3000:]}"
+        return result
+
+
+def difference(expected: str, got: str) -> float:
+    """Largest relative difference of the numbers in two outputs; infinite if the text around them differs."""
+    if _NUMBER.sub("#", expected).split() != _NUMBER.sub("#", got).split():
+        return float("inf")
+    worst = 0.0
+    for a, b in zip(_NUMBER.findall(expected), _NUMBER.findall(got), strict=True):
+        if a != b:
+            x, y = float(a), float(b)
+            relative = abs(x - y) / max(abs(x), abs(y), sys.float_info.min)
+            worst = max(worst, relative if relative == relative else float("inf"))  # NaN
+    return worst
+
+
+def problems(result: Run, plain: Run) -> list[str]:
+    """Why a run does not count as right; empty if it does."""
+    if result.error:
+        return [result.error]
+    found = []
+    worst = difference(plain.output, result.output)
+    if worst > TOLERANCE:
+        found.append(f"printed numbers differ from plain NumPy's by up to {worst:.1e}, relatively")
+    if not result.report.get("calls_on_backend"):
+        found.append("nothing ran on the backend")
+    return found
+
+
+def describe(entry: Any) -> str:
+    """One line for an entry of the report's lists."""
+    if isinstance(entry, dict):
+        return ", ".join(f"{key}: {value}" for key, value in entry.items())
+    return str(entry)
+
+
+def count(entries: list[Any]) -> int:
+    """How often the things listed happened."""
+    return sum(int(entry.get("count", 1)) if isinstance(entry, dict) else 1 for entry in entries)
+
+
+def table(runs: list[Run], plains: dict[str, Run]) -> Table:
+    """Example by backend: agreement, time, and what ran where."""
+    out = Table(title="NumPy scripts, unchanged, on every installed backend", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name, justify in [
+        ("example", "left"),
+        ("on", "left"),
+        ("agrees", "left"),
+        ("largest difference", "right"),
+        ("time (s)", "right"),
+        ("× plain", "right"),
+        ("calls on the backend", "right"),
+        ("host fallbacks", "right"),
+        ("arrays left behind", "right"),
+    ]:
+        out.add_column(name, justify=justify)  # type: ignore[arg-type]
+    for i, result in enumerate(runs):
+        last = i + 1 == len(runs) or runs[i + 1].example != result.example
+        seconds = f"{result.seconds:.2f}"
+        if result.backend == PLAIN:
+            out.add_row(result.example, PLAIN, "", "", seconds, "1.00", "", "", "", end_section=last)
+            continue
+        plain = plains[result.example]
+        ratio = f"{result.seconds / plain.seconds:.2f}"
+        if result.error:
+            out.add_row("", result.backend, "[red]failed", "", seconds, ratio, "", "", "", end_section=last)
+            continue
+        worst = difference(plain.output, result.output)
+        out.add_row(
+            "",
+            result.backend,
+            "[red]no" if problems(result, plain) else "[green]yes",
+            "0" if worst == 0 else f"{worst:.0e}",
+            seconds,
+            ratio,
+            str(result.report.get("calls_on_backend", "?")),
+            str(count(result.report.get("host_fallbacks", []))),
+            str(count(result.report.get("left_numpy", []))),
+            end_section=last,
+        )
+    return out
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the examples and print the table; the exit code."""
+    scripts = sorted(EXAMPLES.glob("*.py"))
+    parser = argparse.ArgumentParser(description="Run the example scripts on every installed backend.")
+    parser.add_argument("--backend", action="append", help="only this backend (may be repeated)")
+    parser.add_argument("--example", action="append", help="only this script (may be repeated)")
+    parser.add_argument("--timeout", type=float, default=600.0, help="seconds after which a run is stopped")
+    args = parser.parse_args(argv)
+    if args.example:
+        wanted = {Path(name).stem for name in args.example}
+        scripts = [script for script in scripts if script.stem in wanted]
+    if not scripts:
+        parser.error(f"no such example; there are: {', '.join(p.name for p in sorted(EXAMPLES.glob('*.py')))}")
+    backends = args.backend or ad.available_backends()
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=140)
+    runs: list[Run] = []
+    plains: dict[str, Run] = {}
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=console
+    ) as progress:
+        task = progress.add_task("", total=len(scripts) * (1 + len(backends)))
+        for script in scripts:
+            for backend in [PLAIN, *backends]:
+                progress.update(task, description=f"{script.name} on {backend}")
+                result = run(script, backend, args.timeout)
+                runs.append(result)
+                if backend == PLAIN:
+                    plains[script.name] = result
+                progress.advance(task)
+        progress.update(task, description="done")
+
+    console.print(table(runs, plains))
+    failed = 0
+    for result in runs:
+        found = [result.error] if result.backend == PLAIN and result.error else []
+        if result.backend != PLAIN:
+            found = problems(result, plains[result.example])
+        for problem in found:
+            console.print(f"[red]{result.example} on {result.backend}:[/] ", end="")
+            console.print(problem, markup=False, highlight=False)
+        failed += bool(found)
+        for key, what in [("host_fallbacks", "ran on the host"), ("left_numpy", "stayed NumPy")]:
+            for entry in result.report.get(key, []):
+                console.print(f"{result.example} on {result.backend}, {what}: {describe(entry)}", markup=False)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

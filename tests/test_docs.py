@@ -1,0 +1,108 @@
+"""Every code block of README.md and docs/ runs, and prints what the page says it prints.
+
+The ``python`` blocks of a page run one after the other in one fresh interpreter. A ``text`` block that follows one holds
+its output. ``console`` blocks are commands, run from the repository's root; those of arraydispatch must succeed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts)]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SEPARATOR = "\x1e"
+LIBRARIES = ("jax", "torch", "tensorflow")
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    return [(match[1], match[2]) for match in FENCE.finditer(page.read_text(encoding="utf-8"))]
+
+
+def python_blocks(page: Path) -> list[tuple[str, str | None]]:
+    """(code, expected output or None) of each ``python`` block."""
+    found = blocks(page)
+    after: list[tuple[str, str]] = [*found[1:], ("", "")]
+    return [
+        (code, following[1] if following[0] == "text" else None)
+        for (language, code), following in zip(found, after, strict=True)
+        if language == "python"
+    ]
+
+
+def commands(page: Path) -> list[str]:
+    return [
+        line.removeprefix("$ ")
+        for language, text in blocks(page)
+        if language == "console"
+        for line in text.splitlines()
+        if line.startswith("$ ")
+    ]
+
+
+COMMANDS = sorted({command for page in PAGES for command in commands(page)})
+
+
+def skip_without_libraries(text: str) -> None:
+    for library in LIBRARIES:
+        if library in text and importlib.util.find_spec(library) is None:
+            pytest.skip(f"{library} is not installed")
+
+
+def environment() -> dict[str, str]:
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page)], ids=name_of)
+def test_code_blocks(page: Path, tmp_path: Path) -> None:
+    found = python_blocks(page)
+    code = f"\nprint({SEPARATOR!r}, end='')\n".join(block for block, _ in found)
+    skip_without_libraries(code)
+    script = tmp_path / "blocks.py"
+    script.write_text(code, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", str(script)],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment(),
+    )
+    assert done.returncode == 0, done.stderr
+    outputs = done.stdout.split(SEPARATOR)
+    assert [out.strip() for out, (_, expected) in zip(outputs, found, strict=True) if expected is not None] == [
+        expected.strip() for _, expected in found if expected is not None
+    ]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands(command: str, tmp_path: Path) -> None:
+    skip_without_libraries(command)
+    words = [str(tmp_path / word) if word.endswith(".json") else word for word in shlex.split(command)]
+    if words[0] == "python":
+        words[0] = sys.executable
+    elif words[0] == "arraydispatch":
+        words[:1] = [sys.executable, "-m", "arraydispatch"]
+    else:
+        pytest.fail(f"not a command that this test knows: {command}")
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, env=environment())
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_there_are_blocks_and_commands() -> None:
+    assert any(python_blocks(page) for page in PAGES)
+    assert any(expected for page in PAGES for _, expected in python_blocks(page))
+    assert COMMANDS

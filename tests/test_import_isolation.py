@@ -1,0 +1,61 @@
+"""What is loaded when: `import arraydispatch` loads no library, and a backend loads only its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+LAZY = ("jax", "jaxlib", "torch", "tensorflow", "keras", "scipy", "rich", "ml_dtypes", "array_api_compat")
+
+LIBRARIES = {"numpy": set(), "jax": {"jax", "jaxlib"}, "torch": {"torch"}, "tensorflow": {"tensorflow", "keras"}}
+
+
+def loaded(code: str) -> set[str]:
+    """Which of the lazily loaded packages a fresh interpreter has after running `code`."""
+    tail = f"\nimport sys\nprint(*[name for name in {LAZY!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code + tail], capture_output=True, text=True, check=True, cwd=ROOT)
+    return set(done.stdout.split())
+
+
+def test_the_probe_sees_what_is_loaded() -> None:
+    assert loaded("import ml_dtypes") == {"ml_dtypes"}
+
+
+def test_importing_the_package_loads_nothing() -> None:
+    assert loaded("import arraydispatch") == set()
+
+
+def test_numpy_arrays_load_nothing() -> None:
+    code = "import numpy as np, arraydispatch as ad\na = ad.wrap(np.arange(3.0))\nassert np.sum(a + a) == 6.0"
+    assert loaded(code) == set()
+
+
+@pytest.mark.parametrize("backend", LIBRARIES)
+def test_a_backend_loads_only_its_own_library(backend: str) -> None:
+    library = "numpy" if backend == "numpy" else backend
+    if importlib.util.find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    code = (
+        f"import numpy as np, arraydispatch as ad\nad.use({backend!r})\n"
+        "a = ad.asarray([1.0, 2.0])\nassert a.backend.name == ad.default_backend().name\nassert float(np.sum(a + a)) == 6.0"
+    )
+    others = set().union(*LIBRARIES.values()) - LIBRARIES[backend]
+    assert not loaded(code) & others
+
+
+@pytest.mark.parametrize("backend", [name for name in LIBRARIES if name != "numpy"])
+def test_a_missing_library_names_its_install_command(backend: str) -> None:
+    code = (
+        f"import sys; sys.modules[{backend!r}] = None\nimport arraydispatch as ad\n"
+        f"assert {backend!r} not in ad.available_backends()\n"
+        f"try:\n    ad.use({backend!r})\nexcept ad.BackendNotInstalledError as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert "pip install" in done.stdout
+    assert backend in done.stdout

@@ -1,0 +1,194 @@
+"""The architecture as a test: imports point downward, and a library is named only by its own backend."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "arraydispatch"
+
+# Bottom to top. A module may import from its own layer and from those below it. A name stands for the module and for
+# everything inside it; the longest match wins. `.` is the package's own `__init__`: it looks names up in all layers, on
+# first use, so nothing below it may import it and its own imports are not held against it.
+LAYERS: list[tuple[str, ...]] = [
+    ("errors", "events"),
+    ("backends.base",),
+    ("backends",),
+    ("dtypes", "settings", "placement", "conversion", "views", "indexing", "engine"),
+    ("registry", "ufuncs", "functions"),
+    ("dispatch",),
+    ("array", "scalar", "operators", "methods"),
+    ("api", "active", "creation", "random_"),
+    (".",),
+    ("profiling",),
+    ("report",),
+    ("launcher", "cli", "__main__", "pytest_plugin", "magics"),
+]
+
+# Library -> the one backend that may import it. (NumPy is what every layer speaks.)
+LIBRARIES = {
+    "jax": "jax",
+    "jaxlib": "jax",
+    "torch": "torch",
+    "tensorflow": "tensorflow",
+    "keras": "tensorflow",
+}
+
+# Modules that may name a library: the table of known backends says what is to be looked for.
+MAY_NAME_LIBRARIES = {"backends.loader"}
+
+WORD = re.compile(r"(?<![A-Za-z0-9])(jax|jaxlib|jnp|torch|tensorflow|keras)(?![A-Za-z0-9])")
+
+
+def modules() -> dict[str, Path]:
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        if parts[-1] == "__init__":
+            parts = parts[:-1]
+        found[".".join(parts) or "."] = path
+    return found
+
+
+MODULES = modules()
+
+
+def layer_of(module: str) -> int | None:
+    """Index of the layer of a module (a dotted name inside the package, `.` for the package itself)."""
+    parts = module.split(".") if module != "." else ["."]
+    for length in range(len(parts), 0, -1):
+        name = ".".join(parts[:length]) if module != "." else "."
+        for index, layer in enumerate(LAYERS):
+            if name in layer:
+                return index
+    return None
+
+
+def imports_of(source: str, module: str, is_package: bool) -> Iterator[tuple[int, str, str | None]]:
+    """(line, absolute module, name taken from it) of every import, those inside functions included."""
+    package = ["arraydispatch", *([] if module == "." else module.split("."))]
+    if not is_package:
+        package = package[:-1]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name, None
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            target = ".".join([*base, *([node.module] if node.module else [])])
+            for alias in node.names:
+                yield node.lineno, target, alias.name
+
+
+def inner_targets(source: str, module: str, is_package: bool) -> Iterator[tuple[int, str]]:
+    """(line, module inside the package) of every import of our own modules."""
+    for line, target, name in imports_of(source, module, is_package):
+        if target != "arraydispatch" and not target.startswith("arraydispatch."):
+            continue
+        inner = target.removeprefix("arraydispatch").lstrip(".")
+        if name is not None and ".".join(filter(None, [inner, name])) in MODULES:
+            inner = ".".join(filter(None, [inner, name]))  # `from .. import dtypes` takes the module, not the package
+        yield line, inner or "."
+
+
+def violations(source: str, module: str, is_package: bool) -> list[str]:
+    """Every upward import and every library that is not the module's own."""
+    own = layer_of(module)
+    assert own is not None
+    found = []
+    for line, target in inner_targets(source, module, is_package):
+        theirs = layer_of(target)
+        if theirs is None:
+            found.append(f"{module}:{line} imports {target}, which is in no layer")
+        elif theirs > own and module != ".":
+            found.append(f"{module}:{line} imports {target} from a layer above")
+        other = re.match(r"backends\.(\w+)", target)
+        mine = re.match(r"backends\.(\w+)", module)
+        if other and other[1] not in {"base", "loader"} and (not mine or mine[1] != other[1]):
+            found.append(f"{module}:{line} imports the inside of the backend {other[1]}; backends.loader loads it")
+    for line, target, _ in imports_of(source, module, is_package):
+        backend = LIBRARIES.get(target.split(".")[0])
+        if backend and not (module + ".").startswith(f"backends.{backend}."):
+            found.append(f"{module}:{line} imports {target}, which only backends/{backend} may")
+    return found
+
+
+def code_words(source: str) -> Iterator[tuple[int, str]]:
+    """(line, library) for each library named in code; comments, docstrings and messages to people do not count.
+
+    A string counts when it is nothing but a name (`"torch"`, `"jax.numpy"`): that is code deciding by library.
+    """
+    tree = ast.parse(source)
+    docstrings = {
+        (node.body[0].lineno, node.body[0].col_offset)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+        and isinstance(node.body[0].value, ast.Constant)
+    }
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.NAME and (match := WORD.search(token.string)):
+            yield token.start[0], match[1]
+        elif token.type == tokenize.STRING and token.start not in docstrings:
+            text = token.string.strip("rbfuRBFU").strip("'\"")
+            if re.fullmatch(r"[\w.]+", text) and (match := WORD.search(text)):
+                yield token.start[0], match[1]
+
+
+def test_there_is_something_to_check() -> None:
+    assert {"errors", "events", "backends.base", "backends.loader", "."} <= set(MODULES)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_module_is_in_a_layer(module: str) -> None:
+    assert layer_of(module) is not None, f"put {module} into LAYERS"
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if layer_of(m) is not None])
+def test_imports_point_downward(module: str) -> None:
+    path = MODULES[module]
+    assert violations(path.read_text(encoding="utf-8"), module, path.name == "__init__.py") == []
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_libraries_are_named_only_by_their_backend(module: str) -> None:
+    if module in MAY_NAME_LIBRARIES:
+        return
+    own = re.match(r"backends\.(\w+)", module)
+    named = [
+        (line, word)
+        for line, word in code_words(MODULES[module].read_text(encoding="utf-8"))
+        if not own or LIBRARIES.get(word.replace("jnp", "jax")) != own[1]
+    ]
+    assert named == []
+
+
+# -- the checks themselves can fail --------------------------------------------------------------------------------
+
+
+def test_upward_import_is_found() -> None:
+    assert violations("def f():\n    from ..array import Array\n", "registry.core", False)
+    assert violations("import arraydispatch\n", "settings", False)
+    assert violations("from . import array\n", "dtypes", False) or "array" not in MODULES
+    assert not violations("from ..errors import TraceError\n", "registry.core", False)
+
+
+def test_foreign_library_is_found() -> None:
+    assert violations("def f():\n    import torch.nn\n", "dispatch.core", False)
+    assert violations("from jax import numpy\n", "backends.torch.ufuncs", False)
+    assert violations("from ..torch import backend\n", "backends.jax.backend", False)
+    assert not violations("import torch\n", "backends.torch", True)
+
+
+def test_library_name_in_code_is_found() -> None:
+    assert list(code_words("if b.name == 'torch':\n    pass\n")) == [(1, "torch")]
+    assert list(code_words("x = is_torch_array(y)\n")) == [(1, "torch")]
+    assert list(code_words('"""About torch."""\n# torch\nraise ValueError("convert it with torch first")\n')) == []
