@@ -22,10 +22,8 @@ from .views import Handle, ghost, native
 __all__ = ["Array", "Scalar"]
 
 _binary, _inplace, _unary = ufuncs.binary_operator, ufuncs.inplace_operator, ufuncs.unary_operator
-
-
-def _reflected(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
-    return ufuncs.binary_operator(ufunc, reflected=True)
+_FAST = ufuncs.FAST
+_reflected = ufuncs.reflected_operator
 
 
 def _method(func: Any) -> Callable[..., Any]:
@@ -169,6 +167,8 @@ class Array(Handle):
     # -- protocols ---------------------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if not kwargs and len(inputs) == 2 and ufunc.nout == 1 and method == "__call__":
+            return _FAST[ufunc](*inputs)
         return ufuncs.array_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:

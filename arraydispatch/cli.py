@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import contextlib
 import json
 import os
 import sys
@@ -14,7 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import __version__, api, events
+from . import __version__, api, events, settings
 from .backends import loader
 from .errors import ArrayDispatchError
 from .profiling import Profile, function_name
@@ -33,16 +34,16 @@ Exit codes: the script's own; 2 when the command line is wrong. ARRAYDISPATCH_TR
 frames in a script's traceback."""
 
 
-class _Wrong(Exception):
+class _UsageError(Exception):
     """The command line is wrong: one sentence with the way out."""
 
 
-# -- arguments ---------------------------------------------------------------------------------------------------------
+# -- arguments -------------------------------------------------------------------------------------------------------
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise _Wrong(f"{message}; see: {self.prog} --help")
+        raise _UsageError(f"{message}; see: {self.prog} --help")
 
 
 def _run_parser() -> _Parser:
@@ -111,7 +112,7 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
     return ours, []
 
 
-# -- run -----------------------------------------------------------------------------------------------------------------
+# -- run -------------------------------------------------------------------------------------------------------------
 
 
 class _Spoken(Profile):
@@ -140,14 +141,14 @@ def _report_target(value: str | None) -> str | None:
         return None
     suffix = os.path.splitext(value)[1]
     if suffix not in WRITERS:
-        raise _Wrong(f"--report: {value!r} must end in one of: {', '.join(WRITERS)}.")
+        raise _UsageError(f"--report: {value!r} must end in one of: {', '.join(WRITERS)}.")
     path = os.path.abspath(value)
     existed = os.path.exists(path)
     try:
         with open(path, "a", encoding="utf-8"):
             pass
     except OSError as error:
-        raise _Wrong(f"--report: {value!r} cannot be written ({error.strerror}); choose another path.") from None
+        raise _UsageError(f"--report: {value!r} cannot be written ({error.strerror}); choose another path.") from None
     if not existed:
         os.unlink(path)
     return path
@@ -176,16 +177,16 @@ def _use(options: argparse.Namespace) -> None:
     given = {"precision": _precision(options.precision)} if options.precision is not None else {}
     api.use(name, device=options.device, **given, **extra)
     # In "warn" the launcher speaks (see _Spoken); the core keeps quiet.
-    api.fallback("error" if options.on_fallback == "error" else "silent")
+    settings.fallback("error" if options.on_fallback == "error" else "silent")
 
 
 def _check(options: argparse.Namespace, program: list[str]) -> None:
     if options.execution == "fused":
-        raise _Wrong("--execution fused is not available yet; leave it out, or say eager.")
+        raise _UsageError("--execution fused is not available yet; leave it out, or say eager.")
     if options.execution != "eager":
-        raise _Wrong(f"--execution: {options.execution!r} is not a way to execute; say eager.")
+        raise _UsageError(f"--execution: {options.execution!r} is not a way to execute; say eager.")
     if options.module is None and not program:
-        raise _Wrong("no script given; say: arraydispatch run SCRIPT, or -m MODULE.")
+        raise _UsageError("no script given; say: arraydispatch run SCRIPT, or -m MODULE.")
 
 
 def _run(argv: list[str]) -> int:
@@ -202,9 +203,9 @@ def _run(argv: list[str]) -> int:
         users = UserFiles([runner.include_root(name) for name in options.include])
         _use(options)
     except runner.NotFound as error:
-        raise _Wrong(str(error)) from None
+        raise _UsageError(str(error)) from None
     except (ArrayDispatchError, ImportError) as error:
-        raise _Wrong(str(error)) from None
+        raise _UsageError(str(error)) from None
 
     from .launcher import rng
 
@@ -240,7 +241,7 @@ def _run_module(name: str, arguments: list[str], users: Any, finish: Callable[[]
         code = runner.exit_code(lambda: found.append(runner.locate_module(name)), passing=runner.NotFound)
     except runner.NotFound as error:
         atexit.unregister(finish)
-        raise _Wrong(str(error)) from None
+        raise _UsageError(str(error)) from None
     return runner.run(found[0], arguments, users) if found else code
 
 
@@ -257,10 +258,8 @@ def _finisher(profile: Profile, options: argparse.Namespace, target: str | None)
             backend.name, backend.version, options.device or backend.devices()[0].name, api.get_precision(),
             time.perf_counter() - start, options.rng,
         )  # fmt: skip
-        try:
+        with contextlib.suppress(OSError, ValueError):  # the reader has gone: nobody waits for the rest of the output
             sys.stdout.flush()
-        except (OSError, ValueError):  # the reader has gone: nobody waits for the rest of the output
-            pass
         if target is not None:
             with open(target, "w", encoding="utf-8", newline="") as stream:
                 WRITERS[os.path.splitext(target)[1]](stream, profile, run)
@@ -269,7 +268,7 @@ def _finisher(profile: Profile, options: argparse.Namespace, target: str | None)
     return finish
 
 
-# -- info ----------------------------------------------------------------------------------------------------------------
+# -- info ------------------------------------------------------------------------------------------------------------
 
 
 def _backend_info(name: str) -> dict[str, Any]:
@@ -296,7 +295,7 @@ def _backend_info(name: str) -> dict[str, Any]:
 
 
 def _info(argv: list[str]) -> int:
-    parser = _Parser(prog="arraydispatch info", allow_abbrev=False, description="Backends, versions, devices, defaults.")
+    parser = _Parser(prog="arraydispatch info", allow_abbrev=False, description="Backends, devices and defaults.")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(argv)
     data: dict[str, Any] = {
@@ -332,11 +331,11 @@ def _print_info(data: dict[str, Any]) -> None:
             table.add_row(*name, device["name"], device["kind"], memory, cores, device["description"])
     console.print(table)
     console.print(
-        f"default backend of 'arraydispatch run': {data['default_backend']} (change it with --backend or {_ENVIRONMENT})"
+        f"default backend of 'arraydispatch run': {data['default_backend']} (to change it: --backend or {_ENVIRONMENT})"
     )
 
 
-# -- the command -----------------------------------------------------------------------------------------------------------
+# -- the command -----------------------------------------------------------------------------------------------------
 
 _COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "run": (_run, "run an unchanged NumPy script on an array library"),
@@ -351,6 +350,10 @@ def _help() -> str:
     )
 
 
+def _unknown(argv: list[str]) -> NoReturn:
+    raise _UsageError(f"there is no command {argv[0]!r}; choose one of: {', '.join(_COMMANDS)}.")
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code; wrong usage is one sentence on stderr and 2."""
     argv = sys.argv[1:] if argv is None else argv
@@ -360,10 +363,9 @@ def main(argv: list[str] | None = None) -> int:
     if argv[0] == "--version":
         print(f"arraydispatch {__version__}")
         return 0
+    command = _COMMANDS.get(argv[0], (_unknown, ""))[0]
     try:
-        if argv[0] not in _COMMANDS:
-            raise _Wrong(f"there is no command {argv[0]!r}; choose one of: {', '.join(_COMMANDS)}.")
-        return _COMMANDS[argv[0]][0](argv[1:])
-    except _Wrong as wrong:
+        return command(argv if command is _unknown else argv[1:])
+    except _UsageError as wrong:
         print(f"arraydispatch: {wrong}", file=sys.stderr)
         return 2

@@ -14,13 +14,13 @@ import threading
 import weakref
 from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from . import events
 
-__all__ = ["Call", "Left", "Profile", "Transfer"]
+__all__ = ["Call", "Left", "Profile", "Transfer", "profile"]
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _STDLIB = sysconfig.get_path("stdlib") + os.sep
@@ -120,14 +120,16 @@ def _line_of(code: CodeType, instruction: int) -> int:
 
 
 def function_name(func: Any) -> str:
-    """The name under which a function is reported: ``numpy.mean``, ``numpy.add``, ``__getitem__``."""
+    """The name under which a function is reported: ``np.mean``, ``np.linalg.inv``, ``np.add``, ``__getitem__``."""
     if isinstance(func, str):
         return func
     name = getattr(func, "__name__", None) or repr(func)
     if isinstance(func, np.ufunc):
-        return f"numpy.{name}" if getattr(np, name, None) is func else name
+        return f"np.{name}" if getattr(np, name, None) is func else name
     module = getattr(func, "__module__", None)
-    return f"{module}.{name}" if module else name
+    if not module:
+        return name
+    return f"np{module[5:]}.{name}" if module == "numpy" or module.startswith("numpy.") else f"{module}.{name}"
 
 
 class Profile(events.Listener):
@@ -154,7 +156,7 @@ class Profile(events.Listener):
 
     # -- listening ---------------------------------------------------------------------------------------------------
 
-    def __enter__(self) -> Profile:
+    def __enter__(self) -> Self:
         self._outer = events.install(self)
         return self
 
@@ -260,7 +262,7 @@ class Profile(events.Listener):
         return sorted(found, key=lambda row: -row.nbytes)
 
     def _left_rows(self, table: str) -> list[Left]:
-        found = [Left(*key, row[0]) for key, row in self._rows(table).items()]
+        found = [Left(what, why, file, line, row[0]) for (what, why, file, line), row in self._rows(table).items()]
         return sorted(found, key=lambda row: -row.count)
 
     def left_numpy(self) -> list[Left]:
@@ -299,3 +301,8 @@ class Profile(events.Listener):
     def seconds(self) -> float:
         """Wall time inside dispatched calls."""
         return sum(call.seconds for call in self.calls())
+
+
+def profile() -> Profile:
+    """Count what runs inside a ``with`` block: ``with ad.profile() as p: …``."""
+    return Profile()

@@ -164,7 +164,8 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(file=stream, highlight=False, soft_wrap=True)
+    # Without a terminal there is no width to keep to, and a wrapped table is hard to read in a log.
+    console = Console(file=stream, highlight=False, soft_wrap=True, width=None if stream.isatty() else 160)
     data = as_dict(profile, run)
     fallbacks = sum(row["count"] for row in data["host_fallbacks"])
     left = sum(row["count"] for row in data["left_numpy"])

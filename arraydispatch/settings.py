@@ -88,8 +88,8 @@ def check_held(bits: Precision, backend: Backend) -> None:
     """Raise :class:`PrecisionError` if the backend cannot hold arrays of this precision."""
     if bits is None:
         return
-    feature = "bfloat16" if bits == "bf16" else f"float{bits}"
-    if not backend.supports(feature):
+    feature = {64: "float64", 32: "float32", 16: "float16", "bf16": "bfloat16"}[bits]
+    if bits in (64, "bf16") and not backend.supports(feature):
         raise PrecisionError(
             f"backend {backend.name!r} cannot hold {feature} here; choose another precision or another device."
         )

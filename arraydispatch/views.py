@@ -87,6 +87,9 @@ def ghost(a: Handle) -> Ghost:
             found = a._v
         else:
             strides = backend.strides_of(a._v)
+            if a._base is not None and strides is not None:
+                found = a._ghost = _ghost_in(a._base, a, strides)
+                return found
             shape = backend.shape_of(a._v)
             if strides is None or 0 in shape:
                 found = np.empty(shape, dtype)
@@ -94,6 +97,17 @@ def ghost(a: Handle) -> Ghost:
                 found = _ghost_of_strides(shape, strides, dtype)
         a._ghost = found
     return found
+
+
+def _ghost_in(root: Handle, a: Handle, strides: tuple[int, ...]) -> Ghost:
+    """The ghost of a native view: a view of the root's ghost, at the same place."""
+    backend, whole = a._kind.backend, ghost(root)
+    size = whole.itemsize
+    offset = (backend.offset_of(a._v) - backend.offset_of(root._v)) * size
+    if 0 in backend.shape_of(a._v):
+        offset = 0
+    flat = whole.base if isinstance(whole.base, np.ndarray) else whole
+    return np.ndarray(backend.shape_of(a._v), whole.dtype, flat, offset, tuple(s * size for s in strides))
 
 
 def _ghost_of_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]) -> Ghost:
@@ -195,6 +209,13 @@ def _ultimate(g: Ghost) -> Any:
     while isinstance(g.base, np.ndarray):
         g = g.base
     return g
+
+
+def derive_native(a: Handle, value: Native) -> Any:
+    """The view of ``a`` that ``value`` is, on a backend whose native arrays have views; its ghost is made on demand."""
+    made = wrapper(value, a._kind)
+    made._base = owner(a)
+    return made
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------

@@ -104,16 +104,15 @@ def problems(result: Run, plain: Run) -> list[str]:
     return found
 
 
-def describe(entry: Any) -> str:
+def describe(entry: dict[str, Any]) -> str:
     """One line for an entry of the report's lists."""
-    if isinstance(entry, dict):
-        return ", ".join(f"{key}: {value}" for key, value in entry.items())
-    return str(entry)
+    what, why = entry.get("function") or entry.get("what"), entry.get("reason") or entry.get("why")
+    return f"line {entry.get('line')}, {entry.get('count', 1)} ×: {what}: {why}"
 
 
-def count(entries: list[Any]) -> int:
+def count(entries: list[dict[str, Any]]) -> int:
     """How often the things listed happened."""
-    return sum(int(entry.get("count", 1)) if isinstance(entry, dict) else 1 for entry in entries)
+    return sum(int(entry.get("count", 1)) for entry in entries)
 
 
 def table(runs: list[Run], plains: dict[str, Run]) -> Table:
@@ -204,7 +203,8 @@ def main(argv: list[str] | None = None) -> int:
         failed += bool(found)
         for key, what in [("host_fallbacks", "ran on the host"), ("left_numpy", "stayed NumPy")]:
             for entry in result.report.get(key, []):
-                console.print(f"{result.example} on {result.backend}, {what}: {describe(entry)}", markup=False)
+                line = f"{result.example} on {result.backend}, {what}: {describe(entry)}"
+                console.print(line, markup=False, highlight=False, soft_wrap=True)
     return 1 if failed else 0
 
 

@@ -30,7 +30,7 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 def python_blocks(page: Path) -> list[tuple[str, str | None]]:
     """(code, expected output or None) of each ``python`` block."""
     found = blocks(page)
-    after: list[tuple[str, str]] = [*found[1:], ("", "")]
+    after = [*found[1:], ("", "")][: len(found)]
     return [
         (code, following[1] if following[0] == "text" else None)
         for (language, code), following in zip(found, after, strict=True)
@@ -100,6 +100,21 @@ def test_commands(command: str, tmp_path: Path) -> None:
     done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, env=environment())
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+def test_the_reference_lists_the_options_of_run() -> None:
+    help_text = subprocess.run(
+        [sys.executable, "-m", "arraydispatch", "run", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env=environment(),
+    ).stdout
+    page = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
+    options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", help_text)) - {"--help", "--version"}
+    listed = set(re.findall(r"^\| `(--[a-z-]+)", page, re.MULTILINE))
+    assert listed == options
 
 
 def test_there_are_blocks_and_commands() -> None:

@@ -166,6 +166,9 @@ class Backend:
     install: ClassVar[str]
     mutable: ClassVar[bool]
 
+    native_views: ClassVar[bool] = False
+    """Whether ``a[key]`` of a native array, for a basic key without negative steps, is NumPy's view (and its errors)."""
+
     native_is_ndarray: ClassVar[bool] = False
     """Whether native arrays are ndarrays, so that they answer for their own views."""
 
@@ -234,6 +237,10 @@ class Backend:
     def strides_of(self, a: Native) -> tuple[int, ...] | None:
         """Strides in elements where the library has them, None for C-contiguous libraries."""
         return None
+
+    def offset_of(self, a: Native) -> int:
+        """Offset in elements of a native view into its buffer, where native arrays have views."""
+        return 0
 
     def is_concrete(self, a: Native) -> bool:
         """False for a tracer: its value is not known now."""
@@ -335,6 +342,10 @@ class Backend:
     def compute_dtype(self, ufunc: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any]:
         """The dtype in which the library computes a loop whose own dtype has no kernel; ``dtype`` itself if it has."""
         return dtype
+
+    def kernel(self, ufunc: np.ufunc, dtype: np.dtype[Any], scalars: bool = False) -> Callable[..., Any] | None:
+        """The leanest exact kernel of a ufunc for operands of ``dtype``; ``scalars``: one of them is a Python scalar."""
+        return self.UFUNCS.get(ufunc)
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Native:
         """``"normal"`` (standard) or ``"uniform"`` ([0, 1)) numbers from the library's own generator."""

@@ -22,6 +22,11 @@ def _is_basic(key: Any) -> bool:
     return all(isinstance(k, _BASIC) and type(k) is not bool for k in items)
 
 
+def _steps_back(key: Any) -> bool:
+    items = key if type(key) is tuple else (key,)
+    return any(type(k) is slice and k.step is not None and k.step <= 0 for k in items)
+
+
 def _simplify(key: Any) -> Any:
     """Integer arrays of rank 0 (ours, NumPy's or native) index as integers do: the value is looked at."""
     if type(key) is tuple:
@@ -44,6 +49,12 @@ def getitem(a: Handle, key: Any) -> Any:
     if not _is_basic(key):
         key = _simplify(key)
     if _is_basic(key):
+        if a._kind.backend.native_views and a._root is None and (a._ghost is None or a._ghost.flags.writeable):
+            if not _steps_back(key):
+                value = a._v[key]
+                if value.ndim or key is Ellipsis or (type(key) is tuple and Ellipsis in key):
+                    return views.derive_native(a, value)
+                return _scalar_copy(value, a)
         made = ghost(a)[key]
         if isinstance(made, np.ndarray):
             return views.derive(a, made)
@@ -67,7 +78,15 @@ def _element(a: Handle, key: Any) -> Any:
         return backend.to_numpy(value)[key]
     items = key if type(key) is tuple else (key,)
     made = views.derive(a, ghost(a)[(*items, ...)])
-    return wrapping.scalar_class(backend.prim.copy(native(made)), a._kind)
+    return _scalar_copy(native(made), a)
+
+
+def _scalar_copy(value: Any, a: Handle) -> Any:
+    """A scalar that later writes to the array do not change."""
+    backend = a._kind.backend
+    if backend.on_cpu(value) and wrapping.settings.current_scalars() == "numpy":
+        return backend.item(value)
+    return wrapping.scalar_class(backend.prim.copy(value), a._kind)
 
 
 def _native_key(key: Any, backend: Backend, device: Any) -> Any:

@@ -28,46 +28,50 @@ _defaults = settings.default
 # -- operators ---------------------------------------------------------------------------------------------------------
 
 
-def binary_operator(ufunc: np.ufunc, reflected: bool = False) -> Callable[[Any, Any], Any]:
-    """``__add__`` or ``__radd__`` for a ufunc."""
+def binary_operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any] | None = None) -> Callable[[Any, Any], Any]:
+    """``__add__`` for a ufunc of two operands; ``slow`` does what has no plan yet."""
     plans = PLANS.setdefault(ufunc, {})
+    otherwise = _binary if slow is None else slow
 
-    def operator(self: Any, other: Any) -> Any:
-        if isinstance(other, Handle):
-            y = other._v if other._root is None else native(other)
-            key: Any = other._kind
-        else:
-            y = other
-            key = type(other)
+    def operator(a: Any, b: Any) -> Any:
         precision = precision_override.get()
         if precision is UNSET:
             precision = _defaults.precision
-        plan = plans.get((self._kind, key, precision))
-        if plan is None or plan.run is None or events.tap is not None:
-            return _binary(ufunc, self, other)
-        x = self._v if self._root is None else native(self)
+        if isinstance(a, Handle):
+            left, x = a._kind, a._v if a._root is None else native(a)
+        else:
+            left, x = type(a), a
+        if isinstance(b, Handle):
+            right, y = b._kind, b._v if b._root is None else native(b)
+        else:
+            right, y = type(b), b
+        plan = plans.get((left, right, precision))
+        if plan is None or events.tap is not None:
+            return otherwise(ufunc, a, b)
         try:
             result = plan.run(x, y)
-        except Exception:
-            wrapping.check_operands((x, y), self._kind.backend)
-            raise
+        except Exception as error:
+            return _failed(error, ufunc, a, b, (x, y))
         if result.ndim:
             return views.wrapper(result, plan.out)  # type: ignore[arg-type]
         return wrapping.scalar(result, plan.out)  # type: ignore[arg-type]
 
-    def reflected_operator(self: Any, other: Any) -> Any:
-        precision = precision_override.get()
-        if precision is UNSET:
-            precision = _defaults.precision
-        plan = plans.get((type(other), self._kind, precision))
-        if plan is None or plan.run is None or events.tap is not None:
-            return _binary(ufunc, other, self)
-        result = plan.run(other, self._v if self._root is None else native(self))
-        if result.ndim:
-            return views.wrapper(result, plan.out)  # type: ignore[arg-type]
-        return wrapping.scalar(result, plan.out)  # type: ignore[arg-type]
+    return operator
 
-    return reflected_operator if reflected else operator
+
+def _failed(error: Exception, ufunc: np.ufunc, a: Any, b: Any, natives: tuple[Any, Any]) -> Any:
+    """What a kernel's error becomes: a host call if it is unsupported, NumPy's error if the shapes do not fit."""
+    backend = a._kind.backend if isinstance(a, Handle) else b._kind.backend
+    if isinstance(error, Unsupported):
+        return host.call(ufunc, (a, b), {}, backend, str(error))
+    wrapping.check_operands(natives, backend)
+    raise error
+
+
+def reflected_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
+    """``__radd__`` for a ufunc."""
+    operator = binary_operator(ufunc)
+    return lambda self, other: operator(other, self)
 
 
 def _binary(ufunc: np.ufunc, a: Any, b: Any) -> Any:
@@ -105,8 +109,7 @@ def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
         if ufunc in backend.INPLACE and self._root is None and events.tap is None:
             key: Any = other._kind if isinstance(other, Handle) else type(other)
             plan = plans.get((kind, key, None))
-            kernel = backend.UFUNCS[ufunc]
-            if plan is not None and plan.run is kernel and plan.out is kind and self._writeable():
+            if plan is not None and (kernel := plan.kernel) is not None and plan.run is kernel and plan.out is kind and self._writeable():
                 x, y = self._v, native(other) if isinstance(other, Handle) else other
                 fits = key is float or key is int or (
                     backend.shape_of(y) == backend.shape_of(x) and (y is x or not backend.may_share(x, y))
@@ -146,6 +149,21 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
         plan, operands, backend = _quick(ufunc, inputs)
         if plan is not None:
             return _run(plan, ufunc, operands, backend)
+    return _slow(ufunc, method, inputs, kwargs)
+
+
+class _Fast(dict[np.ufunc, Callable[[Any, Any], Any]]):
+    """The short path of each ufunc of two operands, made on first sight."""
+
+    def __missing__(self, ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
+        made = self[ufunc] = binary_operator(ufunc, lambda u, x, y: _slow(u, "__call__", (x, y), {}))
+        return made
+
+
+FAST = _Fast()
+
+
+def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     outs = kwargs.get("out", ())
     if not isinstance(outs, tuple):
         outs = (outs,)
@@ -157,7 +175,10 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
     if backend is None:
         return NotImplemented
     try:
-        return _general(ufunc, method, inputs, kwargs, outs, where, backend)
+        if backend.scope is None:
+            return _general(ufunc, method, inputs, kwargs, outs, where, backend)
+        with backend.within():
+            return _general(ufunc, method, inputs, kwargs, outs, where, backend)
     except Unsupported as unsupported:
         bound = ufunc if method == "__call__" else getattr(ufunc, method)
         return host.call(bound, inputs, kwargs, backend, str(unsupported))
@@ -171,31 +192,12 @@ def _quick(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Plan | None, Any, 
     precision = precision_override.get()
     if precision is UNSET:
         precision = _defaults.precision
-    backend = None
-    if len(inputs) == 2:
-        x, y = inputs
-        if isinstance(x, Handle):
-            kx: Any = x._kind
-            backend = kx.backend
-            x = x._v if x._root is None else native(x)
-        else:
-            kx = type(x)
-        if isinstance(y, Handle):
-            ky: Any = y._kind
-            backend = ky.backend
-            y = y._v if y._root is None else native(y)
-        else:
-            ky = type(y)
-        plan, operands = plans.get((kx, ky, precision)), (x, y)
-    elif len(inputs) == 1:
-        (x,) = inputs
-        if not isinstance(x, Handle):
-            return None, None, None
-        backend = x._kind.backend
-        plan, operands = plans.get((x._kind, precision)), (native(x),)  # type: ignore[assignment]
-    else:
+    if len(inputs) != 1 or not isinstance(inputs[0], Handle):
         return None, None, None
-    if plan is None or plan.run is None:
+    (x,) = inputs
+    backend = x._kind.backend
+    plan, operands = plans.get((x._kind, precision)), (native(x),)
+    if plan is None:
         return None, None, None
     return plan, operands, backend
 
@@ -204,7 +206,7 @@ def _run(plan: Plan, ufunc: np.ufunc, operands: tuple[Any, ...], backend: Backen
     tap = events.tap
     start = time.perf_counter() if tap is not None else 0.0
     try:
-        result = plan.run(*operands)  # type: ignore[misc]
+        result = plan.run(*operands)
     except Unsupported:
         raise
     except Exception:
@@ -318,8 +320,6 @@ def _elementwise(
         natives = [conversion.upload(backend, np.asarray(x), backend.device_of(like)) for x in natives]
         keys = [backend.kind(backend.dtype_of(x)) for x in natives]
     plan = plan_for(ufunc, backend, tuple(keys), precision, signature, casting)
-    if plan.run is None:
-        raise Unsupported(plan.reason)
     for out, k in zip(outs, plan.kinds):
         if out is not None and not np.can_cast(k.dtype, out.dtype, casting):
             raise np._core._exceptions._UFuncOutputCastingError(ufunc, casting, k.dtype, out.dtype, 0)  # type: ignore[attr-defined]

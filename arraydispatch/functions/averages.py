@@ -42,6 +42,7 @@ def _divided(xp: XP, total: Native, count: Any) -> Native:
 
 
 def warn_if(xp: XP, condition: Any, message: str) -> None:
+    """A warning that depends on values, where they can be looked at for nothing."""
     if known_any(xp, condition, wait=False):
         warn(message)
 

@@ -57,7 +57,7 @@ def bincount(xp: XP, x: Any, /, weights: Any = None, minlength: Any = 0) -> Nati
 def _places(xp: XP, x: Any, weights: Any) -> Native:
     if xp.is_array(x):
         dtype = xp.dtype_of(x)
-        if not np.can_cast(dtype, dtypes.INTP, "safe"):
+        if dtype.kind not in "iub":
             raise TypeError(f"Cannot cast array data from {dtype!r} to {dtypes.INTP!r} according to the rule 'safe'")
         return xp.prim.astype(x, dtypes.INTP)
     # Lists are not held to the rule 'safe'.
@@ -446,13 +446,11 @@ def histogramdd(
         total = reduced(xp, xp.add, counts, None)
         for i, e in enumerate(edges):
             width = _steps(xp, e)
-            counts = xp.true_divide(counts, xp.prim.reshape(width, tuple(-1 if j == i else 1 for j in _indices(ndim))))
+            ones = [1] * ndim
+            ones[i] = shape[i] - 2
+            counts = xp.true_divide(counts, xp.prim.reshape(width, tuple(ones)))
         counts = xp.true_divide(counts, total)
     return counts, edges
-
-
-def _indices(n: int) -> range:
-    return range(n)
 
 
 def _items(xp: XP, x: Any) -> list[Any]:

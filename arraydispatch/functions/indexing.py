@@ -1,25 +1,21 @@
-"""Advanced indexing on native arrays, and the functions that select or replace elements by position.
+"""The functions that select or replace elements by position; the engine of ``a[key]`` is in ``advanced_index``.
 
-:func:`getitem` and :func:`setitem` take every key that ``ndarray`` takes and order the result's dimensions as NumPy does.
-A key is taken apart once: integers and slices become one ``slice`` of the array, what remains are index arrays, which
-``take`` (one array) or ``gather`` (several) reads and ``scatter`` writes. Bounds are checked where the values are
-known; under a tracer negative indices are wrapped and nothing is checked.
-
-Functions that write (:func:`setitem` and the bodies with ``mode="update"``) return the new value of their first
-argument; on a backend whose arrays are mutable they may have written it in place.
+Bodies with ``mode="update"`` return the new value of their first argument; on a backend whose arrays are mutable they
+may have written it in place.
 """
 
 from __future__ import annotations
 
 import math
 import operator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from .. import dtypes
 from ..registry import implements
+from .advanced_index import element_value, getitem, in_bounds, setitem
 from .operands import (
     BOOL,
     INTP,
@@ -29,7 +25,6 @@ from .operands import (
     first_native,
     flat,
     is_concrete,
-    scalar,
     size_of,
     to_host,
     truth,
@@ -37,448 +32,9 @@ from .operands import (
     upload,
 )
 
+__all__ = ["element_value", "getitem", "in_bounds", "setitem"]
+
 Native = Any
-Host = np.ndarray[Any, Any]
-
-_BAD_INDEX = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
-_BAD_ARRAY = "arrays used as indices must be of integer (or boolean) type"
-
-# -- the parts of a key ----------------------------------------------------------------------------------------------
-
-_NEW, _SLICE, _INT, _ARRAY = range(4)
-
-
-class _Parsed(NamedTuple):
-    """A key against a shape: first slice, then index, then put dimensions in place."""
-
-    key: tuple[slice, ...]  # positive steps; an axis of an index array is whole
-    whole: bool  # every slice is whole, and no integers
-    flips: tuple[int, ...]  # axes of a negative step, among those that stay
-    shape: tuple[int, ...]  # after the slice, without the axes that integers take away
-    indexed: tuple[int, ...]  # axes of that shape that index arrays walk along
-    indices: tuple[Any, ...]  # one native int64 array for each, in bounds, >= 0, of one shape
-    broadcast: tuple[int, ...]  # that shape
-    place: int  # how many of the sliced axes stand before the index arrays' dimensions
-    newaxes: tuple[int, ...]  # of the result's axes, those that newaxis puts in
-
-    def kept(self) -> tuple[int, ...]:
-        """Lengths of the axes that no index array walks along."""
-        return tuple(n for i, n in enumerate(self.shape) if i not in self.indexed)
-
-    def result(self) -> tuple[int, ...]:
-        """Shape of the result without new axes."""
-        kept = self.kept()
-        return kept[: self.place] + self.broadcast + kept[self.place :]
-
-    def full(self) -> tuple[int, ...]:
-        """Shape of the result."""
-        lengths = iter(self.result())
-        total = len(self.newaxes) + len(self.result())
-        return tuple(1 if i in self.newaxes else next(lengths) for i in range(total))
-
-
-def _is_integer(item: Any) -> bool:
-    return isinstance(item, int | np.integer) and not isinstance(item, bool | np.bool_)
-
-
-def _is_bool(item: Any) -> bool:
-    return isinstance(item, bool | np.bool_)
-
-
-def _index_array(xp: Any, item: Any) -> tuple[Any, np.dtype[Any], tuple[int, ...]]:
-    """An index that is no plain integer, as a native array or an ndarray, with its dtype and shape."""
-    if xp.is_array(item):
-        return item, xp.dtype_of(item), xp.shape_of(item)
-    if isinstance(item, str | bytes):
-        raise IndexError(_BAD_INDEX)
-    if isinstance(item, list | tuple):
-        host = to_host(xp, item) if len(item) else np.zeros(0, np.int64)
-        if host.size == 0 and host.dtype.kind == "f":
-            host = host.astype(np.int64)
-    elif isinstance(item, np.ndarray):
-        host = item
-    else:
-        try:
-            host = np.asarray(operator.index(item))
-        except TypeError:
-            raise IndexError(_BAD_INDEX) from None
-    return host, host.dtype, host.shape
-
-
-def _parse(xp: Any, a: Native, shape: tuple[int, ...], key: Any) -> _Parsed:
-    items: list[tuple[int, Any, int]] = []  # kind, value, number of axes consumed
-    consumed = 0
-    ellipsis = -1
-    fancy = False
-    for item in key if isinstance(key, tuple) else (key,):
-        if item is None:
-            items.append((_NEW, None, 0))
-        elif item is Ellipsis:
-            if ellipsis >= 0:
-                raise IndexError("an index can only have a single ellipsis ('...')")
-            ellipsis = len(items)
-        elif isinstance(item, slice):
-            items.append((_SLICE, item, 1))
-            consumed += 1
-        elif _is_integer(item):
-            items.append((_INT, int(item), 1))
-            consumed += 1
-        elif _is_bool(item):
-            items.append((_ARRAY, bool(item), 0))
-            fancy = True
-        else:
-            array, dtype, its_shape = _index_array(xp, item)
-            if dtype.kind == "b":
-                taken = len(its_shape)
-                if not taken:
-                    array = bool(to_host(xp, array))
-            elif dtype.kind in "iu":
-                taken = 1
-            else:
-                raise IndexError(_BAD_ARRAY)
-            items.append((_ARRAY, array, taken))
-            consumed += taken
-            fancy = True
-    ndim = len(shape)
-    if consumed > ndim:
-        raise IndexError(f"too many indices for array: array is {ndim}-dimensional, but {consumed} were indexed")
-    whole_slices: list[tuple[int, Any, int]] = [(_SLICE, slice(None), 1)] * (ndim - consumed)
-    adjacent = _adjacent(items, ellipsis) if fancy else True
-    at = len(items) if ellipsis < 0 else ellipsis
-    items[at:at] = whole_slices
-    return _lay_out(xp, a, shape, items, adjacent)
-
-
-def _adjacent(items: list[tuple[int, Any, int]], ellipsis: int) -> bool:
-    """Whether integers and index arrays stand side by side: then their dimensions stay where they are.
-
-    An ellipsis separates even where it stands for no axis, as in NumPy.
-    """
-    found = [i for i, (kind, _, _) in enumerate(items) if kind in (_INT, _ARRAY)]
-    first, last = found[0], found[-1]
-    return last - first + 1 == len(found) and not first < ellipsis <= last
-
-
-def _lay_out(xp: Any, a: Native, shape: tuple[int, ...], items: list[tuple[int, Any, int]], adjacent: bool) -> _Parsed:
-    key: list[slice] = []
-    flips: list[int] = []
-    sliced: list[int] = []  # lengths of the axes that stay after the slice
-    indexed: list[int] = []
-    given: list[Any] = []
-    lone: list[tuple[int, ...]] = []  # shapes that True and False stand for: (1,) and (0,), along no axis
-    whole = True
-    axis = kept = 0
-    place = -1
-    layout: list[int] = []  # kinds of the result's axes: _SLICE, _NEW, and _ARRAY once for all index arrays
-    for kind, value, taken in items:
-        if kind == _NEW:
-            layout.append(_NEW)
-        elif kind == _SLICE:
-            n = shape[axis]
-            begin, length, step = _positive(value, n)
-            if step < 0:
-                flips.append(len(sliced))
-            whole = whole and length == n
-            key.append(slice(begin, begin + (length - 1) * abs(step) + 1 if length else begin, abs(step)))
-            sliced.append(length)
-            layout.append(_SLICE)
-            kept += 1
-            axis += 1
-        else:
-            if place < 0:
-                place = kept
-                layout.append(_ARRAY)
-            if kind == _INT:
-                n = shape[axis]
-                if not -n <= value < n:
-                    raise IndexError(f"index {value} is out of bounds for axis {axis} with size {n}")
-                begin = value % n
-                key.append(slice(begin, begin + 1, 1))
-                whole = False
-                axis += 1
-            elif taken == 0:
-                lone.append((int(value),))
-            else:
-                for index in _columns(xp, value, shape, axis, taken):
-                    n = shape[axis]
-                    key.append(slice(0, n, 1))
-                    indexed.append(len(sliced))
-                    sliced.append(n)
-                    given.append(index)
-                    axis += 1
-    if not adjacent:
-        layout.remove(_ARRAY)
-        layout.insert(0, _ARRAY)
-        place = 0
-    indices, broadcast = _same_shape(xp, given, lone, a)
-    newaxes = []
-    position = 0
-    for kind in layout:
-        if kind == _NEW:
-            newaxes.append(position)
-        position += len(broadcast) if kind == _ARRAY else 1
-    return _Parsed(
-        tuple(key), whole, tuple(flips), tuple(sliced), tuple(indexed), indices, broadcast, max(place, 0), tuple(newaxes)
-    )
-
-
-def _positive(item: slice, n: int) -> tuple[int, int, int]:
-    """First element in memory order, number of elements, and step of a slice of an axis of length n."""
-    start, stop, step = item.indices(n)
-    length = len(range(start, stop, step))
-    if length == 0:
-        return 0, 0, 1
-    if length == 1:
-        return start, 1, 1
-    return (start if step > 0 else start + (length - 1) * step), length, step
-
-
-def _columns(xp: Any, index: Any, shape: tuple[int, ...], axis: int, taken: int) -> list[Any]:
-    """The integer index arrays that an index stands for: itself, or the coordinates where a mask is true."""
-    native = xp.is_array(index)
-    dtype = xp.dtype_of(index) if native else index.dtype
-    if dtype.kind != "b":
-        return [in_bounds(xp, index, shape[axis], axis)]
-    its_shape = xp.shape_of(index) if native else index.shape
-    for i, n in enumerate(its_shape):
-        if n != shape[axis + i]:
-            raise IndexError(
-                f"boolean index did not match indexed array along axis {axis + i}; size of axis is {shape[axis + i]} "
-                f"but size of corresponding boolean axis is {n}"
-            )
-    return list(xp.prim.nonzero(index) if native else np.nonzero(index))
-
-
-def in_bounds(xp: Any, index: Any, n: int, axis: int | None = None) -> Any:
-    """An integer array as int64 with negative entries wrapped; IndexError if one is out of bounds.
-
-    ``index`` is a native array or an ndarray, and so is the result. Values of a tracer are wrapped and not checked.
-    """
-    backend, prim = xp.backend, xp.prim
-    native = xp.is_array(index)
-    if not native or backend.on_cpu(index):
-        host = np.asarray(backend.to_numpy(index)) if native else index
-        if host.size == 0:
-            return prim.astype(index, INTP) if native else host.astype(np.int64)
-        low, high = int(host.min()), int(host.max())
-    else:
-        index = prim.astype(index, INTP)
-        if 0 in xp.shape_of(index):
-            return index
-        if backend.is_concrete(index):
-            ends = prim.reshape(xp.minimum.reduce(index, axis=None), (1,)), prim.reshape(xp.maximum.reduce(index, axis=None), (1,))
-            low, high = (int(x) for x in backend.to_numpy(prim.concatenate(list(ends), 0)))
-        else:
-            low, high = -1, -1
-    if low < -n or high >= n:
-        if backend.is_concrete(index) if native else True:
-            bad = low if low < -n else high
-            where = "" if axis is None else f"axis {axis} with "
-            raise IndexError(f"index {bad} is out of bounds for {where}size {n}")
-    if native:
-        index = prim.astype(index, INTP)
-        return prim.where(xp.less(index, 0), xp.add(index, n), index) if low < 0 else index
-    index = index.astype(np.int64, copy=False)
-    return np.where(index < 0, index + n, index) if low < 0 else index
-
-
-def _same_shape(
-    xp: Any, given: list[Any], lone: list[tuple[int, ...]], a: Native
-) -> tuple[tuple[Native, ...], tuple[int, ...]]:
-    """Index arrays broadcast against each other, as native arrays."""
-    shapes = [xp.shape_of(x) if xp.is_array(x) else x.shape for x in given] + lone
-    if not shapes:
-        return (), ()
-    if all(shape == shapes[0] for shape in shapes):
-        broadcast = shapes[0]
-    else:
-        try:
-            broadcast = np.broadcast_shapes(*shapes)
-        except ValueError:
-            listed = " ".join(str(shape).replace(" ", "") for shape in shapes)
-            raise IndexError(
-                f"shape mismatch: indexing arrays could not be broadcast together with shapes {listed}"
-            ) from None
-    found = []
-    for x, shape in zip(given, shapes):
-        native = x if xp.is_array(x) else upload(xp, np.ascontiguousarray(x).reshape(shape), a)
-        found.append(native if shape == broadcast else xp.prim.broadcast_to(native, broadcast))
-    return tuple(found), tuple(broadcast)
-
-
-# -- reading ---------------------------------------------------------------------------------------------------------
-
-
-def getitem(xp: Any, a: Native, key: Any) -> Native:
-    """``a[key]`` for every key that ``ndarray`` takes; may alias ``a`` where NumPy's result is a view."""
-    prim = xp.prim
-    if xp.is_array(key):
-        shape, dtype = xp.shape_of(a), xp.dtype_of(key)
-        if dtype.kind == "b":
-            its_shape = xp.shape_of(key)
-            if its_shape and its_shape == shape:
-                return prim.mask(a, key)
-            if its_shape and its_shape == shape[: len(its_shape)] and 0 not in shape:
-                rows = prim.nonzero(flat(xp, key))[0]
-                return prim.take(prim.reshape(a, (-1, *shape[len(its_shape) :])), rows, 0)
-        elif dtype.kind in "iu" and shape and shape[0]:
-            return prim.take(a, in_bounds(xp, key, shape[0], 0), 0)
-    parsed = _parse(xp, a, xp.shape_of(a), key)
-    if 0 in parsed.result():
-        return filled(xp, parsed.full(), 0, xp.dtype_of(a), a)
-    x = _sliced(xp, a, parsed)
-    if parsed.flips:
-        x = prim.flip(x, parsed.flips)
-    place = parsed.place
-    if len(parsed.indices) == 1:
-        axis = parsed.indexed[0]
-        x = prim.take(x, parsed.indices[0], axis)
-        x = _block_moved(xp, x, axis, len(parsed.broadcast), place)
-    elif parsed.indices:
-        x = prim.gather(_front(xp, x, parsed.indexed), parsed.indices)
-        x = _block_moved(xp, x, 0, len(parsed.broadcast), place)
-    shape = parsed.full()
-    return x if xp.shape_of(x) == shape else prim.reshape(x, shape)
-
-
-def _sliced(xp: Any, a: Native, parsed: _Parsed) -> Native:
-    """The slices and integers of a key applied, without its flips."""
-    x = a if parsed.whole else xp.prim.slice(a, parsed.key)
-    return x if xp.shape_of(x) == parsed.shape else xp.prim.reshape(x, parsed.shape)
-
-
-def _front(xp: Any, x: Native, axes: tuple[int, ...]) -> Native:
-    """The axes moved to the front."""
-    if axes == tuple(range(len(axes))):
-        return x
-    rest = tuple(i for i in range(len(xp.shape_of(x))) if i not in axes)
-    return xp.prim.transpose(x, axes + rest)
-
-
-def _block_moved(xp: Any, x: Native, source: int, width: int, destination: int) -> Native:
-    """``width`` neighbouring axes moved to begin at another place."""
-    if source == destination or not width:
-        return x
-    ndim = len(xp.shape_of(x))
-    rest = [i for i in range(ndim) if not source <= i < source + width]
-    perm = rest[:destination] + list(range(source, source + width)) + rest[destination:]
-    return xp.prim.transpose(x, tuple(perm))
-
-
-# -- writing ---------------------------------------------------------------------------------------------------------
-
-
-def setitem(xp: Any, a: Native, key: Any, value: Any) -> Native:
-    """The array that ``a`` is after ``a[key] = value``; a mutable array may have been written in place."""
-    prim = xp.prim
-    shape, dtype = xp.shape_of(a), xp.dtype_of(a)
-    value = element_value(xp, value, dtype, a)
-    if xp.is_array(key):
-        kind, its_shape = xp.dtype_of(key).kind, xp.shape_of(key)
-        if kind == "b" and its_shape and its_shape == shape[: len(its_shape)]:
-            return _set_where(xp, a, key, value)
-        if kind in "iu" and shape and 0 not in shape:
-            index = in_bounds(xp, key, shape[0], 0)
-            target = its_shape + shape[1:]
-            value = _fitted(xp, value, target)
-            return prim.scatter(a, (index,), value, "set") if 0 not in target else a
-    parsed = _parse(xp, a, shape, key)
-    value = _fitted(xp, value, parsed.full())
-    result = parsed.result()
-    if 0 in result:
-        return a
-    if xp.shape_of(value) != result:
-        value = prim.reshape(value, result)
-    place, width = parsed.place, len(parsed.broadcast)
-    if parsed.indices:
-        kept = parsed.kept()
-        value = _block_moved(xp, value, place, width, 0)
-        for axis in parsed.flips:
-            if axis not in parsed.indexed:
-                behind = sum(i < axis for i in range(len(parsed.shape)) if i not in parsed.indexed)
-                value = prim.flip(value, (width + behind,))
-        assert len(kept) + width == len(xp.shape_of(value))
-        part = _front(xp, _sliced(xp, a, parsed), parsed.indexed)
-        value = prim.scatter(part, parsed.indices, value, "set")
-        order = parsed.indexed + tuple(i for i in range(len(parsed.shape)) if i not in parsed.indexed)
-        if order != tuple(range(len(order))):
-            value = prim.transpose(value, tuple(int(i) for i in np.argsort(order)))
-    else:
-        if parsed.broadcast:  # a lone True
-            value = prim.reshape(value, parsed.shape)
-        if parsed.flips:
-            value = prim.flip(value, parsed.flips)
-    if parsed.whole:
-        return value if parsed.indices else prim.slice_update(a, parsed.key, value)
-    lengths = tuple(len(range(s.start, s.stop, s.step)) for s in parsed.key)
-    if lengths != parsed.shape:
-        value = prim.reshape(value, lengths)
-    return prim.slice_update(a, parsed.key, value)
-
-
-def element_value(xp: Any, value: Any, dtype: np.dtype[Any], like: Native) -> Native:
-    """What is assigned to elements of an array, in its dtype: any cast is allowed, as in ``a[...] = value``."""
-    if xp.is_array(value):
-        return xp.prim.astype(value, dtype)
-    if isinstance(value, list | tuple) and first_native(xp, value) is not None:
-        return xp.prim.astype(xp.asarray(value, like=like), dtype)
-    if isinstance(value, list | tuple):
-        host = np.asarray(value, dtype)
-    elif isinstance(value, np.ndarray):
-        host = value.astype(dtype)
-    else:
-        host = np.empty((), dtype)
-        host[()] = value
-        return scalar(xp, host[()], dtype, like)
-    return upload(xp, host, like)
-
-
-def _fitted(xp: Any, value: Native, target: tuple[int, ...]) -> Native:
-    """A value broadcast to the shape it is assigned to; leading axes of length 1 are dropped, as NumPy does."""
-    shape = xp.shape_of(value)
-    if shape == target:
-        return value
-    short = shape
-    while len(short) > len(target) and short[0] == 1:
-        short = short[1:]
-    fits = len(short) <= len(target) and all(n in (1, m) for n, m in zip(short[::-1], target[::-1]))
-    if not fits:
-        raise ValueError(
-            f"shape mismatch: value array of shape {shape} could not be broadcast to indexing result of shape {target}"
-        )
-    if short != shape:
-        value = xp.prim.reshape(value, short)
-    return value if short == target else xp.prim.broadcast_to(value, target)
-
-
-def _set_where(xp: Any, a: Native, mask: Native, value: Native) -> Native:
-    """``a[mask] = value`` for a mask over the leading axes."""
-    prim = xp.prim
-    shape, its_shape, value_shape = xp.shape_of(a), xp.shape_of(mask), xp.shape_of(value)
-    rest = shape[len(its_shape) :]
-    lead = len(value_shape) - len(rest)
-    if lead <= 0 or all(n == 1 for n in value_shape[:lead]):  # the same values wherever the mask is true
-        over = mask if not rest else prim.reshape(mask, its_shape + (1,) * len(rest))
-        if lead > 0:
-            value = prim.reshape(value, value_shape[lead:])
-        if lead <= 0 or len(value_shape) > 1 or value_shape == (1,):
-            _fitted(xp, value, rest)
-        return prim.where(over, value, a)
-    if 0 in shape:
-        _fitted(xp, value, (0, *rest))
-        return a
-    rows = prim.nonzero(flat(xp, mask))[0]
-    count = xp.shape_of(rows)[0]
-    if not rest and len(value_shape) == 1 and value_shape[0] != count:
-        raise ValueError(
-            f"NumPy boolean array indexing assignment cannot assign {value_shape[0]} input values "
-            f"to the {count} output values where the mask is true"
-        )
-    value = _fitted(xp, value, (count, *rest))
-    if not count:
-        return a
-    lines = prim.reshape(a, (-1, *rest))
-    return prim.reshape(prim.scatter(lines, (rows,), value, "set"), shape)
 
 
 # -- selecting -------------------------------------------------------------------------------------------------------
@@ -780,7 +336,7 @@ def _radices(dims: tuple[int, ...], order: str) -> list[int]:
 @implements(np.unravel_index)
 def unravel_index(xp: Any, indices: Any, shape: Any, order: str = "C") -> tuple[Native, ...]:
     index = xp.asarray(indices)
-    dims = (operator.index(shape),) if _is_integer(shape) else tuple(operator.index(n) for n in shape)
+    dims = (operator.index(shape),) if isinstance(shape, int | np.integer) else tuple(operator.index(n) for n in shape)
     if xp.dtype_of(index).kind not in "iu":
         raise TypeError("only int indices permitted")
     index = xp.prim.astype(index, INTP)
@@ -799,7 +355,7 @@ def unravel_index(xp: Any, indices: Any, shape: Any, order: str = "C") -> tuple[
 
 @implements(np.ravel_multi_index)
 def ravel_multi_index(xp: Any, multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Native:
-    dims = (operator.index(dims),) if _is_integer(dims) else tuple(operator.index(n) for n in dims)
+    dims = (operator.index(dims),) if isinstance(dims, int | np.integer) else tuple(operator.index(n) for n in dims)
     if xp.is_array(multi_index):
         columns = [getitem(xp, multi_index, i) for i in range(xp.shape_of(multi_index)[0])]
     else:

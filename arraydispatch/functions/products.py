@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import operator
 import warnings
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.exceptions import AxisError
 from numpy.lib.array_utils import normalize_axis_index
 
 from .. import dtypes
-from ..registry import Body, implements
+from ..registry import XP, Body, implements
+from . import convolutions  # noqa: F401 - registers its functions
+from .contractions import common_operands, conjugate
 
 Shape = tuple[int, ...]
 
@@ -21,45 +22,20 @@ Shape = tuple[int, ...]
 # -- shared ------------------------------------------------------------------------------------------------------------
 
 
-def _operands(xp: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    """Both as arrays of their common dtype; a Python scalar is not weak here (``np.dot(float32, 2.0)`` is float64)."""
-    if not xp.is_array(a):
-        a = xp.asarray(a, like=b if xp.is_array(b) else None)
-    if not xp.is_array(b):
-        b = xp.asarray(b, like=a)
-    left, right = xp.dtype_of(a), xp.dtype_of(b)
-    if left != right:
-        to = dtypes.promote(left, right)
-        a, b = xp.prim.astype(a, to), xp.prim.astype(b, to)
-    return a, b
-
-
-def _conjugate(xp: Any, a: Any) -> Any:
-    return xp.conjugate(a) if xp.dtype_of(a).kind == "c" else a
-
-
-def _reshape(xp: Any, a: Any, shape: Shape) -> Any:
+def _reshape(xp: XP, a: Any, shape: Shape) -> Any:
     return a if xp.shape_of(a) == shape else xp.prim.reshape(a, shape)
 
 
-def _transpose(xp: Any, a: Any, perm: Shape) -> Any:
+def _transpose(xp: XP, a: Any, perm: Shape) -> Any:
     return a if perm == tuple(range(len(perm))) else xp.prim.transpose(a, perm)
 
 
-def _sum(xp: Any, a: Any, axes: int | Shape) -> Any:
-    """The sum in the array's own dtype, as products have it: small integers wrap, booleans are or-ed."""
-    dtype = xp.dtype_of(a)
-    if dtype == dtypes.BOOL:
-        return xp.logical_or.reduce(a, axis=axes)
-    return xp.add.reduce(a, axis=axes, dtype=dtype)
-
-
-def _swap_last(xp: Any, a: Any) -> Any:
+def _swap_last(xp: XP, a: Any) -> Any:
     n = xp.ndim_of(a)
     return xp.prim.transpose(a, (*range(n - 2), n - 1, n - 2))
 
 
-def diagonal_of(xp: Any, a: Any, offset: Any, axis1: Any, axis2: Any) -> Any:
+def diagonal_of(xp: XP, a: Any, offset: Any, axis1: Any, axis2: Any) -> Any:
     """``np.diagonal``: one strided slice of the two axes laid flat."""
     shape = xp.shape_of(a)
     ndim = len(shape)
@@ -91,8 +67,9 @@ def _axis(axis: Any, ndim: int, name: str) -> int:
 
 
 @implements(np.dot)
-def dot(xp: Any, a: Any, b: Any) -> Any:
-    a, b = _operands(xp, a, b)
+def dot(xp: XP, a: Any, b: Any) -> Any:
+    """`numpy.dot`."""
+    a, b = common_operands(xp, a, b)
     left, right = xp.shape_of(a), xp.shape_of(b)
     if not left or not right:
         return xp.multiply(a, b)
@@ -116,18 +93,20 @@ def _shown(shape: Shape) -> str:
 
 
 @implements(np.vdot)
-def vdot(xp: Any, a: Any, b: Any, /) -> Any:
-    a, b = _operands(xp, a, b)
+def vdot(xp: XP, a: Any, b: Any, /) -> Any:
+    """`numpy.vdot`."""
+    a, b = common_operands(xp, a, b)
     left, right = xp.shape_of(a), xp.shape_of(b)
     n, m = math.prod(left), math.prod(right)
     if n != m:
         raise ValueError(f"cannot reshape array of size {m} into shape {_shown((n,))}")
-    return xp.prim.matmul(_conjugate(xp, _reshape(xp, a, (n,))), _reshape(xp, b, (n,)))
+    return xp.prim.matmul(conjugate(xp, _reshape(xp, a, (n,))), _reshape(xp, b, (n,)))
 
 
 @implements(np.inner)
-def inner(xp: Any, a: Any, b: Any, /) -> Any:
-    a, b = _operands(xp, a, b)
+def inner(xp: XP, a: Any, b: Any, /) -> Any:
+    """`numpy.inner`."""
+    a, b = common_operands(xp, a, b)
     left, right = xp.shape_of(a), xp.shape_of(b)
     if not left or not right:
         return xp.multiply(a, b)
@@ -144,15 +123,17 @@ def inner(xp: Any, a: Any, b: Any, /) -> Any:
 
 
 @implements(np.outer)
-def outer(xp: Any, a: Any, b: Any) -> Any:
-    a, b = _operands(xp, a, b)
+def outer(xp: XP, a: Any, b: Any) -> Any:
+    """`numpy.outer`."""
+    a, b = common_operands(xp, a, b)
     n, m = math.prod(xp.shape_of(a)), math.prod(xp.shape_of(b))
     return xp.multiply(xp.prim.reshape(a, (n, 1)), xp.prim.reshape(b, (1, m)))
 
 
 @implements(np.linalg.outer)
-def linalg_outer(xp: Any, x1: Any, x2: Any, /) -> Any:
-    x1, x2 = _operands(xp, x1, x2)
+def linalg_outer(xp: XP, x1: Any, x2: Any, /) -> Any:
+    """`numpy.linalg.outer`."""
+    x1, x2 = common_operands(xp, x1, x2)
     if xp.ndim_of(x1) != 1 or xp.ndim_of(x2) != 1:
         raise ValueError(
             f"Input arrays must be one-dimensional, but they are x1.ndim={xp.ndim_of(x1)} and x2.ndim={xp.ndim_of(x2)}."
@@ -161,8 +142,9 @@ def linalg_outer(xp: Any, x1: Any, x2: Any, /) -> Any:
 
 
 @implements(np.kron)
-def kron(xp: Any, a: Any, b: Any) -> Any:
-    a, b = _operands(xp, a, b)
+def kron(xp: XP, a: Any, b: Any) -> Any:
+    """`numpy.kron`."""
+    a, b = common_operands(xp, a, b)
     left, right = xp.shape_of(a), xp.shape_of(b)
     if not left or not right:
         return xp.multiply(a, b)
@@ -174,7 +156,8 @@ def kron(xp: Any, a: Any, b: Any) -> Any:
 
 
 @implements(np.tensordot, returns="array")
-def tensordot(xp: Any, a: Any, b: Any, axes: Any = 2) -> Any:
+def tensordot(xp: XP, a: Any, b: Any, axes: Any = 2) -> Any:
+    """`numpy.tensordot`."""
     axes_a: Any
     axes_b: Any
     try:
@@ -186,7 +169,7 @@ def tensordot(xp: Any, a: Any, b: Any, axes: Any = 2) -> Any:
     axes_a, axes_b = _axes_list(axes_a), _axes_list(axes_b)
     if len(set(axes_a)) != len(axes_a) or len(set(axes_b)) != len(axes_b):
         raise ValueError("duplicate axes are not allowed in tensordot")
-    a, b = _operands(xp, a, b)
+    a, b = common_operands(xp, a, b)
     left, right = xp.shape_of(a), xp.shape_of(b)
     if len(axes_a) != len(axes_b) or any(left[i] != right[j] for i, j in zip(axes_a, axes_b)):
         raise ValueError("shape-mismatch for sum")
@@ -209,28 +192,33 @@ def _axes_list(axes: Any) -> list[Any]:
 
 
 @implements(np.linalg.tensordot, returns="array")
-def linalg_tensordot(xp: Any, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+def linalg_tensordot(xp: XP, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    """`numpy.linalg.tensordot`."""
     return tensordot(xp, x1, x2, axes)
 
 
 @implements(np.trace)
-def trace(xp: Any, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None) -> Any:
+def trace(xp: XP, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None) -> Any:
+    """`numpy.trace`."""
     diagonal = diagonal_of(xp, xp.asarray(a), offset, axis1, axis2)
     return xp.add.reduce(diagonal, axis=-1, dtype=dtype)
 
 
 @implements(np.linalg.trace)
-def linalg_trace(xp: Any, x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Any:
+def linalg_trace(xp: XP, x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Any:
+    """`numpy.linalg.trace`."""
     return trace(xp, x, offset, -2, -1, dtype)
 
 
 @implements(np.linalg.diagonal, mode="view", returns="array")
-def linalg_diagonal(xp: Any, x: Any, /, *, offset: Any = 0) -> Any:
+def linalg_diagonal(xp: XP, x: Any, /, *, offset: Any = 0) -> Any:
+    """`numpy.linalg.diagonal`."""
     return diagonal_of(xp, xp.asarray(x), offset, -2, -1)
 
 
 @implements(np.linalg.matrix_transpose, mode="view", returns="array")
-def linalg_matrix_transpose(xp: Any, x: Any, /) -> Any:
+def linalg_matrix_transpose(xp: XP, x: Any, /) -> Any:
+    """`numpy.linalg.matrix_transpose`."""
     x = xp.asarray(x)
     if xp.ndim_of(x) < 2:
         raise ValueError(f"Input array must be at least 2-dimensional, but it is {xp.ndim_of(x)}")
@@ -238,10 +226,11 @@ def linalg_matrix_transpose(xp: Any, x: Any, /) -> Any:
 
 
 @implements(np.cross, returns="array")
-def cross(xp: Any, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+def cross(xp: XP, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+    """`numpy.cross`."""
     if axis is not None:
         axisa = axisb = axisc = axis
-    a, b = _operands(xp, a, b)
+    a, b = common_operands(xp, a, b)
     if not xp.ndim_of(a) or not xp.ndim_of(b):
         raise ValueError("At least one array has zero dimension")
     a = _axis_to_end(xp, a, normalize_axis_index(axisa, xp.ndim_of(a), "axisa"))
@@ -272,23 +261,24 @@ def cross(xp: Any, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int 
     return _transpose(xp, cp, tuple(perm))
 
 
-def _axis_to_end(xp: Any, a: Any, axis: int) -> Any:
+def _axis_to_end(xp: XP, a: Any, axis: int) -> Any:
     ndim = xp.ndim_of(a)
     return _transpose(xp, a, (*(i for i in range(ndim) if i != axis), axis))
 
 
-def _part(xp: Any, a: Any, begin: int, end: int) -> Any:
+def _part(xp: XP, a: Any, begin: int, end: int) -> Any:
     return xp.prim.slice(a, (*(slice(0, n, 1) for n in xp.shape_of(a)[:-1]), slice(begin, end, 1)))
 
 
-def _zero_third(xp: Any, a: Any) -> Any:
+def _zero_third(xp: XP, a: Any) -> Any:
     shape = xp.shape_of(a)
     return a if shape[-1] == 3 else xp.prim.pad(a, [(0, 0)] * (len(shape) - 1) + [(0, 1)], 0)
 
 
 @implements(np.linalg.cross, returns="array")
-def linalg_cross(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    x1, x2 = _operands(xp, x1, x2)
+def linalg_cross(xp: XP, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """`numpy.linalg.cross`."""
+    x1, x2 = common_operands(xp, x1, x2)
     n, m = xp.shape_of(x1)[axis], xp.shape_of(x2)[axis]
     if n != 3 or m != 3:
         raise ValueError(
@@ -301,7 +291,7 @@ def linalg_cross(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 # -- generalised ufuncs --------------------------------------------------------------------------------------------------
 
 
-def _loop_operands(xp: Any, ufunc: np.ufunc, a: Any, b: Any, dtype: Any) -> tuple[Any, Any]:
+def _loop_operands(xp: XP, ufunc: np.ufunc, a: Any, b: Any, dtype: Any) -> tuple[Any, Any]:
     """Both operands in the dtype of NumPy's loop."""
     if not xp.is_array(a):
         a = xp.asarray(a, like=b if xp.is_array(b) else None)
@@ -332,7 +322,7 @@ def _check_core(ufunc: np.ufunc, n: int, m: int, dimension: int = 0) -> None:
 
 
 def _arranged(
-    xp: Any, ufunc: np.ufunc, a: Any, b: Any, cores: tuple[int, int, int], axes: Any
+    xp: XP, ufunc: np.ufunc, a: Any, b: Any, cores: tuple[int, int, int], axes: Any
 ) -> tuple[Any, Any, Shape | None]:
     """The operands with their core axes last, and where NumPy's ``axes=`` wants those of the result."""
     if not isinstance(axes, list):
@@ -371,11 +361,11 @@ def _distinct(entry: tuple[Any, ...], ndim: int, i: int) -> Shape:
     return normal
 
 
-def _core_last(xp: Any, a: Any, core: Shape) -> Any:
+def _core_last(xp: XP, a: Any, core: Shape) -> Any:
     return _transpose(xp, a, (*(i for i in range(xp.ndim_of(a)) if i not in core), *core))
 
 
-def _core_back(xp: Any, a: Any, core: Shape | None) -> Any:
+def _core_back(xp: XP, a: Any, core: Shape | None) -> Any:
     if core is None:
         return a
     ndim = xp.ndim_of(a)
@@ -397,7 +387,7 @@ def _no_axis_no_keepdims(ufunc: np.ufunc, axis: Any, keepdims: bool) -> None:
 
 
 def matmul(
-    xp: Any, a: Any, b: Any, *, axes: Any = None, axis: Any = None, keepdims: bool = False, dtype: Any = None
+    xp: XP, a: Any, b: Any, *, axes: Any = None, axis: Any = None, keepdims: bool = False, dtype: Any = None
 ) -> Any:
     """``np.matmul``."""
     a, b = _loop_operands(xp, np.matmul, a, b, dtype)
@@ -417,7 +407,7 @@ def matmul(
 
 
 def vecdot(
-    xp: Any, a: Any, b: Any, *, axes: Any = None, axis: Any = None, keepdims: bool = False, dtype: Any = None
+    xp: XP, a: Any, b: Any, *, axes: Any = None, axis: Any = None, keepdims: bool = False, dtype: Any = None
 ) -> Any:
     """``np.vecdot``."""
     a, b = _loop_operands(xp, np.vecdot, a, b, dtype)
@@ -432,7 +422,7 @@ def vecdot(
         a, b, out = _arranged(xp, np.vecdot, a, b, (1, 1, int(keepdims)), axes)
     left, right = xp.shape_of(a), xp.shape_of(b)
     _check_core(np.vecdot, left[-1], right[-1])
-    a = _conjugate(xp, a)
+    a = conjugate(xp, a)
     if len(left) == len(right) == 1:
         result = xp.prim.matmul(a, b)
         batch: Shape = ()
@@ -447,7 +437,7 @@ def vecdot(
 
 
 def matvec(
-    xp: Any, a: Any, b: Any, *, axes: Any = None, axis: Any = None, keepdims: bool = False, dtype: Any = None
+    xp: XP, a: Any, b: Any, *, axes: Any = None, axis: Any = None, keepdims: bool = False, dtype: Any = None
 ) -> Any:
     """``np.matvec``."""
     a, b = _loop_operands(xp, np.matvec, a, b, dtype)
@@ -467,7 +457,7 @@ def matvec(
 
 
 def vecmat(
-    xp: Any, a: Any, b: Any, *, axes: Any = None, axis: Any = None, keepdims: bool = False, dtype: Any = None
+    xp: XP, a: Any, b: Any, *, axes: Any = None, axis: Any = None, keepdims: bool = False, dtype: Any = None
 ) -> Any:
     """``np.vecmat``."""
     a, b = _loop_operands(xp, np.vecmat, a, b, dtype)
@@ -479,7 +469,7 @@ def vecmat(
         a, b, out = _arranged(xp, np.vecmat, a, b, (1, 2, 1), axes)
     left, right = xp.shape_of(a), xp.shape_of(b)
     _check_core(np.vecmat, left[-1], right[-2])
-    a = _conjugate(xp, a)
+    a = conjugate(xp, a)
     if len(left) == 1:
         return _core_back(xp, xp.prim.matmul(a, b), out)
     batch = np.broadcast_shapes(left[:-1], right[:-2])
@@ -495,132 +485,12 @@ if hasattr(np, "matvec"):  # NumPy 2.2
 
 
 @implements(np.linalg.matmul)
-def linalg_matmul(xp: Any, x1: Any, x2: Any, /) -> Any:
+def linalg_matmul(xp: XP, x1: Any, x2: Any, /) -> Any:
+    """`numpy.linalg.matmul`."""
     return matmul(xp, x1, x2)
 
 
 @implements(np.linalg.vecdot)
-def linalg_vecdot(xp: Any, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def linalg_vecdot(xp: XP, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """`numpy.linalg.vecdot`."""
     return vecdot(xp, x1, x2, axis=axis)
-
-
-# -- convolution ---------------------------------------------------------------------------------------------------------
-
-
-@implements(np.convolve, returns="array")
-def convolve(xp: Any, a: Any, v: Any, mode: Any = "full") -> Any:
-    a, v = _operands(xp, a, v)
-    a, v = (xp.prim.reshape(x, (1,)) if not xp.shape_of(x) else x for x in (a, v))
-    for name, x in (("a", a), ("v", v)):
-        if not xp.shape_of(x)[0]:
-            raise ValueError(f"{name} cannot be empty")
-    _check_depth(xp, a, v)
-    if xp.shape_of(v)[0] > xp.shape_of(a)[0]:
-        a, v = v, a
-    begin, end = _wanted(xp.shape_of(a)[0], xp.shape_of(v)[0], mode)
-    return _full_convolution(xp, a, v, begin, end)
-
-
-@implements(np.correlate, returns="array")
-def correlate(xp: Any, a: Any, v: Any, mode: Any = "valid") -> Any:
-    a, v = _operands(xp, a, v)
-    _check_depth(xp, a, v)
-    n, m = xp.shape_of(a)[0], xp.shape_of(v)[0]
-    if not n or not m:
-        raise ValueError(f"{'second' if n else 'first'} array argument cannot be empty")
-    begin, end = _wanted(max(n, m), min(n, m), mode)
-    v = xp.prim.flip(_conjugate(xp, v), (0,))
-    if m > n:  # NumPy correlates the other way round and reverses the result
-        total = n + m - 1
-        return _full_convolution(xp, v, a, total - end, total - begin)
-    return _full_convolution(xp, a, v, begin, end)
-
-
-def _check_depth(xp: Any, *arrays: Any) -> None:
-    for x in arrays:
-        if xp.ndim_of(x) != 1:
-            raise ValueError(f"object {'too deep' if xp.ndim_of(x) else 'of too small depth'} for desired array")
-
-
-def _wanted(n: int, m: int, mode: Any) -> tuple[int, int]:
-    """Which part of the full convolution of n >= m elements the mode asks for."""
-    number = mode if isinstance(mode, int) else {"valid": 0, "same": 1, "full": 2}.get(mode)
-    if number not in (0, 1, 2):
-        np.correlate([0], [0], mode)  # raises NumPy's own error
-        raise ValueError(f"mode {mode!r} is not understood")
-    if number == 0:
-        return m - 1, n
-    if number == 1:
-        begin = m - 1 - m // 2
-        return begin, begin + n
-    return 0, n + m - 1
-
-
-_FEW = 1 << 14
-"""Up to this many products, fewer calls win over fewer operations."""
-
-_AT_ONCE = 1 << 22
-"""Products held in memory at a time."""
-
-
-def _full_convolution(xp: Any, a: Any, v: Any, begin: int, end: int) -> Any:
-    """Elements ``begin`` to ``end`` of the full convolution; ``v`` is the shorter one."""
-    n, m = xp.shape_of(a)[0], xp.shape_of(v)[0]
-    if n * m > _FEW and _all_finite(xp, a, v):
-        return _by_blocks(xp, a, v, begin, end)
-    full = None
-    step = max(1, _AT_ONCE // (n + m))
-    for first in range(0, m, step):
-        taps = xp.prim.slice(v, (slice(first, min(first + step, m), 1),)) if step < m else v
-        part = _skewed_sum(xp, a, taps)
-        if step < m:
-            k = xp.shape_of(taps)[0]
-            part = xp.prim.pad(part, [(first, m - first - k)], xp.dtype_of(part).type(0).item())
-        full = part if full is None else xp.add(full, part)
-    return full if (begin, end) == (0, n + m - 1) else xp.prim.slice(full, (slice(begin, end, 1),))
-
-
-def _skewed_sum(xp: Any, a: Any, v: Any) -> Any:
-    """All products, each row moved one place to the right of the one above (by a reshape), summed by columns."""
-    n, m = xp.shape_of(a)[0], xp.shape_of(v)[0]
-    products = xp.multiply(xp.prim.reshape(v, (m, 1)), xp.prim.reshape(a, (1, n)))
-    zero = xp.dtype_of(products).type(0).item()
-    flat = xp.prim.reshape(xp.prim.pad(products, [(0, 0), (0, m)], zero), (m * (n + m),))
-    skewed = xp.prim.reshape(xp.prim.slice(flat, (slice(0, m * (n + m - 1), 1),)), (m, n + m - 1))
-    return _sum(xp, skewed, 0)
-
-
-def _all_finite(xp: Any, *arrays: Any) -> bool:
-    """Whether zeros may multiply the elements; not looked at under a trace, where the answer is no."""
-    for x in arrays:
-        if xp.dtype_of(x).kind in "biu":
-            continue
-        if not xp.backend.is_concrete(x) or not bool(xp.backend.to_numpy(xp.isfinite(xp.add.reduce(x)))):
-            return False
-    return True
-
-
-def _by_blocks(xp: Any, a: Any, v: Any, begin: int, end: int) -> Any:
-    """One matrix product: overlapping blocks of ``a`` times the Toeplitz matrix of ``v`` (which has zeros in it)."""
-    prim, n, m, length = xp.prim, xp.shape_of(a)[0], xp.shape_of(v)[0], end - begin
-    zero = xp.dtype_of(a).type(0).item()
-    width = min(length, 1024, max(m, 32))
-    blocks, extra = -(-length // width), -(-(m - 1) // width)
-    size = (blocks + extra) * width
-    # The inputs of output `begin` start at begin - m + 1.
-    before = m - 1 - begin
-    if before < 0:
-        a, n, before = prim.slice(a, (slice(-before, n, 1),)), n + before, 0
-    if before + n > size:
-        a, n = prim.slice(a, (slice(0, size - before, 1),)), size - before
-    a = prim.pad(a, [(before, size - before - n)], zero)
-    rows = prim.reshape(a, (blocks + extra, width))
-    parts = [prim.slice(rows, (slice(s, s + blocks, 1), slice(0, width, 1))) for s in range(extra + 1)]
-    inputs = prim.concatenate(parts, 1) if extra else parts[0]
-    # Row i of the transposed Toeplitz matrix is v reversed, moved i places to the right: a skew, as above.
-    columns = (extra + 1) * width
-    taps = prim.pad(prim.flip(v, (0,)), [(0, columns + 1 - m)], zero)
-    tiled = prim.reshape(prim.broadcast_to(taps, (width, columns + 1)), (width * (columns + 1),))
-    toeplitz = prim.reshape(prim.slice(tiled, (slice(0, width * columns, 1),)), (width, columns))
-    result = prim.matmul(inputs, prim.transpose(toeplitz, (1, 0)))
-    return prim.slice(prim.reshape(result, (blocks * width,)), (slice(0, length, 1),))

@@ -2,7 +2,8 @@
 
 For a sample of ``n`` and a quantile ``q`` a method gives a *virtual index*: its whole part is the element to the left,
 its fraction the weight of the one to the right. The first argument is NumPy where ``n`` and ``q`` are known now, so
-that only the elements themselves are touched on the device, and the resolver where they are not.
+that only the elements themselves are touched on the device, and the resolver where they are not. ``n`` is a Python int,
+weak beside ``q``, or an array of the dtype of ``q`` (one count for each lane).
 
 The names are those of Hyndman and Fan, *Sample quantiles in statistical packages*, The American Statistician 50 (1996).
 """
@@ -41,7 +42,7 @@ def _fraction(_m: Any, fraction: Any, _index: Any) -> Any:
 
 def _linear(m: Any, n: Any, q: Any) -> Any:
     # Not the formula of the others with (1, 1), which is the same up to rounding: NumPy's choice.
-    return m.multiply(m.subtract(n, 1), q)
+    return m.multiply(n - 1 if isinstance(n, int) else m.subtract(n, 1), q)
 
 
 def _position(m: Any, n: Any, q: Any) -> Any:

@@ -268,7 +268,10 @@ def _interpolated(xp: XP, lanes: Native, count: Any, q: Native, method: Method, 
 
     ``count`` is an int or, for each lane, an int64 in a last axis of length 1; ``q`` is 1-d.
     """
-    index = method.index(xp, count, q)
+    n = count
+    if not isinstance(count, int) and dtypes.is_floating(xp.dtype_of(q)):
+        n = xp.prim.astype(count, xp.dtype_of(q))
+    index = method.index(xp, n, q)
     last = count - 1 if isinstance(count, int) else xp.subtract(count, 1)
     if method.weight is None or (linear and xp.dtype_of(index).kind in "iu"):
         return _along(xp, lanes, index, last)

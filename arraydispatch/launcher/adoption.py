@@ -22,7 +22,7 @@ import numpy as np
 
 import arraydispatch as ad
 
-from .. import events
+from .. import conversion, dtypes, events, settings
 from .userfiles import UserFiles
 
 __all__ = [
@@ -46,8 +46,6 @@ _ndarray = np.ndarray
 _LOOK = frozenset({np.ndarray, np.memmap, list, tuple})
 _ARRAYS = frozenset({np.ndarray, np.memmap})
 _NESTS = frozenset({list, tuple})
-# Booleans and the integer, real and complex types that ML libraries have: neither longdouble nor object, text or dates.
-_MOVABLE = frozenset("?bBhHiIlLqQefdFD")
 _DEPTH = 4
 
 
@@ -75,8 +73,8 @@ state = Adoption()
 
 
 def movable(x: np.ndarray[Any, Any]) -> bool:
-    """Whether some backend could hold an ndarray of this dtype."""
-    return x.dtype.char in _MOVABLE
+    """Whether the default backend can hold an ndarray of this dtype."""
+    return dtypes.category(x.dtype) != "other" and settings.current_backend().holds(x.dtype.newbyteorder("="))
 
 
 def left(what: str, why: str) -> None:
@@ -93,23 +91,33 @@ def name_of(real: Any) -> str:
 
 
 def adopt(x: np.ndarray[Any, Any]) -> Any:
-    """An ``Array`` of an ndarray that came from a library; memory is shared only where the backend's arrays alias."""
+    """An ``Array`` of an ndarray that came from a library; it is a copy, because its owner may go on to write to it."""
     if state.observer is not None:
         state.observer(x)
-    if not x.dtype.isnative:
-        x = x.astype(x.dtype.newbyteorder("="))
-    # An immutable library may read the buffer later than the call returns, when the user has already changed it.
-    return ad.asarray(x, copy=None if ad.default_backend().mutable else True)
+    return ad.asarray(x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("=")))
+
+
+def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
+    """A fresh host array on the default backend, floats at the precision in force; host-only dtypes stay."""
+    backend = settings.current_backend()
+    if not movable(host):
+        left(what, f"dtype {host.dtype} exists only on the host")
+        return host
+    wanted = dtypes.apply_precision(host.dtype, settings.current_precision())
+    if not backend.holds(wanted):
+        left(what, f"dtype {wanted} exists only on the host")
+        return host
+    device = conversion.default_device(backend)
+    # Nobody else has the memory, unless the array is a view of something.
+    fresh = host.astype(wanted, copy=host.base is not None)
+    return ad.Array(conversion.upload(backend, fresh, device, what, copy=False), backend.kind(wanted))
 
 
 def move(result: Any, what: str) -> Any:
     """Fresh host results, also inside tuples, lists and named tuples, on the backend."""
     kind = type(result)
     if kind is _ndarray:
-        if not movable(result):
-            left(what, f"no backend holds the dtype {result.dtype}")
-            return result
-        return ad.asarray(result if result.dtype.isnative else result.astype(result.dtype.newbyteorder("=")))
+        return _upload(result, what)
     if kind is tuple:
         return tuple([move(part, what) for part in result])
     if kind is list:

@@ -6,7 +6,7 @@ import abc
 import copyreg
 import types
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -64,7 +64,7 @@ def _is_scalar(instance: Any) -> bool:
     return scalar is not None and isinstance(instance, scalar)
 
 
-class ndarray(_real, metaclass=_NdarrayType):  # type: ignore[type-arg]
+class ndarray(_real, metaclass=_NdarrayType):
     # A true subclass, though none is ever made by hand, so that C code accepts it: ``x.view(np.ndarray)`` inside a
     # user's subclass, ``np.ndarray.__new__(cls, shape)``. Its buffer is real, so TRAPS' stale buffers cannot occur.
     __slots__ = ()
@@ -80,7 +80,7 @@ def _reduce_class(cls: type) -> Any:
 
 
 # pickle asks this table before it tries "by name", where it would find NumPy's own class and complain.
-copyreg.pickle(_NdarrayType, _reduce_class)  # type: ignore[arg-type]
+copyreg.pickle(_NdarrayType, _reduce_class)
 
 
 # -- iteration on the host ---------------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ class vectorize(np.vectorize):
         return result if callable(result) and not isinstance(result, _real) else move(result, "numpy.vectorize")
 
 
-class ndenumerate(np.ndenumerate):  # type: ignore[type-arg]
+class ndenumerate(np.ndenumerate):
     __module__ = "numpy"
     __doc__ = np.ndenumerate.__doc__
 
@@ -146,11 +146,11 @@ class _WritingIterator:
         self._iterator.close()
         self._write_back()
 
-    def __enter__(self) -> _WritingIterator:
+    def __enter__(self) -> Self:
         self._iterator.__enter__()
         return self
 
-    def __exit__(self, *exc: Any) -> None:
+    def __exit__(self, *exc: object) -> None:
         self._iterator.__exit__(*exc)
         self._write_back()
 
@@ -330,8 +330,7 @@ def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
     if not isinstance(x, ad.Array):
         return np.lib.stride_tricks.as_strided(x, *args, **kwargs)
     left("numpy.lib.stride_tricks.as_strided", "it strides over host memory")
-    result = np.lib.stride_tricks.as_strided(ad.to_numpy(x), *args, **{**kwargs, "writeable": False})
-    return result
+    return np.lib.stride_tricks.as_strided(ad.to_numpy(x), *args, **{**kwargs, "writeable": False})
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:

@@ -41,7 +41,7 @@ class ImportHook:
         users, substitute = self._users, self._substitute
         real_import, real_import_module = builtins.__import__, importlib.import_module
 
-        def __import__(  # noqa: N807  # the name a traceback shows
+        def __import__(
             name: str,
             globals: Mapping[str, object] | None = None,
             locals: Mapping[str, object] | None = None,
@@ -49,7 +49,7 @@ class ImportHook:
             level: int = 0,
         ) -> ModuleType:
             module = real_import(name, globals, locals, fromlist, level)
-            if level == 0 and (name == "numpy" or name.startswith("numpy.")) and self._active:
+            if level == 0 and self._active and (name == "numpy" or name.startswith("numpy.")):
                 namespace: Any = globals
                 if users.owns_globals(namespace, sys._getframe(1)):
                     return substitute(module)
@@ -58,9 +58,9 @@ class ImportHook:
         def import_module(name: str, package: str | None = None) -> ModuleType:
             """Import a module (see ``importlib.import_module``)."""
             module = real_import_module(name, package)
-            if (name == "numpy" or name.startswith("numpy.")) and self._active:
-                if users.owns_frame(sys._getframe(1)):
-                    return substitute(module)
+            ours = self._active and (name == "numpy" or name.startswith("numpy."))
+            if ours and users.owns_frame(sys._getframe(1)):
+                return substitute(module)
             return module
 
         self._real = real_import, real_import_module

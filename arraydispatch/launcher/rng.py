@@ -18,6 +18,7 @@ import numpy as np
 
 import arraydispatch as ad
 
+from .. import creation
 from .adoption import Stand, move, state, to_host
 
 __all__ = ["attributes", "use_device"]
@@ -157,7 +158,7 @@ def _subclass(counterpart: Any) -> type:
     body["__module__"] = counterpart.__module__
     body["__doc__"] = counterpart.__doc__
     body["__reduce__"] = lambda self: (_revive, (counterpart.__name__, _state_of(self)))
-    body["__reduce_ex__"] = lambda self, protocol: self.__reduce__()
+    body["__reduce_ex__"] = lambda self, _protocol: self.__reduce__()
     body["__copy__"] = lambda self: _revive(counterpart.__name__, _state_of(self))
     made = _GeneratorType(counterpart.__name__, (counterpart,), body)
     made._counterpart = counterpart
@@ -247,7 +248,7 @@ def _device_draw(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     shape = tuple(int(n) for n in shape) if isinstance(shape, (tuple, list)) else (int(shape),)
     backend = ad.default_backend()
     normal = name in ("randn", "normal", "standard_normal")
-    empty: Any = ad.creation.empty(0)  # its dtype and device are what the settings in force make of a float
+    empty: Any = creation.empty(0)  # its dtype and device are what the settings in force make of a float
     device = backend.device_of(empty.native)
     drawn: Any = ad.wrap(backend.random("normal" if normal else "uniform", shape, empty.dtype, device))
     if name == "normal":

@@ -164,7 +164,7 @@ def include_root(name: str) -> str:
         raise NotFound(f"--include {name!r} is neither a path nor an installed package; check the spelling.")
     if not spec.submodule_search_locations:
         return str(spec.origin)
-    folder = os.path.join(list(spec.submodule_search_locations)[0], *rest)
+    folder = os.path.join(next(iter(spec.submodule_search_locations)), *rest)
     for candidate in (folder, f"{folder}.py"):
         if os.path.exists(candidate):
             return candidate
@@ -259,7 +259,7 @@ def _strip(error: BaseException | None, seen: set[int]) -> None:
     kept: TracebackType | None = None
     for part in reversed(list(_parts(error.__traceback__))):
         file = part.tb_frame.f_code.co_filename
-        if not (file.startswith(_PACKAGE) or file.startswith("<frozen ")):
+        if not file.startswith((_PACKAGE, "<frozen ")):
             kept = TracebackType(kept, part.tb_frame, part.tb_lasti, part.tb_lineno)
     error.__traceback__ = kept
     _strip(error.__cause__, seen)

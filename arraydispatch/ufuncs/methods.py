@@ -48,7 +48,7 @@ class Bound:
                 keys.append(type(x))
         if found is None:
             return ufunc(*operands) if dtype is None else ufunc(*operands, dtype=dtype)
-        result = self.plan(tuple(keys), dtype, casting).run(*operands)  # type: ignore[misc]
+        result = self.plan(tuple(keys), dtype, casting).run(*operands)
         if where is True:
             return result
         zeros = [backend.prim.full(backend.shape_of(r), 0, dtype_of(r), backend.device_of(r)) for r in _tuple(result)]
@@ -56,14 +56,11 @@ class Bound:
         return chosen if ufunc.nout > 1 else chosen[0]
 
     def plan(self, keys: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> Plan:
-        """The plan of a call with these operands; raises :class:`Unsupported` if there is none."""
+        """The plan of a call with these operands."""
         signature = None
         if dtype is not None:
             signature = (None,) * self.ufunc.nin + (np.dtype(dtype),) * self.ufunc.nout
-        plan = plan_for(self.ufunc, self.backend, keys, None, signature, casting)
-        if plan.run is None:
-            raise Unsupported(plan.reason)
-        return plan
+        return plan_for(self.ufunc, self.backend, keys, None, signature, casting)
 
     # -- reduce ------------------------------------------------------------------------------------------------------
 

@@ -28,20 +28,25 @@ class Plan:
 
     Attributes
     ----------
-    run : callable or None
+    run : callable
         Takes one native array or scalar for each input, returns a native array (a tuple of them for several outputs).
-        None if the backend cannot; then ``reason`` says why.
+        Raises :class:`Unsupported` with ``reason`` if the backend cannot.
     kinds : tuple of Kind
         Kind of each output.
     out : Kind
         The first of them.
     kind : {"native", "composed", "host"}
         The class of the call.
+    kernel : callable or None
+        The backend's kernel; ``run`` is this very object where no operand or result needs a cast.
     """
 
-    __slots__ = ("kind", "kinds", "out", "reason", "run")
+    __slots__ = ("kernel", "kind", "kinds", "out", "reason", "run")
 
-    def __init__(self, run: Run | None, kinds: tuple[Kind, ...], kind: Literal["native", "composed", "host"], reason: str):
+    def __init__(
+        self, run: Run, kinds: tuple[Kind, ...], kind: Literal["native", "composed", "host"], reason: str
+    ) -> None:
+        self.kernel: Run | None = None
         self.run = run
         self.kinds = kinds
         self.out = kinds[0] if kinds else None
@@ -86,7 +91,10 @@ def _operand(key: Key, precision: Precision) -> Any:
 
 
 def _host(reason: str) -> Plan:
-    return Plan(None, (), "host", reason)
+    def run(*_operands: Any) -> Any:
+        raise Unsupported(reason)
+
+    return Plan(run, (), "host", reason)
 
 
 def _build(
@@ -108,38 +116,40 @@ def _build(
     if any(dtypes.category(t) == "other" for t in loops):
         return _host("NumPy computes it in a dtype that exists only on the host")
     ins, outs = loops[: ufunc.nin], loops[ufunc.nin :]
-    kernel = backend.UFUNCS.get(ufunc)
     kind: Literal["native", "composed"] = "native"
-    if kernel is None:
+    if ufunc in backend.UFUNCS:
+        try:
+            computed = tuple(backend.compute_dtype(ufunc, t) for t in ins)
+            kernel = backend.kernel(ufunc, computed[0], any(not isinstance(key, Kind) for key in keys))
+        except Unsupported as unsupported:
+            return _host(str(unsupported))
+    else:
         body, xp = COMPOSED[ufunc], _namespace(backend)
         kind, computed = "composed", ins
 
         def kernel(*natives: Any) -> Any:
             return body(xp, *natives)
-    else:
-        try:
-            computed = tuple(backend.compute_dtype(ufunc, t) for t in ins)
-        except Unsupported as unsupported:
-            return _host(str(unsupported))
+
     kinds = tuple(backend.kind(dtypes.apply_precision(t, precision)) for t in outs)
     scalars = kind == "native" and ufunc in backend.SCALARS
-    if backend.scoped and any(t.itemsize >= 8 for t in (*loops, *(k.dtype for k in keys if isinstance(k, Kind)))):
-        kernel = _in_scope(kernel, backend)
     converters = [_converter(backend, key, loop, to, scalars) for key, loop, to in zip(keys, ins, computed)]
-    plan = Plan(None, kinds, kind, "")
-    plan.run = _first_run(plan, backend, kernel, converters, ufunc, keys)
+    plan = Plan(kernel, kinds, kind, "")
+    plan.kernel = kernel
+    wide = any(t.itemsize >= 8 for t in (*loops, *(k.dtype for k in keys if isinstance(k, Kind))))
+    convert = _composed_conversion(converters, kernel, keys)
+    plan.run = _first_run(plan, backend, convert, ufunc, keys, backend.scoped and wide)
     return plan
 
 
-def _in_scope(kernel: Run, backend: Backend) -> Run:
-    """A kernel on 64-bit types for a library that hides them unless asked."""
+def _in_scope(run: Run, backend: Backend) -> Run:
+    """A run on 64-bit types for a library that hides them unless asked."""
 
     def scoped(*natives: Any) -> Any:
         scope = backend.scope
         if scope is None:
-            return kernel(*natives)
+            return run(*natives)
         with scope():
-            return kernel(*natives)
+            return run(*natives)
 
     return scoped
 
@@ -172,10 +182,9 @@ def _converter(backend: Backend, key: Key, loop: np.dtype[Any], to: np.dtype[Any
 
 
 def _first_run(
-    plan: Plan, backend: Backend, kernel: Run, converters: list[Run | None], ufunc: np.ufunc, keys: tuple[Key, ...]
+    plan: Plan, backend: Backend, convert: Run, ufunc: np.ufunc, keys: tuple[Key, ...], scoped: bool
 ) -> Run:
     """A run that looks at the kernel's result dtypes once, then leaves the leanest possible code in ``plan.run``."""
-    convert = _composed_conversion(converters, kernel, keys)
 
     def run(*operands: Any) -> Any:
         result = convert(*operands)
@@ -184,12 +193,13 @@ def _first_run(
         final = convert if exact else _casting(convert, backend, plan.kinds, ufunc.nout)
         if ufunc in _COMPARISONS and int in keys:
             final = _compare_with_any_int(final, backend, ufunc, keys)
-        plan.run = final
+        plan.run = _in_scope(final, backend) if scoped else final
         return result if exact else _cast(result, backend, plan.kinds, ufunc.nout)
 
+    first = run
     if ufunc in _COMPARISONS and int in keys:  # the first value may be the one out of range
-        return _compare_with_any_int(run, backend, ufunc, keys)
-    return run
+        first = _compare_with_any_int(run, backend, ufunc, keys)
+    return _in_scope(first, backend) if scoped else first
 
 
 def _composed_conversion(converters: list[Run | None], kernel: Run, keys: tuple[Key, ...]) -> Run:

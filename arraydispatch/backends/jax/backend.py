@@ -45,6 +45,7 @@ class JaxBackend(Backend):
     library = "jax"
     install = "pip install 'arraydispatch[jax]'"
     mutable = False
+    scoped = True
 
     prim = primitives
     UFUNCS = ufuncs.UFUNCS

@@ -39,6 +39,7 @@ class NumpyBackend(Backend):
     library = "numpy"
     install = "pip install numpy"
     mutable = True
+    native_is_ndarray = True
 
     prim = primitives
     UFUNCS = ufuncs.UFUNCS

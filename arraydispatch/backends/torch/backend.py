@@ -40,6 +40,7 @@ class TorchBackend(Backend):
     library = "torch"
     install = "pip install 'arraydispatch[torch]'"
     mutable = True
+    native_views = True
 
     OPTIONS: ClassVar[dict[str, str]] = {
         "num_threads": "threads torch uses within one operation on the CPU",
@@ -87,6 +88,9 @@ class TorchBackend(Backend):
     def strides_of(self, a: Tensor) -> tuple[int, ...]:
         return a.stride()
 
+    def offset_of(self, a: Tensor) -> int:
+        return a.storage_offset()
+
     def is_concrete(self, a: Tensor) -> bool:
         """False inside ``vmap``, ``grad`` and ``jacobian`` transforms and under the compiler."""
         return concrete(a)
@@ -94,6 +98,10 @@ class TorchBackend(Backend):
     def on_cpu(self, a: Tensor) -> bool:
         """Not while a gradient is recorded: a NumPy scalar would break the chain."""
         return a.is_cpu and not a.requires_grad and concrete(a)
+
+    def item(self, a: Tensor) -> Any:
+        value = a.item()  # 0.2 µs; through an ndarray it takes 0.8 µs
+        return np.float64(value) if a.dtype is torch.float64 else self.dtype_of(a).type(value)
 
     # -- conversion ------------------------------------------------------------------------------------------------
 

@@ -491,5 +491,6 @@ SCALARS: frozenset[Any] = frozenset(
 )  # fmt: skip
 """Ufuncs whose kernel takes a Python scalar on either side.
 
-int, float or complex; not bool, which torch does not subtract. Not ``divide``: on a GPU torch multiplies by the reciprocal of a scalar, which rounds differently.
+int, float or complex; not bool, which torch does not subtract. Not ``divide``: on a GPU torch multiplies by the
+reciprocal of a scalar, which rounds differently.
 """

@@ -1,0 +1,14 @@
+"""TensorFlow."""
+
+from __future__ import annotations
+
+import os
+
+# TensorFlow announces its CPU features on stderr while it is imported; errors still show, and a set value is kept.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+from arraydispatch.backends.tensorflow.backend import TensorFlowBackend  # noqa: E402 - the variable comes first
+
+__all__ = ["BACKEND"]
+
+BACKEND = TensorFlowBackend()

@@ -1,0 +1,286 @@
+"""The tensorflow backend: identity, dtypes, devices, conversion."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
+import tensorflow as tf
+
+from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Unsupported
+from arraydispatch.backends.tensorflow import primitives, ufuncs
+from arraydispatch.backends.tensorflow.core import (
+    BFLOAT16,
+    ENUM,
+    FROM_ENUM,
+    EagerTensor,
+    accelerated,
+    dims,
+    host,
+    on_host,
+    raw,
+)
+from arraydispatch.errors import TraceError
+
+__all__ = ["TensorFlowBackend"]
+
+Tensor = Any
+
+_ALIGNMENT = 64
+"""TensorFlow's kernels end the process on memory that is not aligned to this (EIGEN_MAX_ALIGN_BYTES)."""
+
+_SMALL = 4096
+"""Bytes up to which a second copy is cheaper than finding aligned memory."""
+
+_bitcast, _identity = raw("Bitcast"), raw("Identity")
+
+
+class _DLTensor(ctypes.Structure):
+    """The head of what a DLPack capsule points to (dlpack.h)."""
+
+    _fields_: ClassVar[list[tuple[str, Any]]] = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+def _aligned(capsule: Any) -> bool:
+    """Whether the memory in an unused DLPack capsule is where TensorFlow can compute on it."""
+    pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    head = ctypes.cast(pointer_of(capsule, b"dltensor"), ctypes.POINTER(_DLTensor)).contents
+    return ((head.data or 0) + head.byte_offset) % _ALIGNMENT == 0
+
+
+def _aligned_copy(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    memory = np.empty(x.nbytes + _ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % _ALIGNMENT
+    out = memory[start : start + x.nbytes].view(x.dtype).reshape(x.shape)
+    out[...] = x
+    return out
+
+
+class TensorFlowBackend(Backend):
+    """TensorFlow: immutable eager tensors, symbolic ones inside ``tf.function``, variables."""
+
+    name = "tensorflow"
+    library = "tensorflow"
+    install = "pip install 'arraydispatch[tensorflow]'"
+    mutable = False
+
+    OPTIONS: ClassVar[dict[str, str]] = {
+        "num_threads": "threads TensorFlow uses within one operation on the CPU; only before its first tensor",
+        "memory_growth": "whether GPU memory is taken as needed instead of all at once; only before the first tensor",
+        "deterministic": "True: operations give the same bits each time, and those that cannot raise",
+        "tensor_float_32": "whether matrix products of float32 may use TensorFloat-32 on NVIDIA GPUs",
+    }
+
+    prim = primitives
+    UFUNCS = ufuncs.UFUNCS
+    REDUCE = ufuncs.REDUCE
+    ACCUMULATE = ufuncs.ACCUMULATE
+    SCALARS = ufuncs.SCALARS
+    OVERRIDES: dict[Any, Any] = {}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._generator: Any = None
+
+    # -- identity ------------------------------------------------------------------------------------------------
+
+    @property
+    def module(self) -> ModuleType:
+        return tf  # type: ignore[no-any-return]
+
+    @property
+    def version(self) -> str:
+        return str(tf.__version__)
+
+    def is_native(self, value: object) -> bool:
+        return type(value) is EagerTensor or isinstance(value, (tf.Tensor, tf.Variable))
+
+    # -- properties of a native value ------------------------------------------------------------------------------
+
+    def dtype_of(self, a: Tensor) -> np.dtype[Any]:
+        if type(a) is EagerTensor:
+            return FROM_ENUM[a._datatype_enum()]
+        return FROM_ENUM[a.dtype.base_dtype.as_datatype_enum]
+
+    def holds(self, dtype: np.dtype[Any]) -> bool:
+        return dtype in ENUM
+
+    def shape_of(self, a: Tensor) -> tuple[int, ...]:
+        if type(a) is EagerTensor:
+            return a._shape_tuple()  # type: ignore[no-any-return]
+        if a.shape.rank is None:
+            raise TraceError("tf.function does not know the rank of this array; give it an input_signature with shapes.")
+        return dims(a)
+
+    def device_of(self, a: Tensor) -> Any:
+        if type(a) is EagerTensor or (isinstance(a, tf.Variable) and tf.executing_eagerly()):
+            return a.device
+        return None
+
+    def is_concrete(self, a: Tensor) -> bool:
+        return type(a) is EagerTensor or (isinstance(a, tf.Variable) and tf.executing_eagerly())
+
+    def on_cpu(self, a: Tensor) -> bool:
+        return on_host(a)
+
+    # -- conversion ------------------------------------------------------------------------------------------------
+
+    def from_numpy(self, x: np.ndarray[Any, Any], device: Any = None, copy: bool = True) -> Tensor:
+        """TensorFlow keeps aligned memory it is handed, so with ``copy`` it is handed memory nobody else has."""
+        if x.dtype not in ENUM:
+            if x.dtype.isnative or x.dtype.newbyteorder("=") not in ENUM:
+                raise Unsupported(f"TensorFlow has no dtype {x.dtype}")
+            x, copy = x.astype(x.dtype.newbyteorder("=")), False
+        if copy:
+            x = np.array(x, order="C", subok=False) if x.nbytes <= _SMALL else _aligned_copy(x)
+        if not accelerated():
+            return EagerTensor(x, host(), None)
+        native = EagerTensor(x, host(), None)
+        if device is None:
+            device = tf.config.list_logical_devices("GPU")[0].name if tf.config.list_logical_devices("GPU") else host()
+        if device == native.device:
+            return native
+        with tf.device(device):
+            return _identity(native)
+
+    def to_numpy(self, a: Tensor) -> np.ndarray[Any, Any]:
+        """A read-only view of a tensor on the CPU."""
+        if type(a) is not EagerTensor:
+            if not self.is_concrete(a):
+                raise TraceError(
+                    "tf.function is tracing: this array has no value yet; keep to operations on arrays inside it."
+                )
+            a = a.read_value()
+        if a.dtype is tf.bfloat16:  # memoryview has no such type
+            return self.to_numpy(_bitcast(a, tf.uint16)).view(BFLOAT16)
+        return np.asarray(memoryview(a if on_host(a) else a.cpu()))
+
+    def from_dlpack(self, x: Any) -> Tensor:
+        """Raises BufferError where TensorFlow would end the process later: it computes on aligned memory only."""
+        capsule = x.__dlpack__()
+        if x.__dlpack_device__()[0] == 1 and not _aligned(capsule):
+            raise BufferError(f"TensorFlow takes memory aligned to {_ALIGNMENT} bytes only")
+        try:
+            return tf.experimental.dlpack.from_dlpack(capsule)
+        except tf.errors.InvalidArgumentError as error:  # strides
+            raise BufferError(error.message) from error
+
+    def synchronize(self, *arrays: Tensor) -> None:
+        if accelerated():
+            tf.test.experimental.sync_devices()
+
+    # -- devices, options -------------------------------------------------------------------------------------------
+
+    def devices(self) -> list[Device]:
+        """Accelerators first: TensorFlow places tensors on the first of them unless told otherwise."""
+        physical: dict[str, list[Any]] = {}
+        for found in tf.config.list_physical_devices():
+            physical.setdefault(found.device_type, []).append(found)
+        devices = []
+        for logical in tf.config.list_logical_devices():
+            kind, index = logical.device_type, int(logical.name.rsplit(":", 1)[1])
+            if kind == "CPU":
+                description = platform.processor() or platform.machine()
+                name = "cpu" if index == 0 else f"cpu:{index}"
+                devices.append(
+                    Device(self.name, name, kind, _host_memory(), os.cpu_count() or -1, description, host() if index == 0 else logical.name)
+                )
+            elif kind in ("GPU", "TPU"):
+                details = {}
+                if kind == "GPU" and index < len(physical.get(kind, ())):
+                    details = tf.config.experimental.get_device_details(physical[kind][index])
+                family = "tpu" if kind == "TPU" else "cuda" if tf.test.is_built_with_cuda() else "rocm"
+                description = str(details.get("device_name", kind))
+                native = f"{host().rsplit('/', 1)[0]}/device:{kind}:{index}"
+                devices.append(Device(self.name, f"{family}:{index}", kind, -1, -1, description, native))
+        return sorted(devices, key=lambda device: device.kind == "CPU")
+
+    def to_device(self, a: Tensor, device: Device) -> Tensor:
+        with tf.device(device.native):
+            return _identity(a)
+
+    def configure(self, **options: Any) -> None:
+        if (threads := options.get("num_threads")) is not None:
+            tf.config.threading.set_intra_op_parallelism_threads(int(threads))
+        if (growth := options.get("memory_growth")) is not None:
+            for gpu in tf.config.list_physical_devices("GPU"):
+                tf.config.experimental.set_memory_growth(gpu, bool(growth))
+        if options.get("deterministic"):
+            tf.config.experimental.enable_op_determinism()
+        if (tensor_float_32 := options.get("tensor_float_32")) is not None:
+            tf.config.experimental.enable_tensor_float_32_execution(bool(tensor_float_32))
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        return frozenset(
+            {
+                "jit", "grad", "value_and_grad", "jacobian", "hessian", "vmap", "custom_gradient", "stop_gradient",
+                "while_loop", "host_call", "sparse", "dlpack", "eager", "fused", "eig", "random",
+                "float16", "bfloat16", "float64", "complex64", "complex128",
+                "uint16", "uint32", "uint64",
+            }
+        )  # fmt: skip
+
+    def supports(self, feature: str) -> bool:
+        if feature in self.capabilities or feature in PRIMITIVES:
+            return True
+        func = getattr(np, feature, None) or getattr(np.linalg, feature, None) or getattr(np.fft, feature, None)
+        return func is not None and (func in self.UFUNCS or func in self.OVERRIDES or func in self.entries)
+
+    # -- hooks ------------------------------------------------------------------------------------------------------
+
+    def adopt_wrapper(self, wrapper: type) -> None:
+        """Register how the wrapper becomes a tensor: the one inside, in no other dtype than its own."""
+
+        def convert(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
+            native = value.native
+            if as_ref or not self.is_native(native):
+                return NotImplemented
+            if dtype is not None and not tf.as_dtype(dtype).is_compatible_with(native.dtype):
+                raise TypeError(f"an array of {native.dtype.name} was given where TensorFlow wants {tf.as_dtype(dtype).name}")
+            return native
+
+        tf.register_tensor_conversion_function(wrapper, convert, priority=0)
+
+    def compute_dtype(self, ufunc: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        return ufuncs.compute_dtype(ufunc, dtype)
+
+    def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:
+        with tf.init_scope():
+            if self._generator is None:
+                self._generator = tf.random.Generator.from_non_deterministic_state()
+        draw = {"normal": self._generator.normal, "uniform": self._generator.uniform}[kind]
+        if device is None:
+            return draw(shape, dtype=tf.as_dtype(dtype))
+        with tf.device(device):
+            return draw(shape, dtype=tf.as_dtype(dtype))
+
+    def seed(self, n: int) -> None:
+        with tf.init_scope():
+            if self._generator is None:
+                self._generator = tf.random.Generator.from_seed(n)
+            else:
+                self._generator.reset_from_seed(n)
+
+
+def _host_memory() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not on Windows
+        return -1

@@ -1,0 +1,129 @@
+"""What every module of this backend stands on: dtypes, raw operations, cheap constants.
+
+``tf.add`` costs twice the operation it calls, and a Python list given as an axis or a shape costs three times as much
+again (15 µs to become a tensor). So kernels call the generated functions behind ``tf.raw_ops`` and hand them constants
+made once.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache, lru_cache
+from typing import Any, Callable
+
+import ml_dtypes
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.eager import record  # the public API does not tell whether a GradientTape is recording
+
+Tensor = Any
+DType = np.dtype[Any]
+
+EagerTensor: type = tf.__internal__.EagerTensor
+
+BFLOAT16: DType = np.dtype(ml_dtypes.bfloat16)
+
+_TYPES: tuple[Any, ...] = (
+    *(np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
+    *(np.float16, np.float32, np.float64, np.complex64, np.complex128, BFLOAT16),
+)
+
+ENUM: dict[DType, int] = {np.dtype(t): tf.as_dtype(np.dtype(t)).as_datatype_enum for t in _TYPES}
+"""NumPy's dtype -> TensorFlow's number for it, which is what its C functions take."""
+
+FROM_ENUM: dict[int, DType] = {number: dtype for dtype, number in ENUM.items()}
+
+for _alias in (np.longlong, np.ulonglong, np.intc, np.uintc, np.long, np.ulong):  # second names of one size hash apart
+    ENUM.setdefault(np.dtype(_alias), ENUM[np.dtype(np.dtype(_alias).str)])
+
+INT64_ENUM = ENUM[np.dtype(np.int64)]
+
+BOOL = tf.bool
+UNSIGNED = frozenset({tf.uint8, tf.uint16, tf.uint32, tf.uint64})
+INTEGERS = UNSIGNED | {tf.int8, tf.int16, tf.int32, tf.int64}
+COMPLEX = frozenset({tf.complex64, tf.complex128})
+HALVES = frozenset({tf.float16, tf.bfloat16})
+
+BITS: dict[Any, Any] = {tf.float16: tf.int16, tf.bfloat16: tf.int16, tf.float32: tf.int32, tf.float64: tf.int64}
+"""Floating type -> the signed integers of the same size."""
+
+UNSIGNED_TWIN: dict[Any, Any] = {
+    tf.int8: tf.uint8, tf.int16: tf.uint16, tf.int32: tf.uint32, tf.int64: tf.uint64,
+    tf.uint8: tf.uint8, tf.uint16: tf.uint16, tf.uint32: tf.uint32, tf.uint64: tf.uint64,
+}  # fmt: skip
+
+REAL: dict[Any, Any] = {tf.complex64: tf.float32, tf.complex128: tf.float64}
+"""Complex type -> type of its parts."""
+
+PYTHON = frozenset({bool, int, float, complex})
+
+
+def raw(name: str) -> Callable[..., Any]:
+    """The generated function behind a ``tf.raw_ops`` name, which takes its arguments by position.
+
+    The public one only checks that they are given by keyword (0.4 µs).
+    """
+    return inspect.unwrap(getattr(tf.raw_ops, name))
+
+
+@cache
+def host() -> str:
+    """The full name of the host's device."""
+    with tf.init_scope(), tf.device("CPU:0"):
+        return str(tf.constant(0).device)
+
+
+@cache
+def accelerated() -> bool:
+    """Whether operations may run anywhere but on the one CPU device."""
+    return len(tf.config.list_logical_devices()) > 1
+
+
+@lru_cache(maxsize=8192)
+def ints(values: tuple[int, ...]) -> Tensor:
+    """A constant int64 vector in host memory: an axis, a shape, the start of a slice.
+
+    It is an eager tensor inside a ``tf.function`` too, which embeds small ones as constants.
+    """
+    return EagerTensor(values, host(), INT64_ENUM)
+
+
+@lru_cache(maxsize=8192)
+def integer(value: int) -> Tensor:
+    """A constant int64 scalar in host memory."""
+    return EagerTensor(value, host(), INT64_ENUM)
+
+
+def scalar(value: Any, like: Tensor) -> Tensor:
+    """A Python number in the dtype of a tensor; also for the first operand, which graphs would give a default dtype."""
+    return EagerTensor(value, host(), like.dtype.as_datatype_enum)
+
+
+def dims(a: Tensor) -> tuple[int, ...]:
+    """The shape; dimensions unknown while tracing are None."""
+    return a._shape_tuple() if type(a) is EagerTensor else tuple(a.shape.as_list())
+
+
+def on_host(a: Tensor) -> bool:
+    """Whether the value is known now and in host memory."""
+    return type(a) is EagerTensor and ":CPU:" in a.device
+
+
+def taped() -> bool:
+    """Whether a gradient tape is recording: it keeps operands, so their memory must not be written."""
+    return bool(record.could_possibly_record())
+
+
+_deep_copy, _identity, _neg = raw("DeepCopy"), raw("Identity"), raw("Neg")
+
+
+def fresh(a: Tensor) -> Tensor:
+    """The same values in a buffer of their own, which nothing else sees.
+
+    A graph has no buffers to write to, so there the value itself will do. DeepCopy has no gradient.
+    """
+    if type(a) is not EagerTensor:
+        return _identity(a)
+    if a.dtype.is_integer or a.dtype is BOOL or not taped():
+        return _deep_copy(a)
+    return _neg(_neg(a))

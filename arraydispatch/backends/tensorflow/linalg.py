@@ -1,0 +1,241 @@
+"""Products, factorisations and Fourier transforms of TensorFlow."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+import numpy as np
+import tensorflow as tf
+
+from arraydispatch.backends.tensorflow.core import BOOL, COMPLEX, HALVES, EagerTensor, dims, ints, raw
+
+Tensor = Any
+
+_cast, _bitcast, _reshape, _transpose, _broadcast_to = (
+    raw("Cast"), raw("Bitcast"), raw("Reshape"), raw("Transpose"), raw("BroadcastTo"),
+)  # fmt: skip
+_matmul, _batch_matmul = raw("MatMul"), raw("BatchMatMulV2")
+_conj, _real, _not_equal = raw("Conj"), raw("Real"), raw("NotEqual")
+_cholesky, _qr, _svd, _eigh, _eig = raw("Cholesky"), raw("Qr"), raw("Svd"), raw("SelfAdjointEigV2"), raw("Eig")
+_solve, _inverse, _determinant, _log_determinant = (
+    raw("MatrixSolve"), raw("MatrixInverse"), raw("MatrixDeterminant"), raw("LogMatrixDeterminant"),
+)  # fmt: skip
+_FFT = {1: raw("FFT"), 2: raw("FFT2D"), 3: raw("FFT3D")}
+_IFFT = {1: raw("IFFT"), 2: raw("IFFT2D"), 3: raw("IFFT3D")}
+_rfft, _irfft = raw("RFFT"), raw("IRFFT")
+
+_WIDER: dict[Any, Any] = {tf.int8: tf.int32, tf.uint8: tf.int32, tf.uint16: tf.int32, tf.uint32: tf.int64}
+"""Integers without a product -> a type with one. Its low bits are those of the narrow product."""
+
+
+def _product(a: Tensor, b: Tensor) -> Tensor:
+    ra, rb = a.shape.rank, b.shape.rank
+    if ra == 2 and rb == 2:
+        return _matmul(a, b)
+    if ra > 1 and rb > 1:
+        return _batch_matmul(a, b)
+    sa, sb = dims(a), dims(b)
+    if ra == 1:
+        a = _reshape(a, ints((1, *sa)))
+    if rb == 1:
+        b = _reshape(b, ints((*sb, 1)))
+    shape = sb[:-2] + sb[-1:] if ra == 1 and rb > 1 else () if ra == 1 else sa[:-1]
+    return _reshape((_matmul if ra <= 2 and rb <= 2 else _batch_matmul)(a, b), ints(shape))
+
+
+def matmul(a: Tensor, b: Tensor) -> Tensor:
+    """16-bit floats accumulate in float32, as NumPy's do; integers TensorFlow cannot multiply go through wider ones."""
+    dtype = a.dtype
+    if dtype in HALVES:
+        return _cast(_product(_cast(a, tf.float32), _cast(b, tf.float32)), dtype)
+    if dtype is BOOL:  # a sum of ones and zeros in float32 is zero only if all are
+        return _cast(_product(_cast(a, tf.float32), _cast(b, tf.float32)), dtype)
+    if dtype is tf.uint64:
+        return _bitcast(_product(_bitcast(a, tf.int64), _bitcast(b, tf.int64)), dtype)
+    wide = _WIDER.get(dtype)
+    if wide is not None:
+        return _cast(_product(_cast(a, wide), _cast(b, wide)), dtype)
+    return _product(a, b)
+
+
+# -- factorisations --------------------------------------------------------------------------------------------------
+
+
+def _checked(message: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """TensorFlow's InvalidArgumentError as NumPy's LinAlgError."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any) -> Any:
+            try:
+                return function(*args)
+            except tf.errors.InvalidArgumentError as error:
+                raise np.linalg.LinAlgError(message) from error
+
+        run.__name__ = run.__qualname__ = function.__name__
+        run.__doc__ = function.__doc__
+        return run
+
+    return decorate
+
+
+def _adjoint(a: Tensor) -> Tensor:
+    rank = a.shape.rank
+    swapped = _transpose(a, ints((*range(rank - 2), rank - 1, rank - 2)))
+    return _conj(swapped) if a.dtype in COMPLEX else swapped
+
+
+def _parts(a: Tensor) -> Tensor:
+    """The real part of what TensorFlow calls complex and is real."""
+    if a.dtype not in COMPLEX:
+        return a
+    return _real(a, tf.float64 if a.dtype is tf.complex128 else tf.float32)
+
+
+def _refuse_nan(a: Tensor, message: str) -> None:
+    """Raise where LAPACK reports failure and TensorFlow marks it with NaN; values are not known while tracing."""
+    if type(a) is EagerTensor and np.isnan(a.numpy()).any():
+        raise np.linalg.LinAlgError(message)
+
+
+def cholesky(a: Tensor) -> Tensor:
+    out = _cholesky(a)
+    if type(out) is EagerTensor:
+        diagonal = np.diagonal(out.numpy(), axis1=-2, axis2=-1)
+        if not (diagonal.real > 0).all():
+            raise np.linalg.LinAlgError("Matrix is not positive definite")
+    return out
+
+
+def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
+    """Of an empty matrix by hand: TensorFlow leaves the complete factor unset."""
+    shape = dims(a)
+    if 0 in shape[-2:]:
+        m, n = shape[-2:]
+        k = m if complete else min(m, n)
+        eye = tf.eye(m, k, shape[:-2], a.dtype)
+        return eye, tf.zeros((*shape[:-2], k, n), a.dtype)
+    q, r = _qr(a, complete)
+    return q, r
+
+
+def svd(a: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
+    shape = dims(a)
+    if 0 in shape[-2:]:
+        m, n = shape[-2:]
+        ku, kv = (m, n) if full_matrices else (0, 0)
+        kind = tf.float64 if a.dtype in (tf.complex128, tf.float64) else tf.float32
+        lead = shape[:-2]
+        return tf.eye(m, ku, lead, a.dtype), tf.zeros((*lead, 0), kind), tf.eye(kv, n, lead, a.dtype)
+    s, u, v = _svd(a, True, full_matrices)
+    s = _parts(s)
+    _refuse_nan(s, "SVD did not converge")
+    return u, s, _adjoint(v)
+
+
+def svdvals(a: Tensor) -> Tensor:
+    s = _parts(_svd(a, False, False)[0])
+    _refuse_nan(s, "SVD did not converge")
+    return s
+
+
+def _triangle(a: Tensor, lower: bool) -> Tensor:
+    """TensorFlow reads the lower triangle: the upper one is that of the adjoint."""
+    return a if lower else _adjoint(a)
+
+
+@_checked("Eigenvalues did not converge")
+def eigh(a: Tensor, lower: bool) -> tuple[Tensor, Tensor]:
+    w, v = _eigh(_triangle(a, lower), True)
+    return _parts(w), v
+
+
+@_checked("Eigenvalues did not converge")
+def eigvalsh(a: Tensor, lower: bool) -> Tensor:
+    return _parts(_eigh(_triangle(a, lower), False)[0])
+
+
+def _complex_of(a: Tensor) -> Any:
+    return tf.complex128 if a.dtype in (tf.float64, tf.complex128) else tf.complex64
+
+
+@_checked("Eigenvalues did not converge")
+def eig(a: Tensor) -> tuple[Tensor, Tensor]:
+    w, v = _eig(a, _complex_of(a), True)
+    return w, v
+
+
+@_checked("Eigenvalues did not converge")
+def eigvals(a: Tensor) -> Tensor:
+    return _eig(a, _complex_of(a), False)[0]
+
+
+@_checked("Singular matrix")
+def solve(a: Tensor, b: Tensor) -> Tensor:
+    """TensorFlow does not broadcast the stacks."""
+    sa, sb = dims(a), dims(b)
+    lead = np.broadcast_shapes(sa[:-2], sb[:-2])
+    if sa[:-2] != lead:
+        a = _broadcast_to(a, ints(lead + sa[-2:]))
+    if sb[:-2] != lead:
+        b = _broadcast_to(b, ints(lead + sb[-2:]))
+    return _solve(a, b)
+
+
+@_checked("Singular matrix")
+def inv(a: Tensor) -> Tensor:
+    return _inverse(a)
+
+
+def slogdet(a: Tensor) -> tuple[Tensor, Tensor]:
+    sign, logabsdet = _log_determinant(a)
+    return sign, _parts(logabsdet)
+
+
+def det(a: Tensor) -> Tensor:
+    return _determinant(a)
+
+
+# -- Fourier transforms ----------------------------------------------------------------------------------------------
+
+
+def _transform(table: dict[int, Callable[..., Any]], a: Tensor, axes: tuple[int, ...]) -> Tensor:
+    """TensorFlow transforms the last one to three axes: turn the wanted ones there, three at a time."""
+    if math.prod(dims(a)) == 0:
+        return a
+    while axes:
+        now, axes = axes[-3:], axes[:-3]
+        a = _at_end(table[len(now)], a, now)
+    return a
+
+
+def _at_end(function: Callable[[Tensor], Tensor], a: Tensor, axes: tuple[int, ...]) -> Tensor:
+    rank = a.shape.rank
+    axes = tuple([axis % rank for axis in axes])
+    perm = (*(axis for axis in range(rank) if axis not in axes), *axes)
+    if perm == tuple(range(rank)):
+        return function(a)
+    back = tuple([perm.index(axis) for axis in range(rank)])
+    return _transpose(function(_transpose(a, ints(perm))), ints(back))
+
+
+def fftn(a: Tensor, axes: tuple[int, ...]) -> Tensor:
+    return _transform(_FFT, a, tuple(axes))
+
+
+def ifftn(a: Tensor, axes: tuple[int, ...]) -> Tensor:
+    return _transform(_IFFT, a, tuple(axes))
+
+
+def _length(n: int) -> Tensor:
+    return tf.constant((n,), tf.int32)
+
+
+def rfft(a: Tensor, axis: int) -> Tensor:
+    n, kind = dims(a)[axis], _complex_of(a)
+    return _at_end(lambda x: _rfft(x, _length(n), kind), a, (axis,))
+
+
+def irfft(a: Tensor, n: int, axis: int) -> Tensor:
+    kind = tf.float64 if a.dtype is tf.complex128 else tf.float32
+    return _at_end(lambda x: _irfft(x, _length(n), kind), a, (axis,))

@@ -1,0 +1,485 @@
+"""The primitives of TensorFlow: see ``PRIMITIVES`` in ``backends/base.py`` for what each must do.
+
+Tensors are immutable, so an update is a new tensor. ``slice_update_donated`` and ``scatter_donated`` write into the
+tensor they are given: for one whose buffer nobody else can see.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from arraydispatch.backends.base import Unsupported
+from arraydispatch.backends.tensorflow.core import (
+    BITS,
+    BOOL,
+    COMPLEX,
+    ENUM,
+    INT64_ENUM,
+    EagerTensor,
+    accelerated,
+    dims,
+    fresh,
+    host,
+    integer,
+    ints,
+    on_host,
+    raw,
+    taped,
+)
+from arraydispatch.backends.tensorflow.linalg import (
+    cholesky,
+    det,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    fftn,
+    ifftn,
+    inv,
+    irfft,
+    matmul,
+    qr,
+    rfft,
+    slogdet,
+    solve,
+    svd,
+    svdvals,
+)
+
+__all__ = [
+    "argmax", "argmin", "argsort", "astype", "bincount", "broadcast_to", "cholesky", "complex", "concatenate", "copy",
+    "det", "eig", "eigh", "eigvals", "eigvalsh", "fftn", "flip", "full", "gather", "ifftn", "imag", "inv", "iota",
+    "irfft", "mask", "matmul", "nonzero", "pad", "qr", "real", "reshape", "rfft", "scatter", "scatter_donated",
+    "searchsorted", "slice", "slice_update", "slice_update_donated", "slogdet", "solve", "sort", "svd", "svdvals",
+    "take", "take_along_axis", "transpose", "view_dtype", "where",
+]  # fmt: skip
+
+Tensor = Any
+Shape = tuple[int, ...]
+DType = np.dtype[Any]
+Key = tuple[builtins.slice, ...]
+
+_add, _sub, _mul = raw("AddV2"), raw("Sub"), raw("Mul")
+_less, _equal, _not_equal, _and, _not = raw("Less"), raw("Equal"), raw("NotEqual"), raw("LogicalAnd"), raw("LogicalNot")
+_invert, _select, _cast, _bitcast, _fill, _range = (
+    raw("Invert"), raw("SelectV2"), raw("Cast"), raw("Bitcast"), raw("Fill"), raw("Range"),
+)  # fmt: skip
+_reshape, _transpose, _broadcast_to, _reverse, _concat, _pad = (
+    raw("Reshape"), raw("Transpose"), raw("BroadcastTo"), raw("ReverseV2"), raw("ConcatV2"), raw("PadV2"),
+)  # fmt: skip
+_slice, _strided_slice, _slice_update = raw("Slice"), raw("StridedSlice"), raw("TensorStridedSliceUpdate")
+_gather, _gather_nd, _where, _unpack, _pack = (
+    raw("GatherV2"), raw("GatherNd"), raw("Where"), raw("Unpack"), raw("Pack"),
+)  # fmt: skip
+_SCATTER = {
+    "set": raw("TensorScatterUpdate"),
+    "add": raw("TensorScatterAdd"),
+    "maximum": raw("TensorScatterMax"),
+    "minimum": raw("TensorScatterMin"),
+}
+_segment_max, _segment_prod = raw("UnsortedSegmentMax"), raw("UnsortedSegmentProd")
+_top_k, _arg_max, _arg_min, _any, _max, _min = (
+    raw("TopKV2"), raw("ArgMax"), raw("ArgMin"), raw("Any"), raw("Max"), raw("Min"),
+)  # fmt: skip
+_lower_bound, _upper_bound, _bincount = raw("LowerBound"), raw("UpperBound"), raw("DenseBincount")
+_real, _imag, _complex = raw("Real"), raw("Imag"), raw("Complex")
+
+# -- making and moving -----------------------------------------------------------------------------------------------
+
+
+def _placed(device: Any) -> AbstractContextManager[Any]:
+    return nullcontext() if device is None or not accelerated() else tf.device(device)
+
+
+def full(shape: Shape, value: Any, dtype: DType, device: Any) -> Tensor:
+    if isinstance(value, tf.Tensor):
+        item = astype(value, dtype)
+    elif type(value) is float and dtype.kind == "f":
+        item = EagerTensor(value, host(), ENUM[dtype])
+    else:
+        # An ndarray of its own: the constructor keeps one memory for equal Python numbers.
+        item = EagerTensor(np.asarray(value).astype(dtype), host(), None)
+    if not accelerated():
+        return _fill(ints(tuple(shape)), item) if shape else item
+    with _placed(device):
+        return _fill(ints(tuple(shape)), item)
+
+
+_RANGES = frozenset(np.dtype(t) for t in (np.int32, np.int64, np.float32, np.float64))
+
+
+def iota(n: int, dtype: DType, device: Any) -> Tensor:
+    """0, 1, … n-1, cast from int64 for the types without a range."""
+    with _placed(device):
+        if dtype not in _RANGES:
+            return astype(_range(integer(0), integer(n), integer(1)), dtype)
+        number = ENUM[dtype]
+        return _range(*(EagerTensor(x, host(), number) for x in (0, n, 1)))
+
+
+_UINT32 = np.dtype(np.uint32)
+
+
+def astype(a: Tensor, dtype: DType) -> Tensor:
+    """A C cast: complex to bool looks at both parts; floats to uint32 go by way of int64, as in C on x86-64."""
+    number = ENUM[dtype]
+    current = a.dtype
+    if current.as_datatype_enum == number:
+        return a
+    if dtype.kind == "b" and current in COMPLEX:
+        return _not_equal(a, 0)
+    if current in BITS and dtype == _UINT32:
+        a = _cast(a, INT64_ENUM)
+    return _cast(a, number)
+
+
+def copy(a: Tensor) -> Tensor:
+    return fresh(a)
+
+
+def view_dtype(a: Tensor, dtype: DType) -> Tensor:
+    """A bitcast, which TensorFlow lacks for booleans."""
+    if a.dtype is BOOL:
+        a = _cast(a, tf.uint8)
+    if dtype.kind == "b":
+        return _not_equal(_bitcast(a, tf.uint8), 0)
+    return fresh(_bitcast(a, ENUM[dtype]))
+
+
+# -- shape -----------------------------------------------------------------------------------------------------------
+
+
+def reshape(a: Tensor, shape: Shape) -> Tensor:
+    return _reshape(a, ints(tuple(shape)))
+
+
+def transpose(a: Tensor, perm: Shape) -> Tensor:
+    return _transpose(a, ints(tuple(perm)))
+
+
+def broadcast_to(a: Tensor, shape: Shape) -> Tensor:
+    return _broadcast_to(a, ints(tuple(shape)))
+
+
+def flip(a: Tensor, axes: Shape) -> Tensor:
+    return _reverse(a, ints(tuple(axes))) if axes else fresh(a)
+
+
+def concatenate(arrays: Sequence[Tensor], axis: int) -> Tensor:
+    return _concat(list(arrays), integer(axis)) if len(arrays) > 1 else fresh(arrays[0])
+
+
+def pad(a: Tensor, widths: Sequence[tuple[int, int]], value: Any) -> Tensor:
+    flat = tuple([width for pair in widths for width in pair])
+    if not any(flat):
+        return fresh(a)
+    widths_ = _reshape(ints(flat), ints((len(widths), 2)))
+    if not isinstance(value, tf.Tensor):
+        value = EagerTensor(np.asarray(value).astype(a.dtype.as_numpy_dtype), host(), None)
+    return _pad(a, widths_, value)
+
+
+# -- elements --------------------------------------------------------------------------------------------------------
+
+
+def slice(a: Tensor, key: Key) -> Tensor:
+    """Unit steps by way of ``Slice``, which costs two thirds of ``StridedSlice``."""
+    starts, sizes = [], []
+    for part in key:
+        if part.step != 1 and part.step is not None:
+            return _stepped(a, key)
+        start, size = part.start, part.stop - part.start
+        if size <= 0:
+            start = size = 0
+        starts.append(start)
+        sizes.append(size)
+    return _slice(a, ints(tuple(starts)), ints(tuple(sizes)))
+
+
+def _bounds(key: Key) -> tuple[Tensor, Tensor, Tensor]:
+    starts = tuple([part.start for part in key])
+    stops = tuple([part.stop for part in key])
+    return ints(starts), ints(stops), ints(tuple([part.step or 1 for part in key]))
+
+
+def _stepped(a: Tensor, key: Key) -> Tensor:
+    return _strided_slice(a, *_bounds(key))
+
+
+def slice_update(a: Tensor, key: Key, value: Tensor) -> Tensor:
+    return _slice_update(a, *_bounds(key), value)
+
+
+class _Memory:
+    """The memory of a tensor as NumPy's array interface, writable."""
+
+    __slots__ = ("__array_interface__", "tensor")
+
+    def __init__(self, a: Tensor) -> None:
+        interface: dict[str, Any] = np.asarray(memoryview(a)).__array_interface__
+        interface["data"] = (interface["data"][0], False)
+        self.__array_interface__ = interface
+        self.tensor = a
+
+
+def _writable(a: Tensor) -> bool:
+    # A 0-d tensor may be the one TensorFlow keeps for all equal Python numbers; NumPy has no buffers of bfloat16.
+    return on_host(a) and a.shape.rank > 0 and a.dtype is not tf.bfloat16 and not taped()
+
+
+def slice_update_donated(a: Tensor, key: Key, value: Tensor) -> Tensor:
+    """`slice_update` in the buffer of ``a``: for a buffer nobody else can see. TensorFlow would copy all of it."""
+    if not _writable(a) or not on_host(value):
+        return slice_update(a, key, value)
+    np.asarray(_Memory(a))[key] = np.asarray(memoryview(value))
+    return a
+
+
+def gather(a: Tensor, indices: Sequence[Tensor]) -> Tensor:
+    if len(indices) == 1:
+        return _gather(a, indices[0], integer(0))
+    return _gather_nd(a, _pack(list(indices), -1))
+
+
+def take(a: Tensor, indices: Tensor, axis: int) -> Tensor:
+    return _gather(a, indices, integer(axis))
+
+
+def _swapped(rank: int, axis: int) -> Shape:
+    """The permutation that swaps an axis with the last."""
+    perm = list(range(rank))
+    perm[axis], perm[-1] = perm[-1], perm[axis]
+    return tuple(perm)
+
+
+def _take_last(a: Tensor, indices: Tensor) -> Tensor:
+    last = a.shape.rank - 1
+    return _gather(a, indices, integer(last), last)
+
+
+def take_along_axis(a: Tensor, indices: Tensor, axis: int) -> Tensor:
+    rank = a.shape.rank
+    if axis in (-1, rank - 1):
+        return _take_last(a, indices)
+    perm = ints(_swapped(rank, axis))
+    return _transpose(_take_last(_transpose(a, perm), _transpose(indices, perm)), perm)
+
+
+def _truth(a: Tensor) -> Tensor:
+    return a if a.dtype is BOOL else _not_equal(a, 0)
+
+
+def nonzero(a: Tensor) -> tuple[Tensor, ...]:
+    rank = a.shape.rank
+    if rank == 0:
+        a, rank = _reshape(a, ints((1,))), 1
+    places = _where(_truth(a))
+    return (_reshape(places, ints((-1,))),) if rank == 1 else tuple(_unpack(places, rank, 1))
+
+
+def mask(a: Tensor, mask: Tensor) -> Tensor:
+    flat = ints((-1,))
+    places = _reshape(_where(_reshape(mask, flat)), flat)
+    return _gather(_reshape(a, flat), places, integer(0))
+
+
+def where(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    return _select(condition, x, y)
+
+
+# -- scatter ---------------------------------------------------------------------------------------------------------
+
+
+def _flat_index(indices: Sequence[Tensor], lead: Shape) -> Tensor:
+    flat = indices[0]
+    for n, index in zip(lead[1:], indices[1:]):
+        flat = _add(_mul(flat, integer(n)), index)
+    return flat
+
+
+def scatter(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Tensor:
+    """A new tensor. Among equal indices the last value stays: the CPU goes in order, other devices do not."""
+    k, shape = len(indices), dims(a)
+    count = dims(indices[0])
+    updates = count + shape[k:]
+    if dims(value) != updates:
+        value = _broadcast_to(value, ints(updates))
+    if a.dtype is BOOL and how != "set":
+        joined = "maximum" if how in ("add", "maximum") else "minimum"
+        return _cast(scatter(_cast(a, tf.uint8), indices, _cast(value, tf.uint8), joined), tf.bool)
+    if how == "multiply":
+        return _scatter_multiply(a, indices, value, shape)
+    if how in ("maximum", "minimum"):
+        if a.dtype in COMPLEX:
+            raise Unsupported("TensorFlow does not order complex numbers")
+        if a.dtype in BITS:
+            return _scatter_extremum(a, indices, value, how)
+    elif how == "set" and accelerated() and math.prod(count) > 1:
+        value = _last_values(indices, value, shape[:k])
+    return _SCATTER[how](a, _pack(list(indices), -1), value)
+
+
+def _last_values(indices: Sequence[Tensor], value: Tensor, lead: Shape) -> Tensor:
+    """Give all writers of one place the value of the last of them."""
+    flat = _flat_index(indices, lead)
+    count = dims(flat)
+    n = math.prod(count)
+    order = _range(integer(0), integer(n), integer(1))
+    newest = _segment_max(order, _reshape(flat, ints((-1,))), integer(math.prod(lead)))
+    rows = _reshape(value, ints((n, *dims(value)[len(count) :])))
+    return _gather(rows, _gather(newest, flat, integer(0)), integer(0))
+
+
+def _scatter_multiply(a: Tensor, indices: Sequence[Tensor], value: Tensor, shape: Shape) -> Tensor:
+    """Multiply by the product of the values for each place (1 where there is none)."""
+    k = len(indices)
+    factors = _segment_prod(value, _flat_index(indices, shape[:k]), integer(math.prod(shape[:k])))
+    return _mul(a, _reshape(factors, ints(shape)))
+
+
+def _scatter_extremum(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Tensor:
+    """TensorFlow's scatter loses NaN: mark the places it was written to, by a second one."""
+    places = _pack(list(indices), -1)
+    out = _SCATTER[how](a, places, value)
+    lost = _SCATTER["maximum"](
+        _cast(_not_equal(a, a), tf.uint8), places, _cast(_not_equal(value, value), tf.uint8)
+    )
+    nan = EagerTensor(np.array(np.nan, a.dtype.as_numpy_dtype), host(), None)
+    return _select(_cast(lost, tf.bool), nan, out)
+
+
+_NUMPY_SCATTER = {"add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum}
+
+
+def scatter_donated(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Tensor:
+    """`scatter` in the buffer of ``a``: for a buffer nobody else can see."""
+    if not _writable(a) or not on_host(value) or not all(map(on_host, indices)):
+        return scatter(a, indices, value, how)
+    out = np.asarray(_Memory(a))
+    key = tuple([np.asarray(memoryview(index)) for index in indices])
+    if how == "set":
+        out[key] = np.asarray(memoryview(value))
+    else:
+        _NUMPY_SCATTER[how].at(out, key, np.asarray(memoryview(value)))
+    return a
+
+
+# -- order -----------------------------------------------------------------------------------------------------------
+
+
+def _order(a: Tensor) -> Tensor:
+    """Integers in the order of the elements: NaN last and all equal, -0.0 equal to 0.0."""
+    dtype = a.dtype
+    if dtype is BOOL:
+        return _cast(a, tf.uint8)
+    integers = BITS.get(dtype)
+    if integers is None:
+        return a
+    bits = _bitcast(a, integers)
+    lowest = EagerTensor(integers.min, host(), integers.as_datatype_enum)
+    highest = EagerTensor(integers.max, host(), integers.as_datatype_enum)
+    return _select(_not_equal(a, a), highest, _select(_less(bits, 0), _sub(lowest, bits), bits))
+
+
+def _argsort_last(a: Tensor, n: int) -> Tensor:
+    """Stable: of equal elements ``TopKV2`` gives the lower index first. ~x turns the order of integers round."""
+    return _top_k(_invert(_order(a)), integer(n), True, INT64_ENUM)[1]
+
+
+def _complex_argsort_last(a: Tensor, n: int) -> Tensor:
+    """By where their NaNs are, then real, then imaginary part: NumPy's order."""
+    re, im = real(a), imag(a)
+    nans = [_cast(_not_equal(part, part), tf.int32) for part in (re, im)]
+    order = _argsort_last(im, n)
+    for key in (re, _add(_add(nans[0], nans[0]), nans[1])):
+        order = _take_last(order, _argsort_last(_take_last(key, order), n))
+    return order
+
+
+def _sort_last(a: Tensor, n: int) -> Tensor:
+    if a.dtype in BITS or a.dtype in COMPLEX:
+        return _take_last(a, argsort(a, -1))
+    down = _top_k(_invert(_order(a)), integer(n), True, INT64_ENUM)[0]
+    return _cast(_invert(down), tf.bool) if a.dtype is BOOL else _invert(down)
+
+
+def _along(function: Any, a: Tensor, axis: int) -> Tensor:
+    """Apply a function of the last axis (and its length) to another."""
+    shape = dims(a)
+    rank = len(shape)
+    if axis in (-1, rank - 1):
+        return function(a, shape[-1])
+    perm = ints(_swapped(rank, axis))
+    return _transpose(function(_transpose(a, perm), shape[axis]), perm)
+
+
+def sort(a: Tensor, axis: int) -> Tensor:
+    return _along(_sort_last, a, axis)
+
+
+def argsort(a: Tensor, axis: int) -> Tensor:
+    return _along(_complex_argsort_last if a.dtype in COMPLEX else _argsort_last, a, axis)
+
+
+def _arg_extremum(a: Tensor, axis: int, find: Any, reduce: Any, worst: float) -> Tensor:
+    dtype = a.dtype
+    place = integer(axis)
+    if dtype in COMPLEX:
+        # Of the elements with the best real part, the first with the best imaginary part.
+        re, im = real(a), imag(a)
+        nan = _not_equal(a, a)
+        low = EagerTensor(worst, host(), re.dtype.as_datatype_enum)
+        re = _select(nan, low, re)
+        best = _and(_equal(re, reduce(re, place, True)), _not(nan))
+        im = _select(best, im, low)
+        best = _and(best, _equal(im, reduce(im, place, True)))
+        return _arg_max(_select(_any(nan, place, True), nan, best), place)
+    if dtype not in BITS:
+        return find(a, place)
+    nan = _not_equal(a, a)
+    return _select(_any(nan, place), _arg_max(nan, place), find(a, place))
+
+
+def argmax(a: Tensor, axis: int) -> Tensor:
+    """TensorFlow skips NaN, or does not, depending on where it stands."""
+    return _arg_extremum(a, axis, _arg_max, _max, -math.inf)
+
+
+def argmin(a: Tensor, axis: int) -> Tensor:
+    return _arg_extremum(a, axis, _arg_min, _min, math.inf)
+
+
+def searchsorted(a: Tensor, values: Tensor, side: str) -> Tensor:
+    if a.dtype in COMPLEX:
+        raise Unsupported("TensorFlow does not order complex numbers")
+    row = ints((1, -1))
+    bound = _lower_bound if side == "left" else _upper_bound
+    places = bound(_reshape(_order(a), row), _reshape(_order(values), row), INT64_ENUM)
+    return _reshape(places, ints(dims(values)))
+
+
+def bincount(x: Tensor, weights: Tensor | None, length: int) -> Tensor:
+    if weights is None:
+        weights = EagerTensor(np.empty(0, np.int64), host(), None)
+    return _bincount(x, integer(length), weights)
+
+
+# -- complex ---------------------------------------------------------------------------------------------------------
+
+
+def real(a: Tensor) -> Tensor:
+    return _real(a, tf.float64 if a.dtype is tf.complex128 else tf.float32)
+
+
+def imag(a: Tensor) -> Tensor:
+    return _imag(a, tf.float64 if a.dtype is tf.complex128 else tf.float32)
+
+
+def complex(re: Tensor, im: Tensor) -> Tensor:
+    return _complex(re, im, tf.complex128 if re.dtype is tf.float64 else tf.complex64)

@@ -1,0 +1,128 @@
+"""NumPy's ``ufunc.reduce`` and ``ufunc.accumulate`` -> TensorFlow kernel."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+import tensorflow as tf
+
+from arraydispatch.backends.tensorflow import primitives
+from arraydispatch.backends.tensorflow.core import BOOL, COMPLEX, HALVES, dims, fresh, integer, ints, raw
+
+__all__ = ["ACCUMULATE", "REDUCE"]
+
+Tensor = Any
+Axes = tuple[int, ...]
+Kernel = Callable[..., Tensor]
+
+_cast, _not_equal = raw("Cast"), raw("NotEqual")
+_sum, _prod, _max, _min = raw("Sum"), raw("Prod"), raw("Max"), raw("Min")
+_all, _any, _cumsum, _cumprod = raw("All"), raw("Any"), raw("Cumsum"), raw("Cumprod")
+
+
+def _apart(out: Tensor, a: Tensor, axes: Axes) -> Tensor:
+    """TensorFlow hands the operand's own buffer back when only axes of length 1 are reduced."""
+    shape = dims(a)
+    for axis in axes:
+        if shape[axis] != 1:
+            return out
+    return fresh(out)
+
+
+def _arithmetic(op: Kernel, of_bool: Kernel) -> Kernel:
+    """Sum or product: booleans by or, and; 16-bit floats in float32, which TensorFlow does for some axes only."""
+
+    def kernel(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
+        dtype = a.dtype
+        if dtype in HALVES:
+            return _cast(op(_cast(a, tf.float32), ints(axes), keepdims), dtype)
+        return _apart((of_bool if dtype is BOOL else op)(a, ints(axes), keepdims), a, axes)
+
+    return kernel
+
+
+def _extremum(op: Kernel, of_bool: Kernel, find: Kernel) -> Kernel:
+    """Largest or smallest; complex numbers by their lexicographic place."""
+
+    def kernel(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
+        dtype = a.dtype
+        if dtype in COMPLEX:
+            return _complex_extremum(a, axes, keepdims, find) if axes else fresh(a)
+        return _apart((of_bool if dtype is BOOL else op)(a, ints(axes), keepdims), a, axes)
+
+    return kernel
+
+
+def _complex_extremum(a: Tensor, axes: Axes, keepdims: bool, find: Kernel) -> Tensor:
+    shape = dims(a)
+    kept = tuple(axis for axis in range(len(shape)) if axis not in axes)
+    lead = tuple(shape[axis] for axis in kept)
+    rows = primitives.reshape(primitives.transpose(a, kept + axes), (*lead, -1))
+    where = primitives.reshape(find(rows, len(lead)), (*lead, 1))
+    out = primitives.take_along_axis(rows, where, len(lead))
+    return primitives.reshape(out, tuple(1 if i in axes else n for i, n in enumerate(shape)) if keepdims else lead)
+
+
+def _truth(op: Kernel) -> Kernel:
+    def kernel(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
+        if a.dtype is not BOOL:
+            return op(_not_equal(a, 0), ints(axes), keepdims)
+        return _apart(op(a, ints(axes), keepdims), a, axes)
+
+    return kernel
+
+
+REDUCE: dict[Any, Kernel] = {
+    np.add: _arithmetic(_sum, _any),
+    np.multiply: _arithmetic(_prod, _all),
+    np.maximum: _extremum(_max, _any, primitives.argmax),
+    np.minimum: _extremum(_min, _all, primitives.argmin),
+    np.logical_and: _truth(_all),
+    np.logical_or: _truth(_any),
+}
+
+
+def _running(op: Kernel) -> Kernel:
+    """Running sum or product; of booleans, or and and."""
+
+    def kernel(a: Tensor, axis: int) -> Tensor:
+        if a.dtype is BOOL:
+            return _not_equal(op(_cast(a, tf.int64), integer(axis)), 0)
+        return op(a, integer(axis))
+
+    return kernel
+
+
+def _running_extremum(ufunc: Any) -> Kernel:
+    """TensorFlow has no running maximum: each of log2(n) steps doubles the window that an element has seen."""
+
+    def kernel(a: Tensor, axis: int) -> Tensor:
+        from arraydispatch.backends.tensorflow.ufuncs import UFUNCS
+
+        if a.dtype is BOOL:
+            return _cast(kernel(_cast(a, tf.uint8), axis), tf.bool)
+        choose = UFUNCS[ufunc]
+        shape = dims(a)
+        n = shape[axis]
+        key = [slice(0, size, 1) for size in shape]
+
+        def part(x: Tensor, start: int, stop: int) -> Tensor:
+            return primitives.slice(x, (*key[:axis], slice(start, stop, 1), *key[axis + 1 :]))
+
+        out, step = a, 1
+        while step < n:
+            longer = choose(part(out, 0, n - step), part(out, step, n))
+            out = primitives.concatenate([part(out, 0, step), longer], axis)
+            step *= 2
+        return fresh(a) if out is a else out
+
+    return kernel
+
+
+ACCUMULATE: dict[Any, Kernel] = {
+    np.add: _running(_cumsum),
+    np.multiply: _running(_cumprod),
+    np.maximum: _running_extremum(np.maximum),
+    np.minimum: _running_extremum(np.minimum),
+}

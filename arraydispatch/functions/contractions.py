@@ -1,0 +1,335 @@
+"""``np.einsum``: subscripts are compiled once, for each set of shapes, into transposes, reshapes and matrix products."""
+
+from __future__ import annotations
+
+import math
+import operator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import dtypes
+from ..registry import XP, implements
+
+Shape = tuple[int, ...]
+
+
+# -- shared by the products ----------------------------------------------------------------------------------------------
+
+
+def common_operands(xp: XP, a: Any, b: Any) -> tuple[Any, Any]:
+    """Both as arrays of their common dtype; a Python scalar is not weak here (``np.dot(float32, 2.0)`` is float64)."""
+    if not xp.is_array(a):
+        a = xp.asarray(a, like=b if xp.is_array(b) else None)
+    if not xp.is_array(b):
+        b = xp.asarray(b, like=a)
+    left, right = xp.dtype_of(a), xp.dtype_of(b)
+    if left != right:
+        to = dtypes.promote(left, right)
+        a, b = xp.prim.astype(a, to), xp.prim.astype(b, to)
+    return a, b
+
+
+def conjugate(xp: XP, a: Any) -> Any:
+    """The complex conjugate; the array itself if it is real."""
+    return xp.conjugate(a) if xp.dtype_of(a).kind == "c" else a
+
+
+def sum_in_dtype(xp: XP, a: Any, axes: int | Shape) -> Any:
+    """The sum in the array's own dtype, as products have it: small integers wrap, booleans are or-ed."""
+    dtype = xp.dtype_of(a)
+    if dtype == dtypes.BOOL:
+        return xp.logical_or.reduce(a, axis=axes)
+    return xp.add.reduce(a, axis=axes, dtype=dtype)
+
+
+# -- the call ------------------------------------------------------------------------------------------------------------
+
+Label = str | int  # a letter, or a negative int for an axis of the ellipsis
+Labels = tuple[Label, ...]
+Ops = tuple[tuple[str, Any], ...]  # (primitive or "sum", its argument)
+
+
+class _Step(NamedTuple):
+    """One contraction: which operands leave the list, what each goes through, how they meet, what follows."""
+
+    positions: Shape
+    prepare: tuple[Ops, ...]
+    how: str  # "matmul", "multiply", or "" for a single operand
+    finish: Ops
+
+
+@implements(np.einsum)
+def einsum(xp: XP, *operands: Any, optimize: Any = False, **kwargs: Any) -> Any:
+    """`numpy.einsum`."""
+    if unknown := kwargs.keys() - {"dtype", "order", "casting"}:
+        raise TypeError(f"einsum() got an unexpected keyword argument {min(unknown)!r}")
+    if not operands:
+        raise ValueError("must specify the einstein sum subscripts string and at least one operand")
+    if isinstance(operands[0], str):
+        subscripts, given = operands[0], list(operands[1:])
+    else:
+        subscripts, given = _subscripts_of_lists(operands)
+    like = next((x for x in given if xp.is_array(x)), None)
+    arrays = [x if xp.is_array(x) else xp.asarray(x, like=like) for x in given]
+    plan = _einsum_plan(subscripts, tuple(xp.shape_of(x) for x in arrays), _hashable(optimize))
+    arrays = _einsum_cast(xp, arrays, kwargs.get("dtype"), kwargs.get("casting", "safe"))
+    for positions, prepare, how, finish in plan:
+        taken = [_run(xp, arrays.pop(i), ops) for i, ops in zip(positions, prepare)]
+        if how == "matmul":
+            x = xp.prim.matmul(*taken)
+        else:
+            x = xp.multiply(*taken) if how else taken[0]
+        arrays.append(_run(xp, x, finish))
+    result = arrays[0]
+    # NumPy returns a view here. Where values cannot alias, two arrays must not share one.
+    return xp.prim.copy(result) if result is like and not xp.backend.mutable else result
+
+
+def _run(xp: XP, x: Any, ops: Ops) -> Any:
+    for op, argument in ops:
+        x = sum_in_dtype(xp, x, argument) if op == "sum" else getattr(xp.prim, op)(x, argument)
+    return x
+
+
+def _einsum_cast(xp: XP, arrays: list[Any], dtype: Any, casting: Any) -> list[Any]:
+    given = [xp.dtype_of(x) for x in arrays]
+    to = dtypes.promote(*given) if dtype is None else np.dtype(dtype)
+    if dtype is not None:
+        for i, one in enumerate(given):
+            if not np.can_cast(one, to, casting):
+                raise TypeError(
+                    f"Iterator operand {i} dtype could not be cast from {one!r} to {to!r} "
+                    f"according to the rule '{casting}'"
+                )
+    return [x if one == to else xp.prim.astype(x, to) for x, one in zip(arrays, given)]
+
+
+def _hashable(optimize: Any) -> Any:
+    if isinstance(optimize, list | tuple):
+        return tuple(_hashable(x) for x in optimize)
+    return optimize
+
+
+def _subscripts_of_lists(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
+    """``einsum(a, [0, 1], b, [1, 2], [0, 2])`` as a string: 0 to 25 are A to Z, 26 to 51 are a to z."""
+    if len(operands) < 2:
+        raise ValueError("must provide at least an operand and a subscripts list to einsum")
+    pairs = len(operands) // 2
+    terms = [_subscripts_of_list(operands[2 * i + 1]) for i in range(pairs)]
+    text = ",".join(terms)
+    if len(operands) % 2:
+        text += "->" + _subscripts_of_list(operands[-1])
+    return text, [operands[2 * i] for i in range(pairs)]
+
+
+def _subscripts_of_list(subscripts: Any) -> str:
+    text = ""
+    for s in subscripts:
+        if s is Ellipsis:
+            text += "..."
+            continue
+        try:
+            i = operator.index(s)
+        except TypeError:
+            raise TypeError("each subscript must be either an integer or an ellipsis") from None
+        if not 0 <= i < 52:
+            raise ValueError("subscript is not within the valid range [0, 52)")
+        text += chr(ord("A") + i) if i < 26 else chr(ord("a") + i - 26)
+    return text
+
+
+def _einsum_parse(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[list[Labels], Labels]:
+    left, arrow, right = subscripts.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if not shapes or len(terms) != len(shapes):
+        raise ValueError(
+            f"{'fewer' if len(terms) > len(shapes) else 'more'} operands provided to einstein sum function "
+            "than specified in the subscripts string"
+        )
+    inputs: list[Labels] = []
+    longest = 0
+    for i, (term, shape) in enumerate(zip(terms, shapes)):
+        head, dots, tail = _split_ellipsis(term)
+        extra = len(shape) - len(head) - len(tail)
+        if extra < 0 or (extra and not dots):
+            raise ValueError(
+                f"einstein sum subscripts string contains too {'many' if extra < 0 else 'few'} subscripts for operand {i}"
+            )
+        longest = max(longest, extra)
+        inputs.append((*head, *range(-extra, 0), *tail))
+    ellipsis: Labels = tuple(range(-longest, 0))
+    if not arrow:
+        flat = [s for labels in inputs for s in labels if isinstance(s, str)]
+        return inputs, (*ellipsis, *sorted(s for s in set(flat) if flat.count(s) == 1))
+    head, dots, tail = _split_ellipsis(right)
+    if longest and not dots:
+        raise ValueError(
+            "output has more dimensions than subscripts given in einstein sum, "
+            "but no '...' ellipsis provided to broadcast the extra dimensions."
+        )
+    for s in head + tail:
+        if (head + tail).count(s) > 1:
+            raise ValueError(f"einstein sum subscripts string includes output subscript '{s}' multiple times")
+        if not any(s in labels for labels in inputs):
+            raise ValueError(
+                f"einstein sum subscripts string included output subscript '{s}' which never appeared in an input"
+            )
+    return inputs, (*head, *ellipsis, *tail)
+
+
+def _split_ellipsis(term: str) -> tuple[str, str, str]:
+    head, dots, tail = term.partition("...")
+    for s in head + tail:
+        if not (s.isascii() and s.isalpha()):
+            raise ValueError(f"invalid subscript '{s}' in einstein sum subscripts string, subscripts must be letters")
+    return head, dots, tail
+
+
+def _einsum_sizes(inputs: list[Labels], shapes: tuple[Shape, ...]) -> dict[Label, int]:
+    sizes: dict[Label, int] = {}
+    for i, (labels, shape) in enumerate(zip(inputs, shapes)):
+        here: dict[Label, int] = {}
+        for s, n in zip(labels, shape):
+            if here.setdefault(s, n) != n:
+                raise ValueError(f"dimensions in operand {i} for collapsing index '{s}' don't match ({here[s]} != {n})")
+            if sizes.setdefault(s, n) != n:
+                if n != 1 and sizes[s] != 1:
+                    raise ValueError(
+                        "operands could not be broadcast together with remapped shapes: "
+                        f"subscript '{s}' is {sizes[s]} and {n}"
+                    )
+                sizes[s] = n if sizes[s] == 1 else sizes[s]
+    return sizes
+
+
+@lru_cache(maxsize=1024)
+def _einsum_plan(subscripts: str, shapes: tuple[Shape, ...], optimize: Any) -> tuple[_Step, ...]:
+    inputs, output = _einsum_parse(subscripts, shapes)
+    sizes = _einsum_sizes(inputs, shapes)
+    terms: list[tuple[Labels, Shape]] = list(zip(inputs, shapes))
+    steps: list[_Step] = []
+    for chosen in _einsum_path(inputs, output, shapes, optimize):
+        positions = sorted(chosen, reverse=True)
+        while True:
+            now = tuple(positions[:2])
+            taken = [terms.pop(i) for i in now]
+            last = not terms
+            needed = set(output).union(*(labels for labels, _ in terms))
+            step, labels, shape = _einsum_step(now, taken, needed, output if last else None, sizes)
+            steps.append(step)
+            terms.append((labels, shape))
+            positions = [len(terms) - 1, *positions[2:]]
+            if len(positions) == 1:
+                break
+    return tuple(steps)
+
+
+def _einsum_path(inputs: list[Labels], output: Labels, shapes: tuple[Shape, ...], optimize: Any) -> list[Shape]:
+    if len(inputs) <= 2 and not isinstance(optimize, tuple):
+        return [tuple(range(len(inputs)))]
+    letters: dict[Label, str] = {}
+    taken = {s for labels in inputs for s in labels}
+    free = (c for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in taken)
+    for s in sorted(taken, key=str):
+        letters[s] = s if isinstance(s, str) else next(free)
+    text = ",".join("".join(letters[s] for s in labels) for labels in inputs)
+    ghosts = [np.broadcast_to(np.empty(()), shape) for shape in shapes]
+    how = "greedy" if optimize is False or optimize is True or optimize is None else optimize
+    if isinstance(how, tuple) and how and how[0] == "einsum_path":
+        how = list(how)
+    path = np.einsum_path(text + "->" + "".join(letters[s] for s in output), *ghosts, optimize=how)[0]
+    return [tuple(positions) for positions in path[1:]]
+
+
+def _einsum_step(
+    positions: Shape,
+    terms: list[tuple[Labels, Shape]],
+    needed: set[Label],
+    final: Labels | None,
+    sizes: dict[Label, int],
+) -> tuple[_Step, Labels, Shape]:
+    ready = []
+    for i, (labels, shape) in enumerate(terms):
+        others = {s for j, (other, _) in enumerate(terms) if j != i for s in other}
+        ready.append(_einsum_prepare(labels, shape, needed | others, sizes))
+    if len(ready) == 1:
+        ops, labels, shape = ready[0]
+        order = labels if final is None else tuple(s for s in final if s in labels)
+        ops += _permuted(labels, order)
+        return _Step(positions, (ops,), "", ()), order, tuple(shape[labels.index(s)] for s in order)
+    (ops_a, a, shape_a), (ops_b, b, shape_b) = ready
+    size = dict(zip(b, shape_b)) | dict(zip(a, shape_a))
+    batch = tuple(s for s in (final or a) if s in a and s in b and s in needed)
+    summed = tuple(s for s in a if s in b and s not in needed)
+    only_a = tuple(s for s in (final or a) if s in a and s not in b)
+    only_b = tuple(s for s in (final or b) if s in b and s not in a)
+    labels = batch + only_a + only_b
+    order = labels if final is None else final
+    result = tuple(size[s] for s in order)
+    if not summed:
+        there = tuple(_permuted(x, tuple(s for s in order if s in x)) for x in (a, b))
+        spread = tuple((("reshape", tuple(size[s] if s in x else 1 for s in order)),) for x in (a, b))
+        return (
+            _Step(positions, (ops_a + there[0] + spread[0], ops_b + there[1] + spread[1]), "multiply", ()),
+            order,
+            result,
+        )
+    n_batch = [math.prod(size[s] for s in batch)] if batch else []
+    rows, k, columns = (math.prod(size[s] for s in group) for group in (only_a, summed, only_b))
+    ops_a += _permuted(a, batch + only_a + summed)
+    ops_b += _permuted(b, batch + summed + only_b)
+    ops_a += _reshaped(tuple(size[s] for s in batch + only_a + summed), (*n_batch, rows, k))
+    ops_b += _reshaped(tuple(size[s] for s in batch + summed + only_b), (*n_batch, k, columns))
+    finish = _reshaped((*n_batch, rows, columns), tuple(size[s] for s in labels)) + _permuted(labels, order)
+    return _Step(positions, (ops_a, ops_b), "matmul", finish), order, result
+
+
+def _permuted(labels: Labels, order: Labels) -> Ops:
+    return () if labels == order else (("transpose", tuple(labels.index(s) for s in order)),)
+
+
+def _reshaped(shape: Shape, to: Shape) -> Ops:
+    return () if shape == to else (("reshape", to),)
+
+
+def _einsum_prepare(
+    labels: Labels, shape: Shape, keep: set[Label], sizes: dict[Label, int]
+) -> tuple[Ops, Labels, Shape]:
+    """What one operand can do alone: take diagonals, drop axes that broadcast, sum what nobody else needs."""
+    ops: Ops = ()
+    for s in dict.fromkeys(labels):
+        where = [i for i, x in enumerate(labels) if x == s]
+        if len(where) > 1:
+            rest = tuple(i for i, x in enumerate(labels) if x != s)
+            n, outer = shape[where[0]], tuple(shape[i] for i in rest)
+            perm = (*rest, *where)
+            if perm != tuple(range(len(perm))):
+                ops += (("transpose", perm),)
+            stride = sum(n**i for i in range(len(where)))
+            key = (*(slice(0, m, 1) for m in outer), slice(0, n ** len(where), stride) if n else slice(0, 0, 1))
+            ops += (("reshape", (*outer, n ** len(where))), ("slice", key))
+            labels, shape = (*(labels[i] for i in rest), s), (*outer, n)
+    kept = tuple(i for i, (s, n) in enumerate(zip(labels, shape)) if n == sizes[s])
+    if len(kept) < len(labels):
+        labels, shape = tuple(labels[i] for i in kept), tuple(shape[i] for i in kept)
+        ops += (("reshape", shape),)
+    alone = tuple(i for i, s in enumerate(labels) if s not in keep)
+    if alone:
+        ops += (("sum", alone),)
+        kept = tuple(i for i in range(len(labels)) if i not in alone)
+        labels, shape = tuple(labels[i] for i in kept), tuple(shape[i] for i in kept)
+    return ops, labels, shape
+
+
+@implements(np.einsum_path, mode="meta", returns="any")
+def einsum_path(xp: XP, *operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
+    """`numpy.einsum_path`."""
+
+    def ghost(x: Any) -> Any:
+        return np.broadcast_to(np.empty((), xp.dtype_of(x)), xp.shape_of(x)) if xp.is_array(x) else x
+
+    ghosts = [ghost(x) for x in operands]
+    keywords: dict[str, Any] = {"einsum_call": True} if einsum_call else {}
+    return np.einsum_path(*ghosts, optimize=optimize, **keywords)

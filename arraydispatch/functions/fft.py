@@ -1,0 +1,315 @@
+"""``np.fft``: padding, cropping, norms and several axes, written once over the four transforms a library has."""
+
+from __future__ import annotations
+
+import math
+import operator
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from .. import dtypes
+from ..registry import XP, implements
+
+_SWAPPED = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
+
+
+# -- shared ------------------------------------------------------------------------------------------------------------
+
+
+def _real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype NumPy gives real results: float64 for integers, float16 stays."""
+    if dtype.kind == "c":
+        return dtypes.FLOAT32 if dtype.itemsize == 8 else dtypes.FLOAT64
+    return dtypes.inexact(dtype)
+
+
+def _computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The real dtype in which a library transforms."""
+    return dtypes.widen_half(_real_dtype(dtype))
+
+
+def _complex_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return dtypes.COMPLEX64 if _computed(dtype) == dtypes.FLOAT32 else dtypes.COMPLEX128
+
+
+def _swap(norm: Any) -> str:
+    try:
+        return _SWAPPED[norm]
+    except KeyError:
+        raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".') from None
+
+
+def _factor(norm: Any, n: int, forward: bool) -> float:
+    """What to multiply with where the library does nothing forward and divides by n backward."""
+    if norm not in _SWAPPED:
+        raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
+    if norm == "ortho":
+        return 1 / math.sqrt(n) if forward else math.sqrt(n)
+    if norm == "forward":
+        return 1 / n if forward else float(n)
+    return 1.0
+
+
+def _points(n: Any) -> int:
+    if n < 1:
+        raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
+    return operator.index(n)
+
+
+def _sized(xp: XP, a: Any, sizes: dict[int, int]) -> Any:
+    """The array cropped or padded with zeros to these lengths of axes."""
+    shape = xp.shape_of(a)
+    if any(sizes[i] < shape[i] for i in sizes):
+        a = xp.prim.slice(a, tuple(slice(0, min(n, sizes.get(i, n)), 1) for i, n in enumerate(shape)))
+    if any(sizes[i] > shape[i] for i in sizes):
+        a = xp.prim.pad(a, [(0, max(sizes.get(i, n) - n, 0)) for i, n in enumerate(shape)], _zero(xp, a))
+    return a
+
+
+def _zero(xp: XP, a: Any) -> Any:
+    kind = xp.dtype_of(a).kind
+    return 0j if kind == "c" else (0 if kind in "iu" else (False if kind == "b" else 0.0))
+
+
+def _empty(xp: XP, a: Any, sizes: dict[int, int], dtype: np.dtype[Any]) -> Any:
+    shape = tuple(sizes.get(i, n) for i, n in enumerate(xp.shape_of(a)))
+    return xp.prim.full(shape, 0, dtype, xp.backend.device_of(a))
+
+
+def _scaled(xp: XP, a: Any, factor: float) -> Any:
+    return a if factor == 1 else xp.multiply(a, factor)
+
+
+def _transform(xp: XP, a: Any, sizes: dict[int, int], norm: Any, forward: bool) -> Any:
+    """Complex transforms along distinct axes (axis -> number of points)."""
+    to = _complex_dtype(xp.dtype_of(a))
+    factor = math.prod(_factor(norm, n, forward) for n in sizes.values())
+    a = _sized(xp, a, sizes)
+    if 0 in xp.shape_of(a):
+        return _empty(xp, a, sizes, to)
+    transform = xp.prim.fftn if forward else xp.prim.ifftn
+    return _scaled(xp, transform(xp.prim.astype(a, to), tuple(sizes)), factor)
+
+
+def _one(xp: XP, a: Any, n: Any, axis: Any, norm: Any, forward: bool) -> Any:
+    a = xp.asarray(a)
+    shape = xp.shape_of(a)
+    n = _points(shape[axis] if n is None else n)
+    _factor(norm, n, forward)
+    return _transform(xp, a, {normalize_axis_index(axis, len(shape)): n}, norm, forward)
+
+
+# -- one axis ----------------------------------------------------------------------------------------------------------
+
+
+@implements(np.fft.fft, returns="array", min_bits=32)
+def fft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
+    """`numpy.fft.fft`."""
+    return _one(xp, a, n, axis, norm, True)
+
+
+@implements(np.fft.ifft, returns="array", min_bits=32)
+def ifft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
+    """`numpy.fft.ifft`."""
+    return _one(xp, a, n, axis, norm, False)
+
+
+@implements(np.fft.rfft, returns="array", min_bits=32)
+def rfft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
+    """`numpy.fft.rfft`."""
+    a = xp.asarray(a)
+    shape, dtype = xp.shape_of(a), xp.dtype_of(a)
+    n = _points(shape[axis] if n is None else n)
+    factor = _factor(norm, n, True)
+    axis = normalize_axis_index(axis, len(shape))
+    if dtype.kind == "c":
+        name = "rfft_n_odd" if n % 2 else "rfft_n_even"
+        raise TypeError(f"ufunc '{name}' not supported for the input types, and the inputs could not be safely coerced")
+    a = _sized(xp, a, {axis: n})
+    if 0 in xp.shape_of(a):
+        return _empty(xp, a, {axis: n // 2 + 1}, _complex_dtype(dtype))
+    return _scaled(xp, xp.prim.rfft(xp.prim.astype(a, _computed(dtype)), axis), factor)
+
+
+@implements(np.fft.irfft, returns="array", min_bits=32)
+def irfft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
+    """`numpy.fft.irfft`."""
+    a = xp.asarray(a)
+    shape, dtype = xp.shape_of(a), xp.dtype_of(a)
+    n = _points((shape[axis] - 1) * 2 if n is None else n)
+    factor = _factor(norm, n, False)
+    axis = normalize_axis_index(axis, len(shape))
+    a = _sized(xp, a, {axis: n // 2 + 1})
+    if 0 in xp.shape_of(a):
+        return _empty(xp, a, {axis: n}, _real_dtype(dtype))
+    result = _scaled(xp, xp.prim.irfft(xp.prim.astype(a, _complex_dtype(dtype)), n, axis), factor)
+    return xp.prim.astype(result, _real_dtype(dtype))
+
+
+@implements(np.fft.hfft, returns="array", min_bits=32)
+def hfft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
+    """`numpy.fft.hfft`."""
+    a = xp.asarray(a)
+    n = (xp.shape_of(a)[axis] - 1) * 2 if n is None else n
+    return irfft(xp, _conjugate(xp, a), n, axis, _swap(norm))
+
+
+@implements(np.fft.ihfft, returns="array", min_bits=32)
+def ihfft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
+    """`numpy.fft.ihfft`."""
+    return _conjugate(xp, rfft(xp, a, n, axis, _swap(norm)))
+
+
+def _conjugate(xp: XP, a: Any) -> Any:
+    return xp.conjugate(a) if xp.dtype_of(a).kind == "c" else a
+
+
+# -- several axes --------------------------------------------------------------------------------------------------------
+
+
+def _lengths(xp: XP, a: Any, s: Any, axes: Any, real_inverse: bool = False) -> tuple[list[Any], list[Any]]:
+    """Number of points and axis of each transform, by NumPy's rules."""
+    shape = xp.shape_of(a)
+    shapeless = s is None
+    if shapeless:
+        s = shape if axes is None else np.take(shape, axes).tolist()
+        if axes is not None and not isinstance(s, list):
+            raise TypeError(f"{type(axes).__name__!r} object is not iterable")
+    s = list(s)
+    if axes is None:
+        if not shapeless:
+            warnings.warn(
+                "`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0).", DeprecationWarning
+            )
+        axes = range(-len(s), 0)
+    axes = list(axes)
+    if len(s) != len(axes):
+        raise ValueError("Shape and axes have different lengths.")
+    if real_inverse and shapeless:
+        s[-1] = (shape[axes[-1]] - 1) * 2
+    if None in s:
+        warnings.warn(
+            "Passing an array containing `None` values to `s` is deprecated in NumPy 2.0.", DeprecationWarning
+        )
+    return [shape[axis] if n == -1 else n for n, axis in zip(s, axes)], axes
+
+
+def _several(xp: XP, a: Any, s: list[Any], axes: list[Any], norm: Any, forward: bool) -> Any:
+    """Transforms along several axes: at once where they differ, else one after the other, the last first."""
+    shape = xp.shape_of(a)
+    for n, axis in zip(reversed(s), reversed(axes)):  # errors in NumPy's order
+        points = _points(shape[axis] if n is None else n)
+        _factor(norm, points, forward)
+        normalize_axis_index(axis, len(shape))
+    normal = [normalize_axis_index(axis, len(shape)) for axis in axes]
+    if not normal:
+        return a
+    if len(set(normal)) == len(normal):
+        sizes = {axis: shape[axis] if n is None else operator.index(n) for n, axis in zip(s, normal)}
+        return _transform(xp, a, sizes, norm, forward)
+    for n, axis in zip(reversed(s), reversed(normal)):
+        a = _one(xp, a, n, axis, norm, forward)
+    return a
+
+
+@implements(np.fft.fftn, returns="array", min_bits=32)
+def fftn(xp: XP, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+    """`numpy.fft.fftn`."""
+    a = xp.asarray(a)
+    return _several(xp, a, *_lengths(xp, a, s, axes), norm, True)
+
+
+@implements(np.fft.ifftn, returns="array", min_bits=32)
+def ifftn(xp: XP, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+    """`numpy.fft.ifftn`."""
+    a = xp.asarray(a)
+    return _several(xp, a, *_lengths(xp, a, s, axes), norm, False)
+
+
+@implements(np.fft.fft2, returns="array", min_bits=32)
+def fft2(xp: XP, a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
+    """`numpy.fft.fft2`."""
+    a = xp.asarray(a)
+    return _several(xp, a, *_lengths(xp, a, s, axes), norm, True)
+
+
+@implements(np.fft.ifft2, returns="array", min_bits=32)
+def ifft2(xp: XP, a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
+    """`numpy.fft.ifft2`."""
+    a = xp.asarray(a)
+    return _several(xp, a, *_lengths(xp, a, s, axes), norm, False)
+
+
+@implements(np.fft.rfftn, returns="array", min_bits=32)
+def rfftn(xp: XP, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+    """`numpy.fft.rfftn`."""
+    a = xp.asarray(a)
+    s, axes = _lengths(xp, a, s, axes)
+    a = rfft(xp, a, s[-1], axes[-1], norm)
+    return _several(xp, a, s[:-1], axes[:-1], norm, True)
+
+
+@implements(np.fft.rfft2, returns="array", min_bits=32)
+def rfft2(xp: XP, a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
+    """`numpy.fft.rfft2`."""
+    return rfftn(xp, a, s, axes, norm)
+
+
+@implements(np.fft.irfftn, returns="array", min_bits=32)
+def irfftn(xp: XP, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+    """`numpy.fft.irfftn`."""
+    a = xp.asarray(a)
+    s, axes = _lengths(xp, a, s, axes, real_inverse=True)
+    n, axis = s.pop(), axes.pop()
+    a = _several(xp, a, s[::-1], axes[::-1], norm, False)  # NumPy takes these the first one first
+    return irfft(xp, a, n, axis, norm)
+
+
+@implements(np.fft.irfft2, returns="array", min_bits=32)
+def irfft2(xp: XP, a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
+    """`numpy.fft.irfft2`."""
+    return irfftn(xp, a, s, axes, norm)
+
+
+# -- shifts --------------------------------------------------------------------------------------------------------------
+
+
+@implements(np.fft.fftshift, returns="array")
+def fftshift(xp: XP, x: Any, axes: Any = None) -> Any:
+    """`numpy.fft.fftshift`."""
+    return _rolled(xp, x, axes, 1)
+
+
+@implements(np.fft.ifftshift, returns="array")
+def ifftshift(xp: XP, x: Any, axes: Any = None) -> Any:
+    """`numpy.fft.ifftshift`."""
+    return _rolled(xp, x, axes, -1)
+
+
+def _rolled(xp: XP, x: Any, axes: Any, sign: int) -> Any:
+    """Roll each axis by half its length, as two slices and a concatenation."""
+    x = given = xp.asarray(x)
+    shape = xp.shape_of(x)
+    if axes is None:
+        axes = range(len(shape))
+    elif isinstance(axes, int | np.integer):
+        axes = (axes,)
+    shifts: dict[int, int] = {}
+    for axis in axes:
+        shift = sign * (shape[axis] // 2)
+        axis = normalize_axis_index(axis, len(shape))
+        shifts[axis] = shifts.get(axis, 0) + shift
+    for axis, shift in shifts.items():
+        n = shape[axis]
+        cut = -shift % n if n else 0
+        if cut:
+            key = [slice(0, m, 1) for m in shape]
+            parts = []
+            for begin, end in ((cut, n), (0, cut)):
+                key[axis] = slice(begin, end, 1)
+                parts.append(xp.prim.slice(x, tuple(key)))
+            x = xp.prim.concatenate(parts, axis)
+    return xp.prim.copy(x) if x is given else x

@@ -1,0 +1,333 @@
+"""Joining, splitting, inserting and deleting: part of the topic ``manipulation``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from .. import dtypes
+from ..registry import implements
+from .operands import along, arrays, first_native, flat, to_host, unshared, upload
+
+Native = Any
+
+
+def at_least(xp: Any, a: Native, ndim: int) -> Native:
+    """``np.atleast_1d``, ``_2d`` and ``_3d`` of one native array."""
+    shape = xp.shape_of(a)
+    if len(shape) >= ndim:
+        return a
+    if ndim == 3 and len(shape) == 2:
+        to = (*shape, 1)
+    elif ndim == 3 and len(shape) == 1:
+        to = (1, *shape, 1)
+    else:
+        to = (1,) * (ndim - len(shape)) + shape
+    return xp.prim.reshape(a, to)
+
+
+def rows_of(xp: Any, xs: Any) -> list[Any]:
+    """The sequence of arrays that joining functions take: an array stands for its parts along the first axis."""
+    if not xp.is_array(xs):
+        if not hasattr(xs, "__getitem__"):
+            raise TypeError('arrays to stack must be passed as a "sequence" type such as list or tuple.')
+        return list(xs)
+    shape = xp.shape_of(xs)
+    if not shape:
+        raise TypeError("iteration over a 0-d array")
+    return [xp.prim.reshape(along(xp, xs, 0, i, i + 1), shape[1:]) for i in range(shape[0])]
+
+
+# -- joining ---------------------------------------------------------------------------------------------------------
+
+
+@implements(np.concatenate, returns="array")
+def concatenate(xp: Any, arrays: Any, /, axis: Any = 0, *, dtype: Any = None, casting: str = "same_kind") -> Native:
+    given = rows_of(xp, arrays)
+    if not given:
+        raise ValueError("need at least one array to concatenate")
+    like = first_native(xp, given)
+    natives, keys = [], []
+    for x in given:
+        native = x if xp.is_array(x) else xp.asarray(x, like=like)
+        natives.append(native)
+        scalar = axis is None and isinstance(x, int | float | complex) and not isinstance(x, bool | np.generic)
+        keys.append(dtypes.operand_type(x) if scalar else xp.dtype_of(native))
+    if axis is None:
+        natives, axis = [flat(xp, x) for x in natives], 0
+    else:
+        axis = _check_shapes([xp.shape_of(x) for x in natives], axis)
+    to = np.dtype(dtype) if dtype is not None else _common(keys)
+    if dtype is not None:
+        for x in natives:
+            if not np.can_cast(xp.dtype_of(x), to, casting):  # type: ignore[arg-type]
+                raise TypeError(f"Cannot cast array data from {xp.dtype_of(x)!r} to {to!r} according to the rule '{casting}'")
+    natives = [x if xp.dtype_of(x) == to else xp.prim.astype(x, to) for x in natives]
+    if len(natives) == 1:
+        return unshared(xp, natives[0])
+    return xp.prim.concatenate(natives, axis)
+
+
+def _common(keys: list[Any]) -> np.dtype[Any]:
+    first = keys[0]
+    if isinstance(first, np.dtype) and all(k == first for k in keys):
+        return first
+    return dtypes.promote(*keys)
+
+
+def _check_shapes(shapes: list[tuple[int, ...]], axis: Any) -> int:
+    first = shapes[0]
+    if not first:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    axis = normalize_axis_index(axis, len(first))
+    for i, shape in enumerate(shapes):
+        if shape == first:
+            continue
+        if len(shape) != len(first):
+            raise ValueError(
+                "all the input array dimensions except for the concatenation axis must match exactly, but along "
+                f"dimension 0, the array at index 0 has {len(first)} dimension(s) and the array at index {i} has "
+                f"{len(shape)} dimension(s)"
+            )
+        for k, (n, m) in enumerate(zip(first, shape)):
+            if k != axis and n != m:
+                raise ValueError(
+                    "all the input array dimensions except for the concatenation axis must match exactly, but along "
+                    f"dimension {k}, the array at index 0 has size {n} and the array at index {i} has size {m}"
+                )
+    return axis
+
+
+@implements(np.stack, returns="array")
+def stack(xp: Any, arrays: Any, axis: Any = 0, *, dtype: Any = None, casting: str = "same_kind") -> Native:
+    natives = _natives(xp, arrays)
+    if not natives:
+        raise ValueError("need at least one array to stack")
+    shape = xp.shape_of(natives[0])
+    if any(xp.shape_of(x) != shape for x in natives):
+        raise ValueError("all input arrays must have the same shape")
+    axis = normalize_axis_index(axis, len(shape) + 1)
+    wide = (*shape[:axis], 1, *shape[axis:])
+    return concatenate(xp, [xp.prim.reshape(x, wide) for x in natives], axis, dtype=dtype, casting=casting)
+
+
+def _natives(xp: Any, xs: Any) -> list[Native]:
+    return arrays(xp, *rows_of(xp, xs))
+
+
+@implements(np.vstack, returns="array")
+def vstack(xp: Any, tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Native:
+    return concatenate(xp, [at_least(xp, x, 2) for x in _natives(xp, tup)], 0, dtype=dtype, casting=casting)
+
+
+@implements(np.hstack, returns="array")
+def hstack(xp: Any, tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Native:
+    natives = [at_least(xp, x, 1) for x in _natives(xp, tup)]
+    axis = 0 if natives and len(xp.shape_of(natives[0])) == 1 else 1
+    return concatenate(xp, natives, axis, dtype=dtype, casting=casting)
+
+
+@implements(np.dstack, returns="array")
+def dstack(xp: Any, tup: Any) -> Native:
+    return concatenate(xp, [at_least(xp, x, 3) for x in _natives(xp, tup)], 2)
+
+
+@implements(np.column_stack, returns="array")
+def column_stack(xp: Any, tup: Any) -> Native:
+    columns = []
+    for x in _natives(xp, tup):
+        shape = xp.shape_of(x)
+        columns.append(x if len(shape) >= 2 else xp.prim.reshape(x, (shape[0] if shape else 1, 1)))
+    return concatenate(xp, columns, 1)
+
+
+@implements(np.block, returns="array")
+def block(xp: Any, arrays: Any) -> Native:
+    like = first_native(xp, (arrays,))
+    depth, ndim = _block_depth(xp, arrays, "arrays")
+    return unshared(xp, _joined(xp, arrays, depth, max(depth, ndim), 0, like))
+
+
+def _block_depth(xp: Any, item: Any, where: str) -> tuple[int, int]:
+    """Depth of the lists, the same everywhere, and the largest number of dimensions in them."""
+    if isinstance(item, tuple):
+        raise TypeError(f"{where} is a tuple. Only lists can be used to arrange blocks, and np.block does not allow "
+                        "implicit conversion from tuple to ndarray.")  # fmt: skip
+    if not isinstance(item, list):
+        return 0, len(xp.shape_of(item)) if xp.is_array(item) else np.ndim(item)
+    if not item:
+        raise ValueError(f"List at {where} cannot be empty")
+    found = [_block_depth(xp, x, f"{where}[{i}]") for i, x in enumerate(item)]
+    depth = found[0][0]
+    if any(d != depth for d, _ in found):
+        raise ValueError(f"List depths are mismatched at {where}: every element must be nested alike.")
+    return depth + 1, max(n for _, n in found)
+
+
+def _joined(xp: Any, item: Any, depth: int, ndim: int, level: int, like: Native) -> Native:
+    if level < depth:
+        parts = [_joined(xp, x, depth, ndim, level + 1, like) for x in item]
+        return concatenate(xp, parts, ndim - depth + level)
+    a = xp.asarray(item, like=like)
+    shape = xp.shape_of(a)
+    return a if len(shape) >= ndim else xp.prim.reshape(a, (1,) * (ndim - len(shape)) + shape)
+
+
+@implements(np.append, returns="array")
+def append(xp: Any, arr: Any, values: Any, axis: Any = None) -> Native:
+    arr, values = arrays(xp, arr, values)
+    if axis is None:
+        return concatenate(xp, (flat(xp, arr), flat(xp, values)), 0)
+    return concatenate(xp, (arr, values), axis)
+
+
+# -- splitting -------------------------------------------------------------------------------------------------------
+
+
+@implements(np.array_split, mode="view", returns="array")
+def array_split(xp: Any, ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Native]:
+    ary = xp.asarray(ary)
+    axis = normalize_axis_index(axis, len(xp.shape_of(ary)))
+    n = xp.shape_of(ary)[axis]
+    where = to_host(xp, indices_or_sections)
+    if where.ndim:
+        points = [0, *(int(i) for i in where), n]
+    else:
+        sections = int(indices_or_sections)
+        if sections <= 0:
+            raise ValueError("number sections must be larger than 0.") from None
+        each, extras = divmod(n, sections)
+        points = np.cumsum([0] + extras * [each + 1] + (sections - extras) * [each]).tolist()
+    found = []
+    for start, stop in zip(points, points[1:]):
+        begin, end, _ = slice(start, stop).indices(n)
+        found.append(along(xp, ary, axis, begin, max(begin, end)))
+    return found
+
+
+@implements(np.split, mode="view", returns="array")
+def split(xp: Any, ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Native]:
+    ary = xp.asarray(ary)
+    if not to_host(xp, indices_or_sections).ndim:
+        n = xp.shape_of(ary)[normalize_axis_index(axis, len(xp.shape_of(ary)))]
+        if n % int(indices_or_sections):
+            raise ValueError("array split does not result in an equal division")
+    return array_split(xp, ary, indices_or_sections, axis)
+
+
+@implements(np.hsplit, mode="view", returns="array")
+def hsplit(xp: Any, ary: Any, indices_or_sections: Any) -> list[Native]:
+    ary = xp.asarray(ary)
+    ndim = len(xp.shape_of(ary))
+    if ndim == 0:
+        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
+    return split(xp, ary, indices_or_sections, 1 if ndim > 1 else 0)
+
+
+@implements(np.vsplit, mode="view", returns="array")
+def vsplit(xp: Any, ary: Any, indices_or_sections: Any) -> list[Native]:
+    ary = xp.asarray(ary)
+    if len(xp.shape_of(ary)) < 2:
+        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
+    return split(xp, ary, indices_or_sections, 0)
+
+
+@implements(np.dsplit, mode="view", returns="array")
+def dsplit(xp: Any, ary: Any, indices_or_sections: Any) -> list[Native]:
+    ary = xp.asarray(ary)
+    if len(xp.shape_of(ary)) < 3:
+        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
+    return split(xp, ary, indices_or_sections, 2)
+
+
+@implements(np.unstack, mode="view", returns="array")
+def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Native, ...]:
+    x = xp.asarray(x)
+    shape = xp.shape_of(x)
+    if not shape:
+        raise ValueError("Input array must be at least 1-d.")
+    axis = normalize_axis_index(axis, len(shape))
+    rest = shape[:axis] + shape[axis + 1 :]
+    return tuple(xp.prim.reshape(along(xp, x, axis, i, i + 1), rest) for i in range(shape[axis]))
+
+
+# -- deleting and inserting ------------------------------------------------------------------------------------------
+
+
+def _host_index(xp: Any, obj: Any) -> Any:
+    """Positions as NumPy takes them: they decide the shape of the result."""
+    if xp.is_array(obj):
+        return to_host(xp, obj)
+    if isinstance(obj, list | tuple) and first_native(xp, obj) is not None:
+        return [to_host(xp, x)[()] for x in obj]
+    return obj
+
+
+@implements(np.delete, pure=False, returns="array")
+def delete(xp: Any, arr: Any, obj: Any, axis: Any = None) -> Native:
+    arr = xp.asarray(arr)
+    if axis is None:
+        arr, axis = flat(xp, arr), 0
+    axis = normalize_axis_index(axis, len(xp.shape_of(arr)))
+    n = xp.shape_of(arr)[axis]
+    kept = np.delete(np.arange(n), _host_index(xp, obj))
+    if not n:
+        return unshared(xp, arr)
+    return xp.prim.take(arr, upload(xp, kept, arr), axis)
+
+
+@implements(np.insert, pure=False, returns="array")
+def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Native:
+    arr = arrays(xp, arr, *([values] if xp.is_array(values) else []))[0]
+    if axis is None:
+        arr, axis = flat(xp, arr), 0
+    shape = xp.shape_of(arr)
+    axis = normalize_axis_index(axis, len(shape))
+    obj = _host_index(xp, obj)
+    to = xp.dtype_of(arr)
+    values = xp.prim.astype(xp.asarray(values, like=arr), to)
+    its_shape = xp.shape_of(values)
+    if len(its_shape) < len(shape):
+        its_shape = (1,) * (len(shape) - len(its_shape)) + its_shape
+        values = xp.prim.reshape(values, its_shape)
+    n = shape[axis]
+    single = not isinstance(obj, slice) and np.size(obj) == 1 and np.asarray(obj).dtype.kind != "b"
+    if single and np.ndim(obj) == 0:  # a plain position: the first axis of the values goes along `axis`
+        perm = list(range(1, len(its_shape)))
+        perm.insert(axis, 0)
+        values = xp.prim.transpose(values, tuple(perm))
+    count = xp.shape_of(values)[axis] if single else None
+    order = _insertion_order(n, obj, count)
+    added = len(order) - n
+    wide = (*shape[:axis], added, *shape[axis + 1 :])
+    have = xp.shape_of(values)
+    if len(have) > len(wide) or any(m not in (1, k) for m, k in zip(have[::-1], wide[::-1])):
+        raise ValueError(f"shape mismatch: value array of shape {have} could not be broadcast to indexing result of shape {wide}")
+    if not added:
+        return unshared(xp, arr)
+    both = xp.prim.concatenate([arr, xp.prim.broadcast_to(values, wide)], axis)
+    return xp.prim.take(both, upload(xp, order, arr), axis)
+
+
+def _insertion_order(n: int, obj: Any, count: int | None) -> np.ndarray[Any, Any]:
+    """Where each element of the result comes from: below ``n`` from the array, from ``n`` on from the values.
+
+    NumPy itself places numbers; ``count`` is how many values go to one single position.
+    """
+    if count is not None:
+        position = np.asarray(obj).reshape(-1)
+        if position.dtype.kind not in "iu":
+            raise IndexError("arrays used as indices must be of integer (or boolean) type")
+        return np.insert(np.arange(n), int(position[0]), np.arange(n, n + count))
+    marks = np.insert(np.arange(n), obj, -1)
+    added = np.flatnonzero(marks == -1)
+    if isinstance(obj, slice):
+        given = np.arange(*obj.indices(n))
+    else:
+        host = np.asarray(obj)
+        given = np.flatnonzero(host) if host.dtype == bool else host.astype(np.intp)
+    given = np.where(given < 0, given + n, given)
+    marks[added] = n + np.argsort(given, kind="stable")
+    return marks

@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def twice(x):
+    return np.add(x, x)
