@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
@@ -38,18 +38,18 @@ class _Active:
 
     def normal(self, mean: Any = 0.0, std: Any = 1.0, *shape: Any, dtype: Any = None) -> Any:
         """A native array of normal numbers from the library's own generator; ``shape`` as ints or one tuple."""
-        return self._random("normal", shape, dtype) * std + mean
+        return self._random("normal", shape, dtype, lambda z: z * std + mean)
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, *shape: Any, dtype: Any = None) -> Any:
         """A native array of numbers in [low, high) from the library's own generator; ``shape`` as ints or one tuple."""
-        return self._random("uniform", shape, dtype) * (high - low) + low
+        return self._random("uniform", shape, dtype, lambda u: u * (high - low) + low)
 
-    def _random(self, kind: str, shape: tuple[Any, ...], dtype: Any) -> Any:
+    def _random(self, kind: str, shape: tuple[Any, ...], dtype: Any, scaled: Callable[[Any], Any]) -> Any:
         backend = settings.current_backend()
         size = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
         wanted = dtypes.apply_precision(np.dtype(dtype or float), settings.current_precision())
         with backend.within():
-            return backend.random(kind, tuple(int(n) for n in size), wanted, conversion.default_device(backend))
+            return scaled(backend.random(kind, tuple(int(n) for n in size), wanted, conversion.default_device(backend)))
 
 
 active_backend = _Active()

@@ -160,9 +160,7 @@ class Profile(events.Listener):
         self._outer = events.install(self)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         events.install(self._outer)
         self._outer = None
 

@@ -21,6 +21,7 @@ from ..ufuncs.plans import PLANS
 from ..views import Handle, native
 from . import host, wrapping
 
+_HANDLED = ("out", "where", "order", "subok")
 _METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 _defaults = settings.default
 
@@ -270,7 +271,7 @@ def _general(
     where: Any,
     backend: Backend,
 ) -> Any:
-    options = {k: v for k, v in kwargs.items() if k not in ("out", "where", "order", "subok") and v is not None}
+    options = {k: v for k, v in kwargs.items() if k not in _HANDLED and (v is not None or k == "axis")}
     tap = events.tap
     start = time.perf_counter() if tap is not None else 0.0
     precision = settings.current_precision() if not any(o is not None for o in outs) else None

@@ -141,6 +141,8 @@ def wrap_result(value: Any, backend: Backend, returns: Returns, precision: setti
         if returns == "scalar" and not backend.shape_of(value):
             return scalar(value, kind)
         return views.wrapper(value, kind)
+    if isinstance(value, np.generic) and returns != "any" and backend.holds(value.dtype):
+        return wrap_result(backend.from_numpy(np.asarray(value)), backend, returns, precision)
     if isinstance(value, list | tuple):
         items = [wrap_result(x, backend, returns, precision) for x in value]
         return type(value)(items) if type(value) in (list, tuple) else type(value)(*items)

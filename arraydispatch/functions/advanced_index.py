@@ -115,6 +115,10 @@ def _parse(xp: Any, a: Native, shape: tuple[int, ...], key: Any) -> _Parsed:
                     array = bool(to_host(xp, array))
             elif dtype.kind in "iu":
                 taken = 1
+                if not its_shape and (not xp.is_array(array) or xp.backend.on_cpu(array)):
+                    items.append((_INT, int(to_host(xp, array)), 1))
+                    consumed += 1
+                    continue
             else:
                 raise IndexError(_BAD_ARRAY)
             items.append((_ARRAY, array, taken))

@@ -88,10 +88,10 @@ def _pairs(x: Any, ndim: int, index: bool = False) -> Any:
 
 
 def _scalar(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A value as an element of the array, cast as an assignment casts it."""
-    if dtypes.is_bfloat16(dtype):
-        return float(np.asarray(value).astype(dtype))
-    return np.asarray(value).astype(dtype).item()
+    """A value as an element of the array, with an assignment's cast and errors."""
+    slot = np.empty(1, dtype)
+    slot[0] = value
+    return float(slot[0]) if dtypes.is_bfloat16(dtype) else slot.item()
 
 
 # -- blocks --------------------------------------------------------------------------------------------------------------

@@ -205,6 +205,7 @@ class Stand:
         return self if instance is None else MethodType(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the NumPy function by this class's rule."""
         return self.real(*args, **kwargs)
 
     def __eq__(self, other: object) -> bool:
@@ -243,6 +244,7 @@ class Function(Stand):
             self._out_at = names.index("out")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the NumPy function by this class's rule."""
         for value in args:
             if type(value) in _LOOK:
                 return self._slow(args, kwargs)
@@ -311,6 +313,7 @@ class Made(Stand):
     """A function that makes arrays on the host, where NumPy has the one true algorithm; the result is moved."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the NumPy function by this class's rule."""
         result = self.real(*args, **kwargs)
         return move(result, self._what) if state.asked_by_user(1) else result
 
@@ -323,6 +326,7 @@ class Special(Stand):
         self._answer = answer
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the NumPy function by this class's rule."""
         return self._answer(*args, **kwargs)
 
 
@@ -330,6 +334,7 @@ class Output(Stand):
     """A function that writes files, or only looks: it takes host arrays by nature."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the NumPy function by this class's rule."""
         return self.real(*[to_host(value) for value in args], **{key: to_host(kwargs[key]) for key in kwargs})
 
 

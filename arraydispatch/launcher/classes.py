@@ -150,7 +150,7 @@ class _WritingIterator:
         self._iterator.__enter__()
         return self
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(self, *exc: Any) -> None:  # noqa: PYI036 -- passed on as they are
         self._iterator.__exit__(*exc)
         self._write_back()
 

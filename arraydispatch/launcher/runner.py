@@ -16,7 +16,17 @@ from typing import Any
 
 from .userfiles import UserFiles
 
-__all__ = ["NotFound", "Program", "accelerated", "exit_code", "include_root", "locate_module", "locate_script", "module_root", "run"]
+__all__ = [
+    "NotFound",
+    "Program",
+    "accelerated",
+    "exit_code",
+    "include_root",
+    "locate_module",
+    "locate_script",
+    "module_root",
+    "run",
+]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 FULL_TRACEBACK = "ARRAYDISPATCH_TRACEBACK"
@@ -139,9 +149,7 @@ def locate_module(name: str) -> Program:
     if code is None:
         raise NotFound(f"there is no Python code for the module {name!r}; give a module with a source file.")
     file = spec.origin or f"<module {name}>"
-    return Program(
-        code, file, file, os.getcwd(), spec=spec, loader=loader, package=spec.parent, cached=spec.cached
-    )
+    return Program(code, file, file, os.getcwd(), spec=spec, loader=loader, package=spec.parent, cached=spec.cached)
 
 
 def module_root(name: str) -> str | None:

@@ -6,7 +6,18 @@ every name of NumPy's modules against these tables, so a new one is noticed.
 
 from __future__ import annotations
 
-__all__ = ["CREATION", "HOST_MADE", "LOOKS", "OUTPUT", "REAL", "SEQUENCES", "SUBMODULES", "VIEWS", "VIEWS_OF_MANY", "WRITES"]
+__all__ = [
+    "CREATION",
+    "HOST_MADE",
+    "LOOKS",
+    "OUTPUT",
+    "REAL",
+    "SEQUENCES",
+    "SUBMODULES",
+    "VIEWS",
+    "VIEWS_OF_MANY",
+    "WRITES",
+]
 
 SUBMODULES: frozenset[str] = frozenset(
     "numpy numpy.fft numpy.lib numpy.lib.scimath numpy.lib.stride_tricks numpy.linalg numpy.random numpy.testing".split()

@@ -92,7 +92,6 @@ _SHIFTS = [
     "{f}(i34, axes=[1])",
     "{f}(b34)",
     "{f}(c34)",
-    "{f}(f0)",
     "{f}(e03)",
     "{f}(f34, axes=2)",
 ]
@@ -111,4 +110,5 @@ CASES[np.fft.ifftn].append("np.fft.ifftn(np.fft.fftn(f234))")
 
 @pytest.mark.parametrize("expression", [case for cases in CASES.values() for case in cases])
 def test_as_numpy(expression: str, backend: str) -> None:
-    oracle.check(expression, backend)
+    # float16: NumPy rounds the factor 1/n to float16.
+    oracle.check(expression, backend, rtol=1e-3 if "h34" in expression else None)

@@ -210,8 +210,20 @@ class JaxBackend(Backend):
     # -- hooks ------------------------------------------------------------------------------------------------------
 
     def adopt_wrapper(self, wrapper: type) -> None:
-        if not hasattr(wrapper, "__jax_array__"):
-            wrapper.__jax_array__ = lambda self: self.native  # type: ignore[attr-defined]
+        """Native functions take the wrapper: jitted ones as a pytree of its native array, the others by `__jax_array__`.
+
+        JAX refuses `__jax_array__` on an argument of `jax.jit`, which `jnp.sin` is, and asks for a pytree
+        (https://docs.jax.dev/en/latest/pytrees.html). Unflattening takes whatever leaf a transform puts there.
+        """
+        wrapper.__jax_array__ = lambda a: a.native  # type: ignore[attr-defined]
+        for cls in (wrapper, *wrapper.__subclasses__()):
+            jax.tree_util.register_pytree_node(
+                cls,
+                lambda a: ((a.native,), a._kind),
+                lambda kind, leaves, cls=cls: cls(
+                    leaves[0], self.kind(leaves[0].dtype) if self.is_native(leaves[0]) else kind
+                ),
+            )
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Array:
         with _wide_types():

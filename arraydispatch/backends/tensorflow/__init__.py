@@ -7,7 +7,7 @@ import os
 # TensorFlow announces its CPU features on stderr while it is imported; errors still show, and a set value is kept.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-from arraydispatch.backends.tensorflow.backend import TensorFlowBackend  # noqa: E402 - the variable comes first
+from arraydispatch.backends.tensorflow.backend import TensorFlowBackend
 
 __all__ = ["BACKEND"]
 

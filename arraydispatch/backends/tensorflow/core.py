@@ -8,8 +8,9 @@ made once.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Any, Callable
+from typing import Any
 
 import ml_dtypes
 import numpy as np

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf

@@ -1,0 +1,286 @@
+"""Sorting, searching and counting."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from .. import dtypes
+from ..registry import implements
+from .operands import (
+    BOOL,
+    INTP,
+    arrays,
+    filled,
+    first_native,
+    flat,
+    is_concrete,
+    scalar,
+    to_host,
+    truth,
+)
+
+Native = Any
+NoValue = np._NoValue  # type: ignore[attr-defined]
+
+
+# -- sorting ---------------------------------------------------------------------------------------------------------
+
+
+def _check_kind(kind: Any, order: Any, stable: Any = None) -> None:
+    if kind is not None and stable is not None:
+        raise ValueError("`kind` and keyword parameters can't be provided at the same time. Use only one of them.")
+    if kind is not None:
+        if not isinstance(kind, str):
+            raise TypeError(f"sort kind must be str, not {type(kind).__name__}")
+        if kind[:1].lower() not in ("q", "h", "m", "s"):
+            raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+
+
+def _sortable(xp: Any, a: Native, axis: Any) -> tuple[Native, int]:
+    if axis is None:
+        return flat(xp, a), 0
+    return a, normalize_axis_index(operator.index(axis), len(xp.shape_of(a)))
+
+
+@implements(np.sort, returns="array")
+def sort(xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Native:
+    a, axis = _sortable(xp, xp.asarray(a), axis)
+    _check_kind(kind, order, stable)
+    return xp.prim.sort(a, axis)
+
+
+@implements(np.argsort, returns="array")
+def argsort(xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Native:
+    a = xp.asarray(a)
+    if not xp.shape_of(a) and axis in (0, -1):
+        axis = None
+    a, axis = _sortable(xp, a, axis)
+    _check_kind(kind, order, stable)
+    return xp.prim.argsort(a, axis)
+
+
+def _check_kth(xp: Any, kth: Any, n: int) -> None:
+    for k in to_host(xp, kth).reshape(-1):
+        if not isinstance(k, np.integer):
+            raise TypeError("Partition index must be integer")
+        if not -n <= k < n:
+            raise ValueError(f"kth(={k}) out of bounds ({n})")
+
+
+def _check_partition_kind(kind: Any, order: Any) -> None:
+    if kind != "introselect":
+        raise ValueError(f"select kind must be 'introselect' (got {kind!r})")
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+
+
+@implements(np.partition, returns="array")
+def partition(
+    xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> Native:
+    a, axis = _sortable(xp, xp.asarray(a), axis)
+    _check_partition_kind(kind, order)
+    _check_kth(xp, kth, xp.shape_of(a)[axis])
+    return xp.prim.sort(a, axis)  # sorted is partitioned at every kth
+
+
+@implements(np.argpartition, returns="array")
+def argpartition(
+    xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> Native:
+    a = xp.asarray(a)
+    if not xp.shape_of(a) and axis in (0, -1):
+        axis = None
+    a, axis = _sortable(xp, a, axis)
+    _check_partition_kind(kind, order)
+    _check_kth(xp, kth, xp.shape_of(a)[axis])
+    return xp.prim.argsort(a, axis)
+
+
+@implements(np.lexsort, returns="array")
+def lexsort(xp: Any, keys: Any, axis: Any = -1) -> Native:
+    if xp.is_array(keys):
+        from .joining import rows_of
+
+        if not xp.shape_of(keys):
+            raise TypeError("need sequence of keys with len > 0 in lexsort")
+        keys = rows_of(xp, keys)
+    keys = arrays(xp, *keys)
+    if not keys:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    shape = xp.shape_of(keys[0])
+    if any(xp.shape_of(k) != shape for k in keys):
+        raise ValueError("all keys need to be the same shape")
+    if not shape:
+        normalize_axis_index(axis, 1)
+        return filled(xp, (), 0, INTP, keys[0])
+    axis = normalize_axis_index(axis, len(shape))
+    if 0 in shape:
+        return filled(xp, shape, 0, INTP, keys[0])
+    order = xp.prim.argsort(keys[0], axis)
+    for key in keys[1:]:
+        step = xp.prim.argsort(xp.prim.take_along_axis(key, order, axis), axis)
+        order = xp.prim.take_along_axis(order, step, axis)
+    return order
+
+
+@implements(np.sort_complex, returns="array")
+def sort_complex(xp: Any, a: Any) -> Native:
+    a, axis = _sortable(xp, xp.asarray(a), -1)
+    made = xp.prim.sort(a, axis)
+    dtype = xp.dtype_of(a)
+    if dtypes.category(dtype) == "complex":
+        return made
+    narrow = dtype.kind in "iu" and dtype.itemsize <= 2
+    return xp.prim.astype(made, dtypes.COMPLEX64 if narrow else dtypes.COMPLEX128)
+
+
+@implements(np.searchsorted)
+def searchsorted(xp: Any, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Native:
+    if not isinstance(side, str):
+        raise TypeError(f"search side must be str, not {type(side).__name__}")
+    if side not in ("left", "right"):
+        raise ValueError(f"search side must be one of 'left' or 'right' (got {side!r})")
+    a, v = arrays(xp, a, v)
+    shape = xp.shape_of(a)
+    if len(shape) != 1:
+        raise ValueError(f"object {'of too small depth' if not shape else 'too deep'} for desired array")
+    to = dtypes.promote(xp.dtype_of(a), xp.dtype_of(v))
+    if sorter is not None:
+        sorter = xp.asarray(sorter, like=a)
+        if xp.dtype_of(sorter).kind not in "iu":
+            raise TypeError("sorter must only contain integers")
+        if xp.shape_of(sorter) != shape:
+            raise ValueError("sorter.size must equal to key.size")
+        if is_concrete(xp, sorter):
+            host = to_host(xp, sorter)
+            if host.size and (host.min() < 0 or host.max() >= shape[0]):
+                raise ValueError("Sorter index out of range.")
+        if shape[0]:
+            a = xp.prim.take(a, xp.prim.astype(sorter, INTP), 0)
+    if to == BOOL:
+        to = np.dtype(np.uint8)
+    if not shape[0] or 0 in xp.shape_of(v):
+        return filled(xp, xp.shape_of(v), 0, INTP, a)
+    return xp.prim.searchsorted(xp.prim.astype(a, to), xp.prim.astype(v, to), side)
+
+
+# -- extremes --------------------------------------------------------------------------------------------------------
+
+
+def _arg(xp: Any, a: Any, axis: Any, keepdims: Any, name: str) -> Native:
+    a = xp.asarray(a)
+    shape = xp.shape_of(a)
+    if axis is None:
+        line, at, kept = flat(xp, a), 0, (1,) * len(shape)
+    elif not shape:
+        normalize_axis_index(operator.index(axis), 1)
+        line, at, kept = flat(xp, a), 0, ()
+    else:
+        line, at = a, normalize_axis_index(operator.index(axis), len(shape))
+        kept = (*shape[:at], 1, *shape[at + 1 :])
+    if not xp.shape_of(line)[at]:
+        raise ValueError(f"attempt to get {name} of an empty sequence")
+    if 0 in shape:
+        final = tuple(n for i, n in enumerate(shape) if i != at)
+        return filled(xp, kept if keepdims and keepdims is not NoValue else final, 0, INTP, a)
+    result = getattr(xp.prim, name)(line, at)
+    return xp.prim.reshape(result, kept) if keepdims and keepdims is not NoValue else result
+
+
+@implements(np.argmax)
+def argmax(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
+    return _arg(xp, a, axis, keepdims, "argmax")
+
+
+@implements(np.argmin)
+def argmin(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
+    return _arg(xp, a, axis, keepdims, "argmin")
+
+
+def _without_nan(xp: Any, a: Any, axis: Any, instead: float) -> Native:
+    a = xp.asarray(a)
+    if not dtypes.is_floating(xp.dtype_of(a)):
+        return a
+    mask = xp.isnan(a)
+    if is_concrete(xp, mask) and 0 not in xp.shape_of(mask):
+        if to_host(xp, xp.logical_and.reduce(mask, axis=axis)).any():
+            raise ValueError("All-NaN slice encountered")
+    return xp.prim.where(mask, scalar(xp, instead, xp.dtype_of(a), a), a)
+
+
+@implements(np.nanargmax)
+def nanargmax(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
+    return _arg(xp, _without_nan(xp, a, axis, -np.inf), axis, keepdims, "argmax")
+
+
+@implements(np.nanargmin)
+def nanargmin(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
+    return _arg(xp, _without_nan(xp, a, axis, np.inf), axis, keepdims, "argmin")
+
+
+# -- where elements are true -----------------------------------------------------------------------------------------
+
+
+@implements(np.nonzero, pure=False, returns="array", kind="native")
+def nonzero(xp: Any, a: Any) -> tuple[Native, ...]:
+    a = xp.asarray(a)
+    if not xp.shape_of(a):
+        raise ValueError(
+            "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. "
+            "If the context of this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`."
+        )
+    return tuple(xp.prim.nonzero(a))
+
+
+@implements(np.flatnonzero, pure=False, returns="array")
+def flatnonzero(xp: Any, a: Any) -> Native:
+    return xp.prim.nonzero(flat(xp, xp.asarray(a)))[0]
+
+
+@implements(np.argwhere, pure=False, returns="array")
+def argwhere(xp: Any, a: Any) -> Native:
+    a = xp.asarray(a)
+    ndim = len(xp.shape_of(a))
+    columns = xp.prim.nonzero(a if ndim else flat(xp, a))
+    count = xp.shape_of(columns[0])[0]
+    if not ndim:
+        return filled(xp, (count, 0), 0, INTP, a)
+    return xp.prim.concatenate([xp.prim.reshape(c, (count, 1)) for c in columns], 1)
+
+
+@implements(np.count_nonzero)
+def count_nonzero(xp: Any, a: Any, axis: Any = None, *, keepdims: bool = False) -> Native:
+    return xp.add.reduce(truth(xp, xp.asarray(a)), axis=axis, dtype=INTP, keepdims=keepdims)
+
+
+@implements(np.where, returns="array")
+def where(xp: Any, condition: Any, x: Any = None, y: Any = None, /) -> Any:
+    if x is None and y is None:
+        return nonzero(xp, condition)
+    if x is None or y is None:
+        raise ValueError("either both or neither of x and y should be given")
+    like = first_native(xp, (condition, x, y))
+    operands = [xp.asarray(z, like=like) if isinstance(z, list | tuple | np.ndarray) else z for z in (x, y)]
+    keys = [xp.dtype_of(z) if xp.is_array(z) else dtypes.operand_type(z) for z in operands]
+    to = keys[0] if keys[0] is keys[1] and isinstance(keys[0], np.dtype) else dtypes.promote(*keys)
+    # A Python int out of range wraps around here, as in NumPy, which casts unsafely.
+    x, y = (
+        xp.prim.astype(z, to) if xp.is_array(z) else scalar(xp, np.asarray(z).astype(to)[()], to, like)
+        for z in operands
+    )
+    condition = truth(xp, condition if xp.is_array(condition) else xp.asarray(condition, like=like))
+    shapes = [xp.shape_of(z) for z in (condition, x, y)]
+    if not shapes[0] == shapes[1] == shapes[2]:
+        try:
+            np.broadcast_shapes(*shapes)
+        except ValueError:
+            listed = " ".join(str(s).replace(" ", "") for s in shapes)
+            raise ValueError(f"operands could not be broadcast together with shapes {listed} ") from None
+    return xp.prim.where(condition, x, y)

@@ -1,0 +1,269 @@
+"""The facade of NumPy: what user files see, held against NumPy itself."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as real
+import pytest
+from numpy.testing.overrides import get_overridable_numpy_array_functions
+
+import arraydispatch as ad
+from arraydispatch import events
+from arraydispatch.backends import loader
+from arraydispatch.launcher import adoption, classes, facade, runner, tables
+from arraydispatch.launcher.userfiles import UserFiles
+from arraydispatch.profiling import Profile
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(params=loader.available())
+def backend(request: pytest.FixtureRequest) -> Iterator[Any]:
+    before = ad.default_backend().name
+    yield ad.use(request.param)
+    ad.use(before)
+
+
+@pytest.fixture
+def np(backend: Any) -> Iterator[Any]:
+    """The facade; the file of these tests is the user's."""
+    with runner.accelerated(UserFiles([str(HERE)])):
+        import numpy
+
+        assert numpy is not real
+        yield numpy
+
+
+def test_hook_comes_and_goes(backend: Any) -> None:
+    import builtins
+
+    before = builtins.__import__, importlib.import_module
+    with runner.accelerated(UserFiles([str(HERE)])):
+        assert importlib.import_module("numpy") is not real
+        assert sys.modules["numpy"] is real
+        space: dict[str, Any] = {"__file__": real.__file__, "__name__": "library"}
+        exec("import numpy", space)
+        assert space["numpy"] is real
+    assert (builtins.__import__, importlib.import_module) == before
+    assert importlib.import_module("numpy") is real
+
+
+def test_hook_that_someone_wrapped_goes_silent(backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import builtins
+
+    with runner.accelerated(UserFiles([str(HERE)])):
+        ours = builtins.__import__
+        monkeypatch.setattr(builtins, "__import__", lambda *args, **kwargs: ours(*args, **kwargs))
+    assert importlib.import_module("numpy") is real
+    import numpy
+
+    assert numpy is real
+
+
+def _public(module: types.ModuleType) -> list[str]:
+    return [name for name in dir(module) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("name", sorted(tables.SUBMODULES - {"numpy.random", "numpy.testing"}))
+def test_every_function_has_a_rule(name: str) -> None:
+    """Each callable of NumPy's modules is dispatched by NumPy, or stands in one of the tables."""
+    module = importlib.import_module(name)
+    dispatched = get_overridable_numpy_array_functions()
+    known = tables.CREATION | tables.HOST_MADE | tables.VIEWS | tables.VIEWS_OF_MANY | tables.SEQUENCES
+    known |= tables.OUTPUT | tables.LOOKS | tables.WRITES | tables.REAL | classes.FUNCTIONS.keys()
+    missing = []
+    for attribute in _public(module):
+        value = getattr(module, attribute)
+        if callable(value) and not isinstance(value, type | real.ufunc) and value not in dispatched:
+            if attribute not in known:
+                missing.append(attribute)
+    assert missing == []
+
+
+def test_tables_name_existing_functions() -> None:
+    modules = [importlib.import_module(name) for name in tables.SUBMODULES]
+    names = {name for module in modules for name in _public(module)} | {"row_stack"}
+    for table in ("CREATION", "HOST_MADE", "VIEWS", "VIEWS_OF_MANY", "SEQUENCES", "OUTPUT", "LOOKS", "WRITES", "REAL"):
+        assert getattr(tables, table) <= names, table
+    assert classes.FUNCTIONS.keys() | classes.CLASSES.keys() <= names
+
+
+def test_tables_do_not_overlap() -> None:
+    seen: dict[str, str] = {}
+    for table in ("CREATION", "HOST_MADE", "VIEWS", "VIEWS_OF_MANY", "SEQUENCES", "OUTPUT", "LOOKS", "WRITES", "REAL"):
+        for name in getattr(tables, table):
+            assert seen.setdefault(name, table) == table, name
+
+
+def test_lookups_are_plain_attributes_after_first_use(np: Any) -> None:
+    mean = np.mean
+    assert vars(np)["mean"] is mean is np.mean
+    assert np.linalg is importlib.import_module("numpy.linalg")
+    assert set(real.__all__) <= set(dir(np))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        np.nothing
+
+
+def test_signatures_and_docs_are_numpys(np: Any) -> None:
+    assert inspect.signature(np.mean) == inspect.signature(real.mean)
+    assert np.mean.__doc__ == real.mean.__doc__
+    assert np.mean.__module__ == "numpy"
+    assert np.linalg.norm.__name__ == "norm"
+    assert np.add.__doc__ == real.add.__doc__
+
+
+# -- adoption --------------------------------------------------------------------------------------------------------
+
+
+def test_pure_functions_adopt(np: Any, backend: Any) -> None:
+    n = real.arange(6.0).reshape(2, 3)
+    for result in (np.sqrt(n), np.add(n, 1), np.cumsum(n), np.sort(n, axis=0), np.concatenate([n, n]), np.vstack((n, n))):
+        assert isinstance(result, ad.Array)
+        assert result.backend is backend
+    assert type(n) is real.ndarray
+    real.testing.assert_array_equal(real.asarray(np.add(n, n)), n + n)
+
+
+def test_an_adopted_array_is_a_copy(np: Any) -> None:
+    n = real.arange(3.0)
+    result = np.copy(n)
+    root = np.negative(n)
+    n[:] = 7
+    assert result.tolist() == [0, 1, 2]
+    assert root.tolist() == [0, -1, -2]
+
+
+def test_what_is_written_is_not_adopted(np: Any) -> None:
+    n, out = real.array([4.0, 1.0, 9.0]), real.zeros(3)
+    assert np.sqrt(n, out=out) is out
+    assert np.add(n, n, out) is out
+    assert np.cumsum(n, None, None, out) is out
+    assert np.add.reduce(real.ones((2, 3)), 0, None, out) is out
+    assert out.tolist() == [2, 2, 2]
+    np.put(n, [0], 5)
+    np.copyto(n[1:], 3)
+    np.add.at(n, [0, 0], 1)
+    assert n.tolist() == [7, 3, 3]
+    assert np.nan_to_num(n, copy=False) is n
+
+
+def test_views_of_an_ndarray_stay_views(np: Any) -> None:
+    n = real.zeros(4)
+    for view in (np.reshape(n, (2, 2)), np.ravel(n), np.expand_dims(n, 0), np.flip(n), np.atleast_2d(n), np.split(n, 2)[0]):
+        assert isinstance(view, real.ndarray)
+        assert real.shares_memory(view, n)
+
+
+def test_library_code_is_left_alone(np: Any) -> None:
+    """A function that a user hands to a library, called there with ndarrays, is NumPy's own."""
+    library: dict[str, Any] = {"__file__": real.__file__, "__name__": "library", "n": real.ones(3), "np": np}
+    exec("result = np.sqrt(n), np.sort([2, 1]), np.hanning(3), np.add.outer(n, n)", library)
+    assert [type(part) for part in library["result"]] == [real.ndarray] * 4
+
+
+def test_host_dtypes_stay_numpy(np: Any) -> None:
+    with Profile() as profile:
+        assert type(np.sort(real.array(["b", "a"]))) is real.ndarray
+        assert type(np.negative(real.ones(2, dtype=real.longdouble))) is real.ndarray
+    assert profile.left_numpy()
+
+
+def test_big_endian_data_is_adopted(np: Any) -> None:
+    assert np.add(real.arange(3, dtype=">i4"), 1).tolist() == [1, 2, 3]
+
+
+def test_lists_of_arrays_are_gathered(np: Any, backend: Any) -> None:
+    a, n = np.ones(3), real.zeros(3)
+    assert np.mean([a, n], axis=0).tolist() == [0.5, 0.5, 0.5]
+    assert isinstance(np.sqrt([a, a]), ad.Array)
+    assert np.add([a, n], 1).tolist() == [[2, 2, 2], [1, 1, 1]]
+
+
+def test_repeated_uploads_are_counted(np: Any) -> None:
+    n = real.ones(1000)
+    profile = Profile()
+    adoption.state.observer = profile.adopted
+    with profile:
+        for _ in range(4):
+            np.sum(n)
+    (row,) = profile.repeated_uploads()
+    assert (row.count, Path(row.file).name) == (3, "test_facade.py")
+
+
+def test_nothing_is_adopted_without_a_launcher(backend: Any) -> None:
+    stand = facade.lookup("numpy", "sqrt")
+    assert stand is real.sqrt
+    with runner.accelerated(UserFiles([str(HERE)])):
+        import numpy as np
+    assert type(np.sqrt(real.ones(2))) is real.ndarray
+
+
+# -- classes ---------------------------------------------------------------------------------------------------------
+
+
+def test_ndarray_as_a_class(np: Any) -> None:
+    assert isinstance(np.ones(2), np.ndarray)
+    assert isinstance(real.ones(2), np.ndarray)
+    assert not isinstance([1], np.ndarray)
+    buffer = bytearray(8)
+    window = np.ndarray((2,), np.int32, buffer)
+    window[0] = 3
+    assert buffer[0] == 3
+    assert isinstance(np.ndarray((2, 2)), ad.Array)
+
+    class Mine(np.ndarray):
+        pass
+
+    assert Mine.__mro__[1] is real.ndarray
+    assert type(real.ones(3).view(Mine).view(np.ndarray)) is np.ndarray
+
+
+def test_nditer_writes_back(np: Any) -> None:
+    a, b = np.arange(3.0), np.zeros(3)
+    with np.nditer([a, b], op_flags=[["readonly"], ["writeonly"]]) as it:
+        for x, y in it:
+            y[...] = 2 * x
+        assert it.operands[1] is b
+    assert b.tolist() == [0, 2, 4]
+
+
+def test_device_random_numbers(np: Any, backend: Any) -> None:
+    from arraydispatch.launcher import rng
+
+    rng.use_device(True)
+    try:
+        np.random.seed(1)
+        first = np.random.normal(5.0, 0.1, (50, 20))
+        np.random.seed(1)
+        again = np.random.normal(5.0, 0.1, (50, 20))
+        generator = np.random.default_rng(1)
+        uniform = generator.uniform(2, 3, 500)
+        assert isinstance(first, ad.Array) and isinstance(uniform, ad.Array)
+        assert first.tolist() == again.tolist()
+        assert abs(float(first.mean()) - 5) < 0.05
+        assert 2 <= min(uniform.tolist()) < 2.1 < 2.9 < max(uniform.tolist()) < 3
+        assert isinstance(generator.random(), float)
+    finally:
+        rng.use_device(False)
+
+
+def test_a_library_gets_ndarrays_from_a_users_generator(np: Any) -> None:
+    library: dict[str, Any] = {"__file__": real.__file__, "__name__": "library"}
+    exec("def draw(rng): return rng.random(3)", library)
+    rng = np.random.default_rng(0)
+    assert type(library["draw"](rng)) is real.ndarray
+    assert isinstance(rng.random(3), ad.Array)
+
+
+def test_the_tap_is_left_as_found() -> None:
+    before = events.tap
+    with Profile():
+        pass
+    assert events.tap is before

@@ -1,0 +1,197 @@
+"""The command line: what is wrong is said in one sentence with exit code 2, before anything runs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arraydispatch
+from arraydispatch.backends import loader
+from arraydispatch.cli import _split, main
+
+CORPUS = Path(__file__).parent / "launcher" / "corpus"
+ROOT = Path(__file__).parents[1]
+ENV = {**os.environ, "PYTHONPATH": str(ROOT), "ARRAYDISPATCH_BACKEND": "numpy"}
+
+
+def _command(*args: str, **kwargs: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "arraydispatch", *args]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **{"env": ENV, "cwd": CORPUS, **kwargs})
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        ([], "no script given"),
+        (["nothere.py"], "there is no script 'nothere.py'"),
+        (["data_dir"], "has no __main__.py"),
+        (["--backend", "nope", "heat.py"], "choose one of: numpy"),
+        (["--backend"], "expected one argument"),
+        (["--device", "cuda:99", "heat.py"], "it has: cpu"),
+        (["--precision", "17", "heat.py"], "choose 64, 32, 16"),
+        (["--precision", "half", "heat.py"], "choose 64, 32, 16"),
+        (["--report", "out.html", "heat.py"], "must end in one of: .json, .csv"),
+        (["--report=out.txt", "heat.py"], "must end in one of: .json, .csv"),
+        (["--report", "out.txt", "heat.py"], "must end in one of: .json, .csv"),
+        (["--report", "/no/such/folder/out.json", "heat.py"], "cannot be written"),
+        (["--execution", "fused", "heat.py"], "not available yet"),
+        (["--execution", "quick", "heat.py"], "say eager"),
+        (["--on-fallback", "loud", "heat.py"], "invalid choice"),
+        (["--unknown", "heat.py"], "unrecognized arguments: --unknown"),
+        (["--include", "no_such_package", "heat.py"], "neither a path nor an installed package"),
+    ],
+)
+def test_wrong_usage(
+    argv: list[str], says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(CORPUS)
+    monkeypatch.setenv("ARRAYDISPATCH_BACKEND", "numpy")
+    assert main(["run", *argv]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("arraydispatch: ")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+def test_missing_library(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    name = next(name for name in loader.KNOWN if name != "numpy")
+    monkeypatch.setattr(loader, "_loaded", {})
+    monkeypatch.setattr(loader, "installed", lambda _: False)
+    assert main(["run", "--backend", name, str(CORPUS / "heat.py")]) == 2
+    assert loader.KNOWN[name].install in capsys.readouterr().err
+
+
+def test_no_and_unknown_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert main(["nonsense"]) == 2
+    assert "choose one of: run, info" in capsys.readouterr().err
+    assert main(["--version"]) == 0
+    assert arraydispatch.__version__ in capsys.readouterr().out
+    assert main(["--help"]) == 0
+
+
+@pytest.mark.parametrize("argv", [["-m", "no_such_module"], ["-m", "app.nothing"], ["-m", ".app"]])
+def test_no_such_module(argv: list[str]) -> None:
+    done = _command("run", *argv)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("arraydispatch: ")
+
+
+@pytest.mark.parametrize(
+    ("argv", "ours", "theirs"),
+    [
+        (["s.py", "--backend", "x"], [], ["s.py", "--backend", "x"]),
+        (["--backend", "b", "s.py"], ["--backend", "b"], ["s.py"]),
+        (["--backend=b", "--", "--s.py", "-x"], ["--backend=b"], ["--s.py", "-x"]),
+        (["--report", "s.py", "a"], ["--report="], ["s.py", "a"]),
+        (["--report", "r.json", "s.py"], ["--report=r.json"], ["s.py"]),
+        (["--report", "--rng", "numpy", "-", "x"], ["--report=", "--rng", "numpy"], ["-", "x"]),
+        (["--report", "-m", "mod", "-v"], ["--report=", "-m", "mod"], ["-v"]),
+        (["-mmod", "--report", "r.json"], ["-mmod"], ["--report", "r.json"]),
+    ],
+)
+def test_what_follows_the_script_is_the_scripts(argv: list[str], ours: list[str], theirs: list[str]) -> None:
+    assert _split(argv) == (ours, theirs)
+
+
+def test_reports(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    done = _command("run", "--report", str(path), "heat.py")
+    assert done.returncode == 0, done.stderr
+    data = json.loads(path.read_text())
+    assert data["backend"] == "numpy"
+    assert data["calls_on_backend"] > 100
+    assert {Path(row["file"]).name for row in data["lines"]} == {"heat.py"}
+    assert "arraydispatch: numpy" in done.stderr
+    table = tmp_path / "report.csv"
+    assert _command("run", f"--report={table}", "heat.py").returncode == 0
+    assert len(list(csv.DictReader(table.read_text().splitlines()))) > 3
+
+
+def test_full_report_goes_to_stderr() -> None:
+    plain = subprocess.run([sys.executable, "heat.py"], cwd=CORPUS, capture_output=True, text=True)
+    done = _command("run", "--report", "heat.py")
+    assert done.stdout == plain.stdout
+    assert "np.multiply" in done.stderr
+
+
+def test_including_a_package(tmp_path: Path) -> None:
+    """A package outside the script's folder is the user's when it is named, and not otherwise."""
+    (tmp_path / "site-packages" / "thing").mkdir(parents=True)
+    (tmp_path / "site-packages" / "thing" / "__init__.py").write_text("import numpy\n")
+    script = tmp_path / "project" / "main.py"
+    script.parent.mkdir()
+    script.write_text("import sys, thing\nprint(thing.numpy is sys.modules['numpy'])\n")
+    env = {**ENV, "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path / "site-packages")])}
+    assert _command("run", str(script), env=env).stdout == "True\n"
+    assert _command("run", "--include", "thing", str(script), env=env).stdout == "False\n"
+
+
+def test_on_fallback(tmp_path: Path) -> None:
+    """``warn`` says each line once, ``error`` stops at the line, ``silent`` says nothing before the report."""
+    script = tmp_path / "main.py"
+    script.write_text("import numpy as np\nfor _ in range(3):\n    x = np.ones(4).astype('U3')\nprint(x.dtype)\n")
+    name = next((name for name in loader.available() if name != "numpy"), None)
+    if name is None:
+        pytest.skip("needs a library other than NumPy")
+    stopped = _command("run", "--backend", name, "--on-fallback", "error", str(script))
+    assert stopped.returncode == 1
+    assert "HostFallbackError" in stopped.stderr
+    assert "line 3" in stopped.stderr
+    for policy in ("warn", "silent"):
+        done = _command("run", "--backend", name, "--on-fallback", policy, str(script))
+        assert (done.returncode, done.stdout) == (0, "<U3\n")
+
+
+def test_interrupt_reports_what_ran(tmp_path: Path) -> None:
+    script = tmp_path / "main.py"
+    script.write_text("import time\nimport numpy as np\nnp.ones(3) + 1\nprint('ready', flush=True)\ntime.sleep(60)\n")
+    path = tmp_path / "report.json"
+    command = [sys.executable, "-m", "arraydispatch", "run", "--report", str(path), str(script)]
+    with subprocess.Popen(command, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+        err = process.stderr.read()
+    assert "KeyboardInterrupt" in err
+    assert json.loads(path.read_text())["calls_on_backend"] > 0
+
+
+def test_full_traceback_on_request(tmp_path: Path) -> None:
+    script = tmp_path / "main.py"
+    script.write_text("import numpy as np\nnp.linalg.inv(np.ones((2, 3)))\n")
+    package = str(Path(arraydispatch.__file__).parent)
+    assert package not in _command("run", str(script)).stderr
+    assert package in _command("run", str(script), env={**ENV, "ARRAYDISPATCH_TRACEBACK": "full"}).stderr
+
+
+def test_info() -> None:
+    done = _command("info", "--json")
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert data["default_backend"] == "numpy"
+    rows = {row["backend"]: row for row in data["backends"]}
+    assert rows.keys() == loader.KNOWN.keys()
+    for name in loader.available():
+        assert rows[name]["devices"][0].keys() >= {"name", "kind", "memory", "processor_count"}
+        assert rows[name]["version"]
+    table = _command("info", env={**ENV, "COLUMNS": "200"})
+    assert all(name in table.stdout for name in loader.KNOWN)
+
+
+def test_import_loads_no_rich() -> None:
+    code = "import sys, arraydispatch, arraydispatch.cli; sys.exit('rich' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], env=ENV).returncode == 0
