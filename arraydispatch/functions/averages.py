@@ -11,7 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from .. import dtypes
 from ..backends.base import Native
 from ..registry import XP, implements
-from .reductions import NoValue, known_any, nans_replaced, native_of, reduced, warn
+from .reductions import ALL_AXES, NoValue, known_any, nans_replaced, native_of, reduced, warn
 
 Shape = tuple[int, ...]
 
@@ -50,11 +50,27 @@ def warn_if(xp: XP, condition: Any, message: str) -> None:
 # -- mean, variance ----------------------------------------------------------------------------------------------------
 
 
+def _mean_of_all(xp: XP, a: Any) -> Native | None:
+    """All elements through the kernels themselves; None where there is more to decide."""
+    backend = xp.backend
+    if not backend.is_native(a) or backend.dtype_of(a).char not in "fd" or np.true_divide not in backend.SCALARS:
+        return None
+    shape = backend.shape_of(a)
+    if 0 in shape:
+        return None
+    total = backend.REDUCE[np.add](a, ALL_AXES[len(shape)], False)
+    return backend.UFUNCS[np.true_divide](total, float(math.prod(shape)))
+
+
 @implements(np.mean)
 def mean(
     xp: XP, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
 ) -> Native:
     """`numpy.mean`."""
+    if axis is None and dtype is None and keepdims is NoValue and where is NoValue:
+        result = _mean_of_all(xp, a)
+        if result is not None:
+            return result
     a = native_of(xp, a)
     count = _count(xp, a, axis, keepdims is not NoValue and bool(keepdims), where)
     if isinstance(count, int):

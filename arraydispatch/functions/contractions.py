@@ -252,7 +252,8 @@ def _einsum_step(
 ) -> tuple[_Step, Labels, Shape]:
     ready = []
     for i, (labels, shape) in enumerate(terms):
-        others = {s for j, (other, _) in enumerate(terms) if j != i for s in other}
+        # An axis of length 1 that broadcasts is dropped: nobody meets it.
+        others = {s for j, x in enumerate(terms) if j != i for s, n in zip(*x) if n == sizes[s]}
         ready.append(_einsum_prepare(labels, shape, needed | others, sizes))
     if len(ready) == 1:
         ops, labels, shape = ready[0]

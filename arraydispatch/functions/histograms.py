@@ -137,7 +137,8 @@ def _outer_edges(xp: XP, a: Native, limits: Any) -> tuple[Any, Any]:
     else:
         first, last = reduced(xp, xp.minimum, a, None), reduced(xp, xp.maximum, a, None)
         if not xp.backend.is_concrete(a):
-            half = xp.multiply(xp.equal(first, last), 0.5)
+            half = xp.prim.astype(xp.equal(first, last), dtypes.inexact(xp.dtype_of(a)))
+            half = xp.multiply(half, 0.5)
             return xp.subtract(first, half), xp.add(last, half)
         first, last = _fetched(xp, first), _fetched(xp, last)
         if not (np.isfinite(first) and np.isfinite(last)):

@@ -1,10 +1,9 @@
-"""``np.linalg``: NumPy's dtype rules, checks and conventions over a library's factorisations."""
+"""``np.linalg``: equations, inverses, determinants, norms and ranks; NumPy's conventions over the factorisations."""
 
 from __future__ import annotations
 
 import math
 import operator
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,273 +11,25 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.linalg import LinAlgError
 
 from .. import dtypes
-from ..backends.base import Unsupported
 from ..registry import XP, implements
+from .contractions import conjugate
+from .factorisations import (
+    adjoint,
+    check_2d,
+    check_square,
+    computable,
+    filled,
+    identity,
+    is_true,
+    real_of,
+    result_dtype,
+    svd,
+)
 
-# The classes of NumPy's named results have no public name.
-EigResult: Any = type(np.linalg.eig(np.eye(1)))
-EighResult: Any = type(np.linalg.eigh(np.eye(1)))
-QRResult: Any = type(np.linalg.qr(np.eye(1)))
-SVDResult: Any = type(np.linalg.svd(np.eye(1)))
 SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
-
 NoValue: Any = np._NoValue
 
 Shape = tuple[int, ...]
-DType = np.dtype[Any]
-
-
-# -- shared ------------------------------------------------------------------------------------------------------------
-
-
-def _result_dtype(*given: DType) -> DType:
-    """NumPy's dtype of a linear algebra result: integers count as float64, float16 is refused."""
-    for dtype in given:
-        if dtypes.category(dtype) == "other" or dtype == dtypes.FLOAT16:
-            raise TypeError(f"array type {dtype.name} is unsupported in linalg")
-    return dtypes.promote(*(dtypes.inexact(dtype) for dtype in given))
-
-
-def _inexact(xp: XP, a: Any) -> tuple[Any, DType]:
-    """The array in the dtype it is computed in, and the dtype of the result (they differ for bfloat16)."""
-    given = xp.dtype_of(a)
-    if given in (dtypes.FLOAT64, dtypes.FLOAT32):
-        return a, given
-    to = _result_dtype(given)
-    return xp.prim.astype(a, dtypes.widen_half(to)), to
-
-
-def _real(dtype: DType) -> DType:
-    if dtype.kind != "c":
-        return dtype
-    return dtypes.FLOAT32 if dtype.itemsize == 8 else dtypes.FLOAT64
-
-
-def _complex(dtype: DType) -> DType:
-    if dtype.kind == "c":
-        return dtype
-    return dtypes.COMPLEX128 if dtype == dtypes.FLOAT64 else dtypes.COMPLEX64
-
-
-def _check_stacked(shape: Shape) -> None:
-    if len(shape) < 2:
-        raise LinAlgError(f"{len(shape)}-dimensional array given. Array must be at least two-dimensional")
-
-
-def _check_square(shape: Shape) -> None:
-    _check_stacked(shape)
-    if shape[-1] != shape[-2]:
-        raise LinAlgError("Last 2 dimensions of the array must be square")
-
-
-def _check_2d(*shapes: Shape) -> None:
-    for shape in shapes:
-        if len(shape) != 2:
-            raise LinAlgError(f"{len(shape)}-dimensional array given. Array must be two-dimensional")
-
-
-def _full(xp: XP, shape: Shape, value: Any, dtype: DType, like: Any) -> Any:
-    return xp.prim.full(shape, value, dtype, xp.backend.device_of(like))
-
-
-def _identity(xp: XP, shape: Shape, dtype: DType, like: Any) -> Any:
-    """Identity matrices: a stack of this shape."""
-    n = shape[-1]
-    eye = xp.backend.from_numpy(np.eye(n, dtype=dtype), xp.backend.device_of(like))
-    return xp.prim.broadcast_to(eye, shape) if len(shape) > 2 else eye
-
-
-def _swap(xp: XP, a: Any) -> Any:
-    n = xp.ndim_of(a)
-    return xp.prim.transpose(a, (*range(n - 2), n - 1, n - 2))
-
-
-def _adjoint(xp: XP, a: Any) -> Any:
-    return _conjugate(xp, _swap(xp, a))
-
-
-def _conjugate(xp: XP, a: Any) -> Any:
-    return xp.conjugate(a) if xp.dtype_of(a).kind == "c" else a
-
-
-def _true(xp: XP, condition: Any) -> bool:
-    """The value of a 0-d condition."""
-    return bool(xp.backend.to_numpy(condition))
-
-
-# -- factorisations ----------------------------------------------------------------------------------------------------
-
-
-@implements(np.linalg.cholesky, returns="array", min_bits=32)
-def cholesky(xp: XP, a: Any, /, *, upper: bool = False) -> Any:
-    """`numpy.linalg.cholesky`."""
-    a = xp.asarray(a)
-    shape = xp.shape_of(a)
-    _check_square(shape)
-    a, to = _inexact(xp, a)
-    if 0 in shape:
-        return _full(xp, shape, 0, to, a)
-    # NumPy reads one triangle: the lower factor of the adjoint is made of the upper triangle.
-    factor = xp.prim.cholesky(_adjoint(xp, a) if upper else a)
-    return xp.prim.astype(_adjoint(xp, factor) if upper else factor, to)
-
-
-@implements(np.linalg.qr, returns="array", min_bits=32)
-def qr(xp: XP, a: Any, mode: str = "reduced") -> Any:
-    """`numpy.linalg.qr`."""
-    if mode in ("f", "full"):
-        warnings.warn("The 'full' option is deprecated in favor of 'reduced'.", DeprecationWarning)
-        mode = "reduced"
-    elif mode in ("e", "economic"):
-        warnings.warn("The 'economic' option is deprecated.", DeprecationWarning)
-        mode = "economic"
-    elif mode not in ("reduced", "complete", "r", "raw"):
-        raise ValueError(f"Unrecognized mode '{mode}'")
-    a = xp.asarray(a)
-    shape = xp.shape_of(a)
-    _check_stacked(shape)
-    a, to = _inexact(xp, a)
-    if mode in ("raw", "economic"):
-        raise Unsupported(f"mode={mode!r} returns LAPACK's Householder reflectors, which the libraries do not give")
-    m, n = shape[-2:]
-    k = m if mode == "complete" else min(m, n)
-    if 0 in shape:
-        r = _full(xp, (*shape[:-2], k, n), 0, to, a)
-        return r if mode == "r" else QRResult(_identity_columns(xp, (*shape[:-1], k), to, a), r)
-    q, r = xp.prim.qr(a, mode == "complete")
-    return xp.prim.astype(r, to) if mode == "r" else QRResult(xp.prim.astype(q, to), xp.prim.astype(r, to))
-
-
-def _identity_columns(xp: XP, shape: Shape, dtype: DType, like: Any) -> Any:
-    """The orthogonal factor of an empty matrix."""
-    square = _identity(xp, (*shape[:-1], shape[-2]), dtype, like)
-    return xp.prim.slice(square, tuple(slice(0, n, 1) for n in shape))
-
-
-@implements(np.linalg.svd, returns="array", min_bits=32)
-def svd(xp: XP, a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    """`numpy.linalg.svd`."""
-    a = xp.asarray(a)
-    if hermitian:
-        return _svd_hermitian(xp, a, compute_uv)
-    shape = xp.shape_of(a)
-    _check_stacked(shape)
-    a, to = _inexact(xp, a)
-    real = _real(to)
-    m, n = shape[-2:]
-    k = min(m, n)
-    if 0 in shape:
-        s = _full(xp, (*shape[:-2], k), 0, real, a)
-        if not compute_uv:
-            return s
-        u = _identity_columns(xp, (*shape[:-1], m if full_matrices else k), to, a)
-        vh = _swap(xp, _identity_columns(xp, (*shape[:-2], n, n if full_matrices else k), to, a))
-        return SVDResult(u, s, vh)
-    if not compute_uv:
-        return xp.prim.astype(xp.prim.svdvals(a), real)
-    u, s, vh = xp.prim.svd(a, bool(full_matrices))
-    return SVDResult(xp.prim.astype(u, to), xp.prim.astype(s, real), xp.prim.astype(vh, to))
-
-
-def _svd_hermitian(xp: XP, a: Any, compute_uv: bool) -> Any:
-    prim = xp.prim
-    if not compute_uv:
-        s = xp.absolute(eigvalsh(xp, a))
-        last = xp.ndim_of(s) - 1
-        return prim.flip(prim.sort(s, last), (last,))
-    w, u = eigh(xp, a)
-    last = xp.ndim_of(w) - 1
-    order = prim.argsort(prim.flip(xp.absolute(w), (last,)), last)
-    order = prim.flip(xp.subtract(xp.shape_of(w)[last] - 1, order), (last,)) if xp.shape_of(w)[last] else order
-    w = prim.take_along_axis(w, order, last)
-    n = xp.shape_of(w)[-1]
-    columns = prim.broadcast_to(prim.reshape(order, (*xp.shape_of(order)[:-1], 1, n)), xp.shape_of(u))
-    u = prim.take_along_axis(u, columns, last + 1)
-    sign = xp.copysign(xp.prim.full((), 1.0, xp.dtype_of(w), xp.backend.device_of(w)), w)
-    signed = xp.multiply(u, prim.reshape(sign, (*xp.shape_of(w)[:-1], 1, n)))
-    return SVDResult(u, xp.absolute(w), _adjoint(xp, signed))
-
-
-@implements(np.linalg.svdvals, returns="array", min_bits=32)
-def svdvals(xp: XP, x: Any, /) -> Any:
-    """`numpy.linalg.svdvals`."""
-    return svd(xp, x, compute_uv=False)
-
-
-def _triangle(UPLO: Any) -> bool:
-    """Whether it is the lower one."""
-    UPLO = UPLO.upper()
-    if UPLO not in ("L", "U"):
-        raise ValueError("UPLO argument must be 'L' or 'U'")
-    return bool(UPLO == "L")
-
-
-@implements(np.linalg.eigh, returns="array", min_bits=32)
-def eigh(xp: XP, a: Any, UPLO: str = "L") -> Any:
-    """`numpy.linalg.eigh`."""
-    lower = _triangle(UPLO)
-    a = xp.asarray(a)
-    shape = xp.shape_of(a)
-    _check_square(shape)
-    a, to = _inexact(xp, a)
-    if 0 in shape:
-        return EighResult(_full(xp, shape[:-1], 0, _real(to), a), _full(xp, shape, 0, to, a))
-    w, v = xp.prim.eigh(a, lower)
-    return EighResult(xp.prim.astype(w, _real(to)), xp.prim.astype(v, to))
-
-
-@implements(np.linalg.eigvalsh, returns="array", min_bits=32)
-def eigvalsh(xp: XP, a: Any, UPLO: str = "L") -> Any:
-    """`numpy.linalg.eigvalsh`."""
-    lower = _triangle(UPLO)
-    a = xp.asarray(a)
-    shape = xp.shape_of(a)
-    _check_square(shape)
-    a, to = _inexact(xp, a)
-    if 0 in shape:
-        return _full(xp, shape[:-1], 0, _real(to), a)
-    return xp.prim.astype(xp.prim.eigvalsh(a, lower), _real(to))
-
-
-def _finite_square(xp: XP, a: Any) -> tuple[Any, DType]:
-    a = xp.asarray(a)
-    _check_square(xp.shape_of(a))
-    if dtypes.is_floating(xp.dtype_of(a)) and not _true(xp, xp.logical_and.reduce(xp.isfinite(a), axis=None)):
-        raise LinAlgError("Array must not contain infs or NaNs")
-    return _inexact(xp, a)
-
-
-def _all_real(xp: XP, to: DType, w: Any) -> bool:
-    """NumPy's eigenvalues of a real matrix are real if all of them are."""
-    return to.kind != "c" and not _true(xp, xp.logical_or.reduce(xp.prim.imag(w), axis=None))
-
-
-@implements(np.linalg.eig, returns="array", min_bits=32, pure=False)
-def eig(xp: XP, a: Any) -> Any:
-    """`numpy.linalg.eig`."""
-    a, to = _finite_square(xp, a)
-    shape = xp.shape_of(a)
-    if 0 in shape:
-        return EigResult(_full(xp, shape[:-1], 0, to, a), _full(xp, shape, 0, to, a))
-    w, v = xp.prim.eig(a)
-    if _all_real(xp, to, w):
-        w, v = xp.prim.real(w), xp.prim.real(v)
-    else:
-        to = _complex(to)
-    return EigResult(xp.prim.astype(w, to), xp.prim.astype(v, to))
-
-
-@implements(np.linalg.eigvals, returns="array", min_bits=32, pure=False)
-def eigvals(xp: XP, a: Any) -> Any:
-    """`numpy.linalg.eigvals`."""
-    a, to = _finite_square(xp, a)
-    shape = xp.shape_of(a)
-    if 0 in shape:
-        return _full(xp, shape[:-1], 0, to, a)
-    w = xp.prim.eigvals(a)
-    if _all_real(xp, to, w):
-        return xp.prim.astype(xp.prim.real(w), to)
-    return xp.prim.astype(w, _complex(to))
 
 
 # -- equations and inverses ----------------------------------------------------------------------------------------------
@@ -290,8 +41,8 @@ def solve(xp: XP, a: Any, b: Any) -> Any:
     a = xp.asarray(a, like=b if xp.is_array(b) else None)
     b = xp.asarray(b, like=a)
     left, right = xp.shape_of(a), xp.shape_of(b)
-    _check_square(left)
-    to = _result_dtype(xp.dtype_of(a), xp.dtype_of(b))
+    check_square(left)
+    to = result_dtype(xp.dtype_of(a), xp.dtype_of(b))
     vector = len(right) == 1
     if not right:
         raise ValueError("solve: Input operand 1 does not have enough dimensions (has 0, gufunc core requires 2)")
@@ -304,7 +55,7 @@ def solve(xp: XP, a: Any, b: Any) -> Any:
     core = (n, 1) if vector else right[-2:]
     final = (*batch, n) if vector else (*batch, *core)
     if 0 in batch or 0 in core:
-        return _full(xp, final, 0, to, a)
+        return filled(xp, final, 0, to, a)
     compute = dtypes.widen_half(to)
     a, b = xp.prim.astype(a, compute), xp.prim.astype(b, compute)
     if left[:-2] != batch:
@@ -322,9 +73,9 @@ def inv(xp: XP, a: Any) -> Any:
     """`numpy.linalg.inv`."""
     a = xp.asarray(a)
     shape = xp.shape_of(a)
-    _check_square(shape)
-    a, to = _inexact(xp, a)
-    return xp.prim.astype(xp.prim.inv(a), to) if 0 not in shape else _full(xp, shape, 0, to, a)
+    check_square(shape)
+    a, to = computable(xp, a)
+    return xp.prim.astype(xp.prim.inv(a), to) if 0 not in shape else filled(xp, shape, 0, to, a)
 
 
 @implements(np.linalg.tensorsolve, returns="array", min_bits=32)
@@ -376,14 +127,16 @@ def pinv(xp: XP, a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: An
         raise ValueError("`rtol` and `rcond` can't be both set.")
     if 0 in shape and math.prod(shape[-2:]) == 0:
         m, n = shape[-2:]
-        return _full(xp, (*shape[:-2], n, m), 0, dtype, a)
+        return filled(xp, (*shape[:-2], n, m), 0, dtype, a)
     u, s, vh = svd(xp, a, full_matrices=False, hermitian=hermitian)
     largest = xp.maximum.reduce(s, axis=-1, keepdims=True, initial=0)
     large = xp.greater(s, xp.multiply(_per_matrix(xp, rcond, s), largest))
-    one, zero = (_full(xp, (), x, xp.dtype_of(s), s) for x in (1, 0))
+    if xp.shape_of(large) != xp.shape_of(s):
+        raise ValueError(f"rcond of one element for each matrix is needed, of shape {xp.shape_of(s)[:-1]}")
+    one, zero = (filled(xp, (), x, xp.dtype_of(s), s) for x in (1, 0))
     s = xp.prim.where(large, xp.divide(one, xp.prim.where(large, s, one)), zero)
-    scaled = xp.multiply(_adjoint(xp, u), xp.prim.reshape(s, (*xp.shape_of(s), 1)))
-    return xp.prim.matmul(_adjoint(xp, vh), scaled)
+    scaled = xp.multiply(adjoint(xp, u), xp.prim.reshape(s, (*xp.shape_of(s), 1)))
+    return xp.prim.matmul(adjoint(xp, vh), scaled)
 
 
 def _per_matrix(xp: XP, tolerance: Any, like: Any) -> Any:
@@ -394,7 +147,7 @@ def _per_matrix(xp: XP, tolerance: Any, like: Any) -> Any:
     return xp.prim.reshape(tolerance, (*xp.shape_of(tolerance), 1))
 
 
-@implements(np.linalg.lstsq, returns="array", min_bits=32, pure=False)
+@implements(np.linalg.lstsq, min_bits=32, pure=False)
 def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
     """`numpy.linalg.lstsq`."""
     prim = xp.prim
@@ -403,34 +156,34 @@ def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
     vector = xp.ndim_of(b) == 1
     if vector:
         b = prim.reshape(b, (*xp.shape_of(b), 1))
-    _check_2d(xp.shape_of(a), xp.shape_of(b))
+    check_2d(xp.shape_of(a), xp.shape_of(b))
     (m, n), (rows, columns) = xp.shape_of(a), xp.shape_of(b)
     if m != rows:
         raise LinAlgError("Incompatible dimensions")
-    to = _result_dtype(xp.dtype_of(a), xp.dtype_of(b))
-    compute, real = dtypes.widen_half(to), _real(to)
+    to = result_dtype(xp.dtype_of(a), xp.dtype_of(b))
+    compute, real = dtypes.widen_half(to), real_of(to)
     a, b = prim.astype(a, compute), prim.astype(b, compute)
     if rcond is None:
         rcond = np.finfo(compute).eps * max(n, m)
     elif rcond < 0:
         rcond = np.finfo(compute).eps  # LAPACK's meaning
     if 0 in (m, n):
-        rank, s = 0, _full(xp, (0,), 0, real, a)
-        x = _full(xp, (n, columns), 0, to, a)
+        rank, s = 0, filled(xp, (0,), 0, real, a)
+        x = filled(xp, (n, columns), 0, to, a)
     else:
         u, s, vh = prim.svd(a, False)
         host = xp.backend.to_numpy(s)
         rank = int(np.count_nonzero(host > rcond * host[0]))
         used = (slice(0, rank, 1),)
         every = (slice(0, m, 1), slice(0, n, 1))
-        projected = prim.matmul(_adjoint(xp, prim.slice(u, (every[0], *used))), b)
+        projected = prim.matmul(adjoint(xp, prim.slice(u, (every[0], *used))), b)
         projected = xp.divide(projected, prim.reshape(prim.slice(s, used), (rank, 1)))
-        x = prim.matmul(_adjoint(xp, prim.slice(vh, (*used, every[1]))), projected)
+        x = prim.matmul(adjoint(xp, prim.slice(vh, (*used, every[1]))), projected)
     if rank == n and m > n:
         rest = xp.absolute(xp.subtract(b, prim.matmul(a, prim.astype(x, compute))) if n else b)
         residuals = prim.astype(xp.add.reduce(xp.multiply(rest, rest), axis=0), real)
     else:
-        residuals = _full(xp, (0,), 0, real, a)
+        residuals = filled(xp, (0,), 0, real, a)
     x = prim.reshape(x, (n,)) if vector else x
     return prim.astype(x, to), residuals, np.int32(rank), prim.astype(s, real)
 
@@ -443,9 +196,9 @@ def det(xp: XP, a: Any) -> Any:
     """`numpy.linalg.det`."""
     a = xp.asarray(a)
     shape = xp.shape_of(a)
-    _check_square(shape)
-    a, to = _inexact(xp, a)
-    return xp.prim.astype(xp.prim.det(a), to) if 0 not in shape else _full(xp, shape[:-2], 1, to, a)
+    check_square(shape)
+    a, to = computable(xp, a)
+    return xp.prim.astype(xp.prim.det(a), to) if 0 not in shape else filled(xp, shape[:-2], 1, to, a)
 
 
 @implements(np.linalg.slogdet, min_bits=32)
@@ -453,11 +206,11 @@ def slogdet(xp: XP, a: Any) -> Any:
     """`numpy.linalg.slogdet`."""
     a = xp.asarray(a)
     shape = xp.shape_of(a)
-    _check_square(shape)
-    a, to = _inexact(xp, a)
-    real = _real(to)
+    check_square(shape)
+    a, to = computable(xp, a)
+    real = real_of(to)
     if 0 in shape:
-        return SlogdetResult(_full(xp, shape[:-2], 1, to, a), _full(xp, shape[:-2], 0, real, a))
+        return SlogdetResult(filled(xp, shape[:-2], 1, to, a), filled(xp, shape[:-2], 0, real, a))
     sign, logabsdet = xp.prim.slogdet(a)
     return SlogdetResult(xp.prim.astype(sign, to), xp.prim.astype(logabsdet, real))
 
@@ -473,7 +226,7 @@ def norm(xp: XP, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = Fal
     if axis is None:
         if ord is None or (ndim == 2 and isinstance(ord, str) and ord in ("f", "fro")) or (ndim == 1 and ord == 2):
             flat = x if ndim == 1 else xp.prim.reshape(x, (math.prod(shape),))
-            square = xp.prim.matmul(_conjugate(xp, flat), flat)
+            square = xp.prim.matmul(conjugate(xp, flat), flat)
             result = xp.sqrt(xp.prim.real(square) if xp.dtype_of(square).kind == "c" else square)
             return xp.prim.reshape(result, (1,) * ndim) if keepdims else result
         axis = tuple(range(ndim))
@@ -502,7 +255,7 @@ def _vector_norm(xp: XP, x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
     if ord is None or ord == 2:
         return xp.sqrt(xp.add.reduce(_squares(xp, x), **where))
     if ord == 0:
-        real = _real(xp.dtype_of(x))
+        real = real_of(xp.dtype_of(x))
         return xp.add.reduce(xp.prim.astype(xp.not_equal(x, 0), real), **where)
     size = xp.absolute(x)
     if ord == math.inf:
@@ -584,13 +337,13 @@ def cond(xp: XP, x: Any, p: Any = None) -> Any:
         largest, smallest = (_column(xp, s, i, batch) for i in (0, k - 1))
         r = xp.divide(smallest, largest) if p == -2 else xp.divide(largest, smallest)
     else:
-        _check_square(shape)
-        x, to = _inexact(xp, x)
+        check_square(shape)
+        x, to = computable(xp, x)
         r = xp.multiply(norm(xp, x, p, (-2, -1)), norm(xp, _inverse_or_nan(xp, x), p, (-2, -1)))
-        r = xp.prim.astype(r, _real(to))
+        r = xp.prim.astype(r, real_of(to))
     # 0/0 and the inverse of a singular matrix: infinite, unless the matrix itself holds NaN.
     mended = xp.logical_and(xp.isnan(r), xp.logical_not(xp.logical_or.reduce(xp.isnan(x), axis=(-2, -1))))
-    return xp.prim.where(mended, _full(xp, (), math.inf, xp.dtype_of(r), r), r)
+    return xp.prim.where(mended, filled(xp, (), math.inf, xp.dtype_of(r), r), r)
 
 
 def _column(xp: XP, s: Any, i: int, batch: Shape) -> Any:
@@ -606,7 +359,7 @@ def _inverse_or_nan(xp: XP, a: Any) -> Any:
         shape = xp.shape_of(a)
         n = shape[-1]
         if math.prod(shape[:-2]) == 1:
-            return _full(xp, shape, math.nan, xp.dtype_of(a), a)
+            return filled(xp, shape, math.nan, xp.dtype_of(a), a)
         flat = prim.reshape(a, (math.prod(shape[:-2]), n, n))
         every = (slice(0, n, 1), slice(0, n, 1))
         each = [
@@ -623,7 +376,7 @@ def matrix_rank(xp: XP, A: Any, tol: Any = None, hermitian: bool = False, *, rto
     A = xp.asarray(A)
     shape = xp.shape_of(A)
     if len(shape) < 2:  # a Python int, as NumPy has it
-        return int(_true(xp, xp.logical_or.reduce(xp.not_equal(A, 0), axis=None)))
+        return int(is_true(xp, xp.logical_or.reduce(xp.not_equal(A, 0), axis=None)))
     s = svd(xp, A, compute_uv=False, hermitian=hermitian)
     if tol is None:
         dtype = dtypes.widen_half(xp.dtype_of(s))
@@ -642,13 +395,13 @@ def matrix_power(xp: XP, a: Any, n: Any) -> Any:
     """`numpy.linalg.matrix_power`."""
     a = xp.asarray(a)
     shape, dtype = xp.shape_of(a), xp.dtype_of(a)
-    _check_square(shape)
+    check_square(shape)
     try:
         n = operator.index(n)
     except TypeError as error:
         raise TypeError("exponent must be an integer") from error
     if n == 0:
-        return _identity(xp, shape, dtype, a)
+        return identity(xp, shape, dtype, a)
     if n < 0:
         a, n = inv(xp, a), -n
     elif n == 1:
@@ -677,7 +430,7 @@ def multi_dot(xp: XP, arrays: Any) -> Any:
         factors[0] = xp.prim.reshape(factors[0], (1, *xp.shape_of(factors[0])))
     if last:
         factors[-1] = xp.prim.reshape(factors[-1], (*xp.shape_of(factors[-1]), 1))
-    _check_2d(*(xp.shape_of(x) for x in factors))
+    check_2d(*(xp.shape_of(x) for x in factors))
     split = _chain_order([xp.shape_of(x)[0] for x in factors] + [xp.shape_of(factors[-1])[1]])
 
     def product(i: int, j: int) -> Any:

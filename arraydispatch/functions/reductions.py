@@ -20,7 +20,9 @@ from ..registry import XP, implements
 
 NoValue: Any = np._NoValue  # type: ignore[attr-defined]
 
-_ALL_AXES = tuple(tuple(range(ndim)) for ndim in range(65))
+ALL_AXES = tuple(tuple(range(ndim)) for ndim in range(65))
+"""For each number of dimensions its axes, as the reduction kernels take them."""
+
 _INFINITE = {np.maximum: -np.inf, np.minimum: np.inf}
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _NUMPY = os.path.dirname(os.path.abspath(np.__file__))
@@ -101,7 +103,7 @@ def _whole(xp: XP, ufunc: Any, a: Any, widen: bool) -> Native | None:
         to = dtypes.default_accumulator(dtype)
         if to is not dtype:
             a = backend.prim.astype(a, to)
-    return backend.REDUCE[ufunc](a, _ALL_AXES[len(shape)], False)
+    return backend.REDUCE[ufunc](a, ALL_AXES[len(shape)], False)
 
 
 # -- sums and products -------------------------------------------------------------------------------------------------

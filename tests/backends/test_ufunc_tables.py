@@ -39,3 +39,260 @@ def loops(backend: Any, ufunc: np.ufunc) -> list[str]:
         if set(inputs) <= set(DTYPES) and all(backend.holds(np.dtype(c)) for c in inputs):
             found.setdefault(inputs, inputs)
     return list(found)
+
+
+# Units in the last place a library's own kernel may be from NumPy's, where it is more than one (4 for complex, whose
+# parts are sums and products of real functions). Both sides approximate; neither is correctly rounded.
+ULP: dict[str, float] = {
+    "arctan": 2,  # polynomials of other degrees than NumPy's
+    "arctan2": 2,
+    "cbrt": 2,
+    "cosh": 4,  # composed of two exponentials
+    "sinh": 4,
+    "tan": 4,  # sine over cosine
+    "tanh": 5,  # a rational approximation
+    "arcsinh": 4,  # a logarithm of a sum
+    "arccosh": 4,
+    "arctanh": 4,
+    "exp": 2,
+    "exp2": 2,
+    "expm1": 3,
+    "hypot": 2,
+    "log1p": 3,
+    "logaddexp": 16,  # a sum of terms of opposite signs: one rounding of the larger shows in a small result
+    "logaddexp2": 16,
+    "power": 4,
+    "float_power": 4,
+}
+ULP_COMPLEX: dict[str, float] = {
+    "cosh": 8,
+    "sinh": 8,
+    "power": 128,  # exp(b log a): the error of log a is multiplied by |b|, which reaches 14 here
+    "float_power": 128,
+}
+# Functions of complex numbers with an infinite or NaN part where XLA returns (nan, nan), or takes another quadrant,
+# and C99's Annex G, which NumPy follows, gives one part a value.
+NOT_C99: dict[str, frozenset[str]] = {
+    "numpy": frozenset(),
+    "jax": frozenset(
+        "arccos arccosh arcsin arcsinh arctan arctanh cos cosh exp exp2 expm1 float_power power sin sinh sqrt tan tanh".split()
+    ),
+}
+# Both zeros are equal: which of them is the larger is up to the order of the operands, in NumPy's own loops too.
+EITHER_ZERO = {"maximum", "minimum", "fmax", "fmin"}
+
+
+def tolerance(ufunc: np.ufunc, loop: str) -> float:
+    if set(loop) & set(COMPLEX):
+        return ULP_COMPLEX.get(ufunc.__name__, 4)
+    return ULP.get(ufunc.__name__, 1)
+
+
+def operands(ufunc: np.ufunc, loop: str, values: Any = special_values) -> list[np.ndarray[Any, Any]]:
+    """Every pair of special values, less those for which NumPy has no value."""
+    inputs = [values(c) for c in loop]
+    if ufunc is np.ldexp:
+        inputs[1] = np.array([-2000, -30, -5, 0, 1, 5, 30, 2000], loop[1])
+    if len(inputs) == 2:
+        inputs = [grid.ravel() for grid in np.meshgrid(*inputs, indexing="ij")]
+    if ufunc is np.power and loop[0] in INTEGERS:
+        inputs = [x[keep] for keep in [inputs[1] >= 0] for x in inputs]  # raises ValueError, above the kernels
+    if ufunc is np.reciprocal and loop in INTEGERS:
+        inputs = [x[x != 0] for x in inputs]  # C's cast of an infinity, undefined
+    return inputs
+
+
+def run(backend: Any, ufunc: np.ufunc, inputs: list[Any]) -> Any:
+    return to_host(backend, call(backend, backend.UFUNCS[ufunc], *[backend.from_numpy(x) for x in inputs]))
+
+
+@pytest.mark.parametrize(("name", "ufunc"), rows("UFUNCS"))
+def test_every_loop_at_special_values(name: str, ufunc: np.ufunc) -> None:
+    backend = need(name)
+    tested = 0
+    for loop in loops(backend, ufunc):
+        inputs = operands(ufunc, loop)
+        try:
+            got = run(backend, ufunc, inputs)
+        except Unsupported:
+            continue
+        tested += 1
+        try:
+            check(
+                got,
+                ufunc(*inputs),
+                ulp=tolerance(ufunc, loop),
+                signed_zero=ufunc.__name__ not in EITHER_ZERO,
+                inputs=inputs,
+            )
+        except AssertionError as error:
+            raise AssertionError(f"loop {loop}: {error}") from None
+    assert tested, "a row that supports no loop should not be there"
+
+
+@pytest.mark.parametrize(
+    ("name", "ufunc"), [p for p in rows("UFUNCS") if any(set(t) & set(COMPLEX) for t in p.values[1].types)]
+)
+def test_complex_infinities_and_nans(name: str, ufunc: np.ufunc) -> None:
+    if ufunc.__name__ in NOT_C99.get(name, ()):
+        pytest.skip("a stated departure: NOT_C99")
+    backend = need(name)
+    for loop in loops(backend, ufunc):
+        if set(loop) <= set(COMPLEX):
+            inputs = operands(ufunc, loop, nonfinite_complex)
+            try:
+                got = run(backend, ufunc, inputs)
+            except Unsupported:
+                continue
+            check(got, ufunc(*inputs), ulp=4, inputs=inputs)
+
+
+@pytest.mark.parametrize(("name", "ufunc"), [p for p in rows("UFUNCS") if p.values[1].nin == 2])
+def test_operands_broadcast_and_may_be_empty_or_0d(name: str, ufunc: np.ufunc) -> None:
+    backend = need(name)
+    loop = next(loop for loop in ("dd", "ll", "di") if loop in loops(backend, ufunc))
+    for left, right in [((2, 1, 3), (4, 1)), ((0, 3), (3,)), ((), (2,)), ((3,), ()), ((), ())]:
+        inputs = [np.full(shape, value, c) for shape, value, c in zip((left, right), (3, 2), loop, strict=True)]
+        check(run(backend, ufunc, inputs), _arrays(ufunc(*inputs)), ulp=tolerance(ufunc, loop))
+
+
+def _arrays(value: Any) -> Any:
+    return tuple(np.asarray(v) for v in value) if isinstance(value, tuple) else np.asarray(value)
+
+
+@pytest.mark.parametrize(("name", "ufunc"), rows("SCALARS"))
+def test_a_python_scalar_is_a_0d_array_of_the_loops_dtype(name: str, ufunc: np.ufunc) -> None:
+    backend = need(name)
+    kernel = backend.UFUNCS[ufunc]
+    for loop in loops(backend, ufunc):
+        if len(set(loop)) > 1 or loop[0] not in "ilfdFD":
+            continue
+        array = np.array([1, 2, 5, 7], loop[0])
+        for scalar in (2, 3) if loop[0] in "il" else (2, 0.1) if loop[0] in "fd" else (2, 0.1, 0.5 - 2j):
+            other = np.array(scalar, loop[0])
+            for position in (0, 1):
+                both = [array, other][:: 1 if position else -1]
+                native = [backend.from_numpy(x) for x in both]
+                native[position] = scalar
+                try:
+                    got = to_host(backend, call(backend, kernel, *native))
+                except Unsupported:
+                    continue
+                check(got, run(backend, ufunc, both))
+
+
+# -- reductions and accumulations --------------------------------------------------------------------------------------
+
+SHAPE = (2, 3, 4)
+
+
+def reducible(ufunc: np.ufunc, backend: Any) -> str:
+    bitwise = ufunc in (np.bitwise_and, np.bitwise_or, np.bitwise_xor)
+    return "".join(c for c in (BOOL + INTEGERS if bitwise else DTYPES) if backend.holds(np.dtype(c)))
+
+
+def sample(dtype: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    generator = np.random.default_rng(3)
+    size = int(np.prod(shape))
+    if dtype == BOOL:
+        return generator.random(shape) < 0.7
+    numbers = generator.integers(0 if dtype in "BHIL" else -4, 5, size) + (0 if dtype in INTEGERS else 0.25)
+    if dtype in COMPLEX:
+        numbers = numbers + 1j * generator.integers(-3, 3, size)
+    return numbers.reshape(shape).astype(dtype)
+
+
+def near(got: Any, want: Any, scale: float) -> None:
+    """Equal for integers; sums of up to 24 terms in another order differ by their partial sums' roundings."""
+    assert got.dtype == want.dtype
+    assert got.shape == want.shape
+    if want.dtype.kind in "fc":
+        np.testing.assert_allclose(got, want, rtol=8 * np.finfo(want.dtype).eps, atol=8 * np.finfo(want.dtype).eps * scale)
+    else:
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize(("name", "ufunc"), rows("REDUCE"))
+def test_reduce(name: str, ufunc: np.ufunc) -> None:
+    backend = need(name)
+    reference = need("numpy").REDUCE[ufunc]
+    for dtype in reducible(ufunc, backend):
+        array = sample(dtype, SHAPE)
+        for axes in [(), (0,), (1,), (2,), (0, 2), (1, 2), (0, 1, 2)]:
+            for keepdims in (False, True):
+                try:
+                    got = call(backend, backend.REDUCE[ufunc], backend.from_numpy(array), axes, keepdims)
+                except Unsupported:
+                    continue
+                near(to_host(backend, got), reference(array, axes, keepdims), float(np.abs(array).sum()))
+
+
+@pytest.mark.parametrize(("name", "ufunc"), rows("REDUCE"))
+def test_reduce_of_nothing_is_the_identity(name: str, ufunc: np.ufunc) -> None:
+    backend = need(name)
+    if ufunc.identity is None:
+        pytest.skip("NumPy refuses it, above the kernels")
+    for dtype in reducible(ufunc, backend):
+        array = np.zeros((2, 0, 3), dtype)
+        for axes in [(0,), (1,), (0, 1, 2)]:
+            try:
+                got = call(backend, backend.REDUCE[ufunc], backend.from_numpy(array), axes, False)
+            except Unsupported:
+                continue
+            near(to_host(backend, got), need("numpy").REDUCE[ufunc](array, axes, False), 0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("ufunc", [np.maximum, np.minimum, np.add])
+@pytest.mark.parametrize("dtype", FLOATS + COMPLEX)
+def test_reductions_propagate_nan(name: str, ufunc: np.ufunc, dtype: str) -> None:
+    backend = need(name)
+    array = np.array([[1, np.nan, 3], [np.nan, np.inf, 0], [5, -np.inf, 2]], dtype)
+    for table, arguments in (("REDUCE", ((1,), False)), ("ACCUMULATE", (1,))):
+        try:
+            got = to_host(backend, call(backend, getattr(backend, table)[ufunc], backend.from_numpy(array), *arguments))
+        except Unsupported:
+            continue
+        want = getattr(need("numpy"), table)[ufunc](array, *arguments)
+        np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
+        np.testing.assert_array_equal(got[~np.isnan(want)], want[~np.isnan(want)])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_float16_sum_is_accumulated_in_a_wider_type(name: str) -> None:
+    backend = need(name)
+    ones = np.ones(5000, np.float16)  # 2048 + 1 is 2048 in float16
+    got = to_host(backend, call(backend, backend.REDUCE[np.add], backend.from_numpy(ones), (0,), False))
+    assert got.dtype == np.float16
+    assert got == 5000
+
+
+@pytest.mark.parametrize(("name", "ufunc"), rows("ACCUMULATE"))
+def test_accumulate(name: str, ufunc: np.ufunc) -> None:
+    backend = need(name)
+    reference = need("numpy").ACCUMULATE[ufunc]
+    for dtype, shape in itertools.product(reducible(ufunc, backend), [SHAPE, (2, 0, 3), (1,)]):
+        array = sample(dtype, shape)
+        for axis in range(len(shape)):
+            try:
+                got = to_host(backend, call(backend, backend.ACCUMULATE[ufunc], backend.from_numpy(array), axis))
+            except Unsupported:
+                continue
+            near(got, reference(array, axis), float(np.abs(array).sum()))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_kernel_hands_back_the_buffer_it_was_given(name: str) -> None:
+    backend = need(name)
+    array = np.array([[1.5, 2.0], [-3.0, 4.0]])
+    for table, arguments in (("UFUNCS", ()), ("REDUCE", ((), False)), ("REDUCE", ((), True)), ("ACCUMULATE", (0,))):
+        for ufunc, kernel in getattr(backend, table).items():
+            for dtype in "dl":
+                if table == "UFUNCS" and (ufunc.nin != 1 or dtype not in loops(backend, ufunc)):
+                    continue
+                if table == "REDUCE" and dtype not in reducible(ufunc, backend):
+                    continue
+                native = backend.from_numpy(array.astype(dtype))
+                out = call(backend, kernel, native, *arguments)
+                for part in out if isinstance(out, tuple) else (out,):
+                    assert not np.shares_memory(backend.to_numpy(part), backend.to_numpy(native)), ufunc

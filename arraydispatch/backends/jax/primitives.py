@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import partial, cache
 from typing import Any
 
 import jax
@@ -330,7 +330,13 @@ def scatter_donated(a: Array, indices: Sequence[Array], value: Array, how: str) 
     return _scatter_donating(a, tuple(indices), value, how)
 
 
-take = kernel(lambda a, indices, axis: jnp.take(a, indices, axis, mode=_IN_BOUNDS), static=(2,))
+@partial(kernel, static=(2,))
+def take(a: Array, indices: Array, axis: int) -> Array:
+    # Not jnp.take, whose modes fill, wrap or clip: the caller has checked.
+    place = (*(builtins.slice(None),) * axis, indices)
+    return a.at[place].get(mode=_IN_BOUNDS, wrap_negative_indices=False)
+
+
 take_along_axis = kernel(lambda a, indices, axis: jnp.take_along_axis(a, indices, axis, mode=_IN_BOUNDS), static=(2,))
 
 

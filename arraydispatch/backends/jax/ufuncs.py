@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -39,9 +40,25 @@ def _binary(function: Kernel) -> Kernel:
     return body
 
 
+def _derived_from(reference: Kernel) -> Callable[[Kernel], Kernel]:
+    """Values from the body, derivatives from JAX's function: branches and reflections have none where they meet."""
+
+    def decorate(body: Kernel) -> Kernel:
+        function = jax.custom_jvp(body)
+
+        @function.defjvp
+        def _(primals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tuple[Array, Array]:
+            return function(*primals), jax.jvp(reference, primals, tangents)[1]
+
+        return function
+
+    return decorate
+
+
 # -- division --------------------------------------------------------------------------------------------------------
 
 
+@_derived_from(lax.div)
 def _complex_divide(a: Array, b: Array) -> Array:
     # Smith's method, as NumPy's loop has it: XLA's gives other infinities and NaNs.
     ar, ai, br, bi = lax.real(a), lax.imag(a), lax.real(b), lax.imag(b)
@@ -136,6 +153,7 @@ def _power(a: Array, b: Array) -> Array:
     return jnp.where(b < 0, _reciprocal(a), result) if _is(b, np.signedinteger) else result
 
 
+@_derived_from(lax.pow)
 def _complex_power(a: Array, b: Array) -> Array:
     # numpy/_core/src/npymath/npy_math_complex.c.src: npy_cpow. Small integer exponents by multiplication, and zero to
     # a power with a positive real part is zero; XLA gives exp(b * log(a)) for all.
@@ -155,6 +173,7 @@ def _complex_power(a: Array, b: Array) -> Array:
 
 
 @wide
+@_derived_from(jnp.exp2)
 def _exp2(a: Array) -> Array:
     # exp(x * log 2), as `jnp.exp2` has it, is 10 ulp off at 33 and not exact at integers. Scale exactly instead.
     if _is(a, np.complexfloating):
@@ -172,6 +191,7 @@ def _exp2(a: Array) -> Array:
 
 
 @wide
+@_derived_from(jnp.cosh)
 def _cosh(a: Array) -> Array:
     # `jnp.cosh` is exp(x + log 0.5) + …, which is 13 ulp off at 33.
     if _is(a, np.complexfloating):
@@ -182,6 +202,7 @@ def _cosh(a: Array) -> Array:
 
 
 @wide
+@_derived_from(jnp.sinh)
 def _sinh(a: Array) -> Array:
     if _is(a, np.complexfloating):
         return jnp.sinh(a)
@@ -190,10 +211,11 @@ def _sinh(a: Array) -> Array:
     return jnp.copysign(jnp.where(jnp.isinf(less), root / 2 * root, (less + less / (less + 1)) / 2), a)
 
 
-def _log_add(exp: Kernel, scale: float) -> Kernel:
+def _log_add(reference: Kernel, exp: Kernel, scale: float) -> Kernel:
     """NumPy's own formula, so that both round alike; ``scale`` is 1 / log(base)."""
 
     @wide
+    @_derived_from(reference)
     def body(a: Array, b: Array) -> Array:
         far = a - b
         larger = jnp.where(far > 0, a, b)
@@ -208,6 +230,7 @@ def _infinite_part(function: Kernel) -> Kernel:
     """With one part infinite and the other NaN: C99's (inf, nan), where XLA gives (nan, nan)."""
 
     @wide
+    @_derived_from(function)
     def body(a: Array) -> Array:
         out = function(a)
         if not _is(a, np.complexfloating):
@@ -222,6 +245,7 @@ def _mirrored(function: Kernel, part: str) -> Kernel:
     """Evaluate on one side of a branch cut and reflect: XLA drops the sign of a zero that says which side is meant."""
 
     @wide
+    @_derived_from(function)
     def body(a: Array) -> Array:
         if not _is(a, np.complexfloating):
             return function(a)
@@ -293,7 +317,7 @@ def _sign(a: Array) -> Array:
     pick = jnp.where(jnp.isinf(re), jnp.where(jnp.isinf(im), jnp.nan, 1.0), 0.0)
     other = jnp.where(jnp.isinf(im), jnp.where(jnp.isinf(re), jnp.nan, 1.0), 0.0)
     divisor = jnp.where(size == 0, jnp.ones_like(size), size)
-    real = jnp.where(infinite, lax.sign(re) * pick, re / divisor)
+    real = jnp.where(infinite, jnp.where(pick == 0, jnp.zeros_like(re), lax.sign(re) * pick), re / divisor)
     imag = jnp.where(infinite, jnp.where(other == 0, jnp.zeros_like(im), lax.sign(im) * other), im / divisor)
     unknown = jnp.isnan(size)
     nan = jnp.full_like(size, jnp.nan)
@@ -459,8 +483,8 @@ _BINARY: dict[np.ufunc, Kernel] = {
     np.copysign: jnp.copysign,
     np.nextafter: _nextafter,
     np.heaviside: wide(jnp.heaviside),
-    np.logaddexp: _log_add(jnp.exp, 1.0),
-    np.logaddexp2: _log_add(_exp2, 1 / np.log(2.0)),
+    np.logaddexp: _log_add(jnp.logaddexp, jnp.exp, 1.0),
+    np.logaddexp2: _log_add(jnp.logaddexp2, _exp2, 1 / np.log(2.0)),
     np.maximum: _maximum,
     np.minimum: _minimum,
     np.fmax: _fmax,

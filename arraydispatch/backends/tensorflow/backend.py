@@ -92,10 +92,10 @@ class TensorFlowBackend(Backend):
     REDUCE = ufuncs.REDUCE
     ACCUMULATE = ufuncs.ACCUMULATE
     SCALARS = ufuncs.SCALARS
-    OVERRIDES: dict[Any, Any] = {}
 
     def __init__(self) -> None:
         super().__init__()
+        self.OVERRIDES = {}
         self._generator: Any = None
 
     # -- identity ------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ _FFT = {1: raw("FFT"), 2: raw("FFT2D"), 3: raw("FFT3D")}
 _IFFT = {1: raw("IFFT"), 2: raw("IFFT2D"), 3: raw("IFFT3D")}
 _rfft, _irfft = raw("RFFT"), raw("IRFFT")
 
-_WIDER: dict[Any, Any] = {tf.int8: tf.int32, tf.uint8: tf.int32, tf.uint16: tf.int32, tf.uint32: tf.int64}
+_WIDER: dict[Any, Any] = dict.fromkeys((tf.int8, tf.int16, tf.uint8, tf.uint16), tf.int32) | {tf.uint32: tf.int64}
 """Integers without a product -> a type with one. Its low bits are those of the narrow product."""
 
 
@@ -100,10 +100,11 @@ def _refuse_nan(a: Tensor, message: str) -> None:
 
 
 def cholesky(a: Tensor) -> Tensor:
+    """TensorFlow gives NaN where a matrix is not positive definite; NumPy only where it held NaN."""
     out = _cholesky(a)
     if type(out) is EagerTensor:
-        diagonal = np.diagonal(out.numpy(), axis1=-2, axis2=-1)
-        if not (diagonal.real > 0).all():
+        failed = ~(np.diagonal(out.numpy(), axis1=-2, axis2=-1).real > 0).all(axis=-1)
+        if failed.any() and (failed & ~np.isnan(a.numpy()).any(axis=(-2, -1))).any():
             raise np.linalg.LinAlgError("Matrix is not positive definite")
     return out
 

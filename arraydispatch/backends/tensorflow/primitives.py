@@ -124,19 +124,21 @@ def iota(n: int, dtype: DType, device: Any) -> Tensor:
         return _range(*(EagerTensor(x, host(), number) for x in (0, n, 1)))
 
 
-_UINT32 = np.dtype(np.uint32)
+_THROUGH = dict.fromkeys((np.dtype(t) for t in (np.int8, np.int16, np.uint8, np.uint16)), ENUM[np.dtype(np.int32)])
+_THROUGH[np.dtype(np.uint32)] = INT64_ENUM
+"""Narrow integers -> those a float is cut down from on x86-64; TensorFlow's own cast saturates in places."""
 
 
 def astype(a: Tensor, dtype: DType) -> Tensor:
-    """A C cast: complex to bool looks at both parts; floats to uint32 go by way of int64, as in C on x86-64."""
+    """A C cast; complex to bool looks at both parts."""
     number = ENUM[dtype]
     current = a.dtype
     if current.as_datatype_enum == number:
         return a
     if dtype.kind == "b" and current in COMPLEX:
         return _not_equal(a, 0)
-    if current in BITS and dtype == _UINT32:
-        a = _cast(a, INT64_ENUM)
+    if dtype in _THROUGH and not (current.is_integer or current is BOOL):
+        a = _cast(a, _THROUGH[dtype])
     return _cast(a, number)
 
 
@@ -341,7 +343,12 @@ def _scatter_multiply(a: Tensor, indices: Sequence[Tensor], value: Tensor, shape
     """Multiply by the product of the values for each place (1 where there is none)."""
     k = len(indices)
     factors = _segment_prod(value, _flat_index(indices, shape[:k]), integer(math.prod(shape[:k])))
-    return _mul(a, _reshape(factors, ints(shape)))
+    out = _mul(a, _reshape(factors, ints(shape)))
+    if a.dtype not in COMPLEX:
+        return out
+    # 1 + 0j times infinity is not a number: keep the other elements as they are.
+    touched = _SCATTER["set"](tf.zeros(shape[:k], BOOL), _pack(list(indices), -1), tf.ones(dims(indices[0]), BOOL))
+    return _select(_reshape(touched, ints(shape[:k] + (1,) * (len(shape) - k))), out, a)
 
 
 def _scatter_extremum(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Tensor:

@@ -45,8 +45,8 @@ _add, _sub, _mul, _div, _floor_div, _floor_mod, _truncate_mod, _pow = (
 _neg, _abs, _complex_abs, _sign, _square, _inverse = (
     raw("Neg"), raw("Abs"), raw("ComplexAbs"), raw("Sign"), raw("Square"), raw("Reciprocal"),
 )  # fmt: skip
-_floor, _ceil, _rint, _log, _atan2, _next_after = (
-    raw("Floor"), raw("Ceil"), raw("Rint"), raw("Log"), raw("Atan2"), raw("NextAfter"),
+_floor, _ceil, _rint, _exp, _log, _log1p, _atan2, _next_after = (
+    raw("Floor"), raw("Ceil"), raw("Rint"), raw("Exp"), raw("Log"), raw("Log1p"), raw("Atan2"), raw("NextAfter"),
 )  # fmt: skip
 _equal, _not_equal, _less, _less_equal, _greater, _greater_equal, _maximum, _minimum = (
     raw("Equal"), raw("NotEqual"), raw("Less"), raw("LessEqual"), raw("Greater"), raw("GreaterEqual"),
@@ -228,13 +228,26 @@ def divide(a: Any, b: Any) -> Tensor:
 
 
 def reciprocal(a: Tensor) -> Tensor:
-    """Integers stay integers: 1/1, 1/-1, else 0."""
+    """Integers stay integers: 1/1, 1/-1, else 0; of 0 what C makes of infinity on x86."""
     dtype = a.dtype
     if dtype in UNSIGNED:
         return _cast(_equal(a, 1), dtype)
     if dtype in INTEGERS:
-        return _select(_or(_equal(a, 1), _equal(a, -1)), a, scalar(0, a))
-    return _inverse(a) if dtype in BITS else divide(1 + 0j, a)
+        zero = scalar(0, a)
+        out = _select(_or(_equal(a, 1), _equal(a, -1)), a, zero)
+        return _select(_equal(a, 0), scalar(dtype.min, a), out) if dtype.size >= 4 else out
+    return _inverse(a) if dtype in BITS else _complex_reciprocal(a)
+
+
+def _complex_reciprocal(a: Tensor) -> Tensor:
+    """Smith's method, as NumPy has it: TensorFlow gives NaN for 1/inf."""
+    re, im = _parts(a)
+    by_real = _less_equal(_abs(im), _abs(re))
+    big, small = _select(by_real, re, im), _select(by_real, im, re)
+    ratio = _div(small, big)
+    scale = _add(big, _mul(small, ratio))
+    long, short = _inverse(scale), _div(ratio, scale)
+    return _join(_select(by_real, long, short), _neg(_select(by_real, short, long)))
 
 
 # -- powers and exponents ------------------------------------------------------------------------------------------------
@@ -243,8 +256,7 @@ def reciprocal(a: Tensor) -> Tensor:
 def _complex_power(a: Tensor, b: Tensor) -> Tensor:
     """TensorFlow gives NaN for 0 ** 0, and infinities where NumPy gives NaN."""
     zero = scalar(0j, a)
-    br, bi = _parts(b)
-    of_zero = _select(_and(_greater(br, 0.0), _equal(bi, 0.0)), zero, scalar(complex(math.nan, math.nan), a))
+    of_zero = _select(_greater(_parts(b)[0], 0.0), zero, scalar(complex(math.nan, math.nan), a))
     out = _select(_equal(a, zero), of_zero, _pow(a, b))
     return _select(_equal(b, zero), scalar(1 + 0j, a), out)
 
@@ -277,7 +289,8 @@ def power(a: Any, b: Any) -> Tensor:
 
 def exp2(a: Tensor) -> Tensor:
     if a.dtype in COMPLEX:
-        return _pow(scalar(2 + 0j, a), a)
+        re, im = _parts(a)
+        return _exp(_join(_mul(re, math.log(2.0)), _mul(im, math.log(2.0))))
     return _pow(scalar(2.0, a), a)
 
 
@@ -288,9 +301,6 @@ def log1p(a: Tensor) -> Tensor:
     re, im = _parts(a)
     re = _add(re, 1.0)
     return _join(_log(_complex_abs(_join(re, im), re.dtype)), _atan2(im, re))
-
-
-_log1p = raw("Log1p")
 
 
 def hypot(a: Tensor, b: Tensor) -> Tensor:
@@ -333,8 +343,8 @@ def sign(a: Tensor) -> Tensor:
     if dtype not in COMPLEX:
         return _sign(a)
     re, im = _parts(a)
-    out = _select(_is_inf(_complex_abs(a, re.dtype)), _join(_unit(re, im), _unit(im, re)), _sign(a))
-    return _select(_not_equal(a, a), scalar(complex(math.nan, math.nan), a), out)
+    finite = _select(_not_equal(a, a), scalar(complex(math.nan, math.nan), a), _sign(a))
+    return _select(_or(_is_inf(re), _is_inf(im)), _join(_unit(re, im), _unit(im, re)), finite)
 
 
 def signbit(a: Tensor) -> Tensor:
@@ -358,7 +368,7 @@ def nextafter(a: Tensor, b: Tensor) -> Tensor:
     one = scalar(1, bits)
     moved = _bitcast(_add(bits, _select(away, one, scalar(-1, bits))), dtype)
     smallest = _bitcast(_bit_or(_bit_and(_bitcast(b, tf.int16), tf.int16.min), one), dtype)
-    out = _select(_equal(a, b), b, _select(_equal(a, 0.0), smallest, moved))
+    out = _select(_equal(a, b), a, _select(_equal(a, 0.0), smallest, moved))
     return _select(_or(_is_nan(a), _is_nan(b)), scalar(math.nan, a), out)
 
 
@@ -541,7 +551,7 @@ UFUNCS: dict[Any, Kernel] = {
     np.ceil: _rounding(_ceil),
     np.trunc: _rounding(_trunc),
     # exponentials, logarithms
-    np.exp: raw("Exp"),
+    np.exp: _exp,
     np.exp2: exp2,
     np.expm1: raw("Expm1"),
     np.log: _log,

@@ -1,0 +1,354 @@
+"""Elementwise functions that are no ufuncs, choices by condition, and functions applied along axes.
+
+Differences, integrals and interpolation are in ``calculus``, which is loaded with this topic.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from typing import Any, Callable
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from .. import dtypes, views
+from ..backends.base import Unsupported
+from ..registry import implements
+from . import calculus
+from .advanced_index import getitem, setitem
+from .operands import BOOL, filled, first_native, promoted, scalar, to_host, truth, unshared
+
+__all__ = ["calculus"]
+
+Native = Any
+NoValue = np._NoValue  # type: ignore[attr-defined]
+
+
+# -- limits and rounding ---------------------------------------------------------------------------------------------
+
+
+@implements(np.clip)
+def clip(
+    xp: Any, a: Any, a_min: Any = NoValue, a_max: Any = NoValue, *, min: Any = NoValue, max: Any = NoValue, **kwargs: Any
+) -> Native:
+    if a_min is NoValue and a_max is NoValue:
+        low = None if min is NoValue else min
+        high = None if max is NoValue else max
+    elif a_min is NoValue:
+        raise TypeError("clip() missing 1 required positional argument: 'a_min'")
+    elif a_max is NoValue:
+        raise TypeError("clip() missing 1 required positional argument: 'a_max'")
+    elif min is not NoValue or max is not NoValue:
+        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+    else:
+        low, high = a_min, a_max
+    options = {}
+    for name, value in kwargs.items():
+        if name in ("dtype", "casting"):
+            options[name] = value
+        elif not (name == "where" and value is True):
+            raise Unsupported(f"the keyword {name} of clip is left to NumPy")
+    a = xp.asarray(a, like=first_native(xp, (low, high)))
+    dtype = xp.dtype_of(a)
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        low = None if type(low) is int and low <= limits.min else low
+        high = None if type(high) is int and high >= limits.max else high
+    if low is None and high is None:
+        return unshared(xp, xp.positive(a, **options))
+    if low is not None and high is not None and type(low) is int and type(high) is int and dtype.kind != "b":
+        # Both bounds have to be representable before any is applied.
+        dtypes.cast_scalar(low, dtypes.promote(dtype, int)), dtypes.cast_scalar(high, dtypes.promote(dtype, int))
+    result = a
+    if low is not None:
+        result = xp.maximum(result, low, **options)
+    if high is not None:
+        result = xp.minimum(result, high, **options)
+    return result
+
+
+@implements(np.round, np.around)
+def round(xp: Any, a: Any, decimals: Any = 0) -> Native:
+    a = xp.asarray(a)
+    decimals = operator.index(decimals)
+    kind = dtypes.category(xp.dtype_of(a))
+    if kind == "complex":
+        return xp.prim.complex(round(xp, xp.prim.real(a), decimals), round(xp, xp.prim.imag(a), decimals))
+    if kind in ("int", "uint"):
+        if decimals >= 0:
+            return unshared(xp, a)
+        factor = 10.0**-decimals
+        return xp.prim.astype(xp.multiply(xp.rint(xp.true_divide(a, factor)), factor), xp.dtype_of(a))
+    if decimals == 0:
+        return xp.rint(a)
+    factor = 10.0 ** abs(decimals)
+    if decimals > 0:
+        return xp.true_divide(xp.rint(xp.multiply(a, factor)), factor)
+    return xp.multiply(xp.rint(xp.true_divide(a, factor)), factor)
+
+
+@implements(np.fix)
+def fix(xp: Any, x: Any) -> Native:
+    x = xp.asarray(x)
+    result = xp.trunc(x)
+    return unshared(xp, result) if result is x or not dtypes.is_floating(xp.dtype_of(x)) else result
+
+
+def _finite_range(dtype: np.dtype[Any]) -> tuple[float, float]:
+    if dtypes.is_bfloat16(dtype):
+        return -3.3895313892515355e38, 3.3895313892515355e38
+    limits = np.finfo(dtype)
+    return float(limits.min), float(limits.max)
+
+
+@implements(np.nan_to_num)
+def nan_to_num(xp: Any, x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Native:
+    x = xp.asarray(x)
+    kind = dtypes.category(xp.dtype_of(x))
+    if kind == "complex":
+        real, imag = (nan_to_num(xp, part(x), copy, nan, posinf, neginf) for part in (xp.prim.real, xp.prim.imag))
+        return xp.prim.complex(real, imag)
+    if kind != "float":
+        return unshared(xp, x)
+    dtype = xp.dtype_of(x)
+    low, high = _finite_range(dtype)
+
+    def like(value: Any) -> Native:
+        if xp.is_array(value) or isinstance(value, list | tuple):
+            return xp.prim.astype(xp.asarray(value, like=x), dtype)
+        return scalar(xp, value, dtype, x)
+
+    result = xp.prim.where(xp.isnan(x), like(nan), x)
+    result = xp.prim.where(xp.equal(x, math.inf), like(high if posinf is None else posinf), result)
+    return xp.prim.where(xp.equal(x, -math.inf), like(low if neginf is None else neginf), result)
+
+
+# -- complex ---------------------------------------------------------------------------------------------------------
+
+
+@implements(np.real, returns="array")
+def real(xp: Any, val: Any) -> Native:
+    val = xp.asarray(val)
+    complex_ = dtypes.category(xp.dtype_of(val)) == "complex"
+    return xp.prim.real(val) if complex_ else unshared(xp, val)
+
+
+@implements(np.imag, returns="array")
+def imag(xp: Any, val: Any) -> Native:
+    val = xp.asarray(val)
+    complex_ = dtypes.category(xp.dtype_of(val)) == "complex"
+    return xp.prim.imag(val) if complex_ else filled(xp, xp.shape_of(val), 0, xp.dtype_of(val), val)
+
+
+@implements(np.real_if_close, pure=False, returns="array")
+def real_if_close(xp: Any, a: Any, tol: Any = 100) -> Native:
+    a = xp.asarray(a)
+    dtype = xp.dtype_of(a)
+    if dtypes.category(dtype) != "complex":
+        return unshared(xp, a)
+    if tol > 1:
+        tol = float(np.finfo(dtype).eps) * tol
+    small = to_host(xp, xp.less(xp.absolute(xp.prim.imag(a)), tol))
+    return xp.prim.real(a) if small.all() else unshared(xp, a)
+
+
+@implements(np.angle)
+def angle(xp: Any, z: Any, deg: bool = False) -> Native:
+    z = xp.asarray(z)
+    if dtypes.category(xp.dtype_of(z)) == "complex":
+        result = xp.arctan2(xp.prim.imag(z), xp.prim.real(z))
+    else:
+        result = xp.arctan2(0, z)
+    return xp.multiply(result, 180 / math.pi) if deg else result
+
+
+# -- special functions -----------------------------------------------------------------------------------------------
+
+
+@implements(np.sinc)
+def sinc(xp: Any, x: Any) -> Native:
+    x = xp.multiply(math.pi, xp.asarray(x))
+    dtype = xp.dtype_of(x)
+    eps = 1e-20
+    if dtypes.category(dtype) == "float":
+        eps = 2.0**-7 if dtypes.is_bfloat16(dtype) else float(np.finfo(dtype).eps)
+    y = xp.prim.where(truth(xp, x), x, scalar(xp, eps, dtype, x))
+    return xp.true_divide(xp.sin(y), y)
+
+
+# Chebyshev coefficients of exp(-x) I0(x) on [0, 8] and of exp(-x) sqrt(x) I0(x) on [8, inf], from cephes (as in NumPy).
+_I0_NEAR = (
+    -4.41534164647933937950e-18, 3.33079451882223809783e-17, -2.43127984654795469359e-16, 1.71539128555513303061e-15,
+    -1.16853328779934516808e-14, 7.67618549860493561688e-14, -4.85644678311192946090e-13, 2.95505266312963983461e-12,
+    -1.72682629144155570723e-11, 9.67580903537323691224e-11, -5.18979560163526290666e-10, 2.65982372468238665035e-9,
+    -1.30002500998624804212e-8, 6.04699502254191894932e-8, -2.67079385394061173391e-7, 1.11738753912010371815e-6,
+    -4.41673835845875056359e-6, 1.64484480707288970893e-5, -5.75419501008210370398e-5, 1.88502885095841655729e-4,
+    -5.76375574538582365885e-4, 1.63947561694133579842e-3, -4.32430999505057594430e-3, 1.05464603945949983183e-2,
+    -2.37374148058994688156e-2, 4.93052842396707084878e-2, -9.49010970480476444210e-2, 1.71620901522208775349e-1,
+    -3.04682672343198398683e-1, 6.76795274409476084995e-1,
+)  # fmt: skip
+_I0_FAR = (
+    -7.23318048787475395456e-18, -4.83050448594418207126e-18, 4.46562142029675999901e-17, 3.46122286769746109310e-17,
+    -2.82762398051658348494e-16, -3.42548561967721913462e-16, 1.77256013305652638360e-15, 3.81168066935262242075e-15,
+    -9.55484669882830764870e-15, -4.15056934728722208663e-14, 1.54008621752140982691e-14, 3.85277838274214270114e-13,
+    7.18012445138366623367e-13, -1.79417853150680611778e-12, -1.32158118404477131188e-11, -3.14991652796324136454e-11,
+    1.18891471078464383424e-11, 4.94060238822496958910e-10, 3.39623202570838634515e-9, 2.26666899049817806459e-8,
+    2.04891858946906374183e-7, 2.89137052083475648297e-6, 6.88975834691682398426e-5, 3.36911647825569408990e-3,
+    8.04490411014108831608e-1,
+)  # fmt: skip
+
+
+def _chebyshev(xp: Any, x: Native, coefficients: tuple[float, ...]) -> Native:
+    b0: Any = coefficients[0]
+    b1: Any = 0.0
+    b2: Any = 0.0
+    for c in coefficients[1:]:
+        b2, b1 = b1, b0
+        b0 = xp.add(xp.subtract(xp.multiply(x, b1), b2), c)
+    return xp.multiply(0.5, xp.subtract(b0, b2))
+
+
+@implements(np.i0, returns="array")
+def i0(xp: Any, x: Any) -> Native:
+    x = xp.asarray(x)
+    kind = dtypes.category(xp.dtype_of(x))
+    if kind == "complex":
+        raise TypeError("i0 not supported for complex values")
+    x = xp.absolute(x if kind == "float" else xp.prim.astype(x, dtypes.FLOAT64))
+    near = xp.less_equal(x, 8.0)
+    inside = xp.minimum(x, 8.0)  # what the other branch computes must stay finite
+    outside = xp.maximum(x, 8.0)
+    small = xp.multiply(xp.exp(inside), _chebyshev(xp, xp.subtract(xp.true_divide(inside, 2.0), 2), _I0_NEAR))
+    ratio = xp.subtract(xp.true_divide(32.0, outside), 2.0)
+    large = xp.true_divide(xp.multiply(xp.exp(outside), _chebyshev(xp, ratio, _I0_FAR)), xp.sqrt(outside))
+    return xp.prim.where(near, small, large)
+
+
+# -- choices ---------------------------------------------------------------------------------------------------------
+
+
+@implements(np.select, returns="array")
+def select(xp: Any, condlist: Any, choicelist: Any, default: Any = 0) -> Native:
+    conditions, choices = _sequence(xp, condlist), _sequence(xp, choicelist)
+    if len(conditions) != len(choices):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not conditions:
+        raise ValueError("select with an empty condition list is not possible")
+    like = first_native(xp, (conditions, choices, default))
+    values = [
+        z if type(z) in (int, float, complex) or xp.is_array(z) else xp.asarray(z, like=like)
+        for z in (*choices, default)
+    ]
+    values = promoted(xp, *values) if first_native(xp, values) is not None else [
+        xp.asarray(np.asarray(z, np.result_type(*values)), like=like) for z in values
+    ]  # fmt: skip
+    conditions = [c if xp.is_array(c) else xp.asarray(c, like=like) for c in conditions]
+    for i, condition in enumerate(conditions):
+        if xp.dtype_of(condition) != BOOL:
+            raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
+    shape = np.broadcast_shapes(*[xp.shape_of(z) for z in (*conditions, *values)])
+    result = values[-1]
+    for condition, value in zip(conditions[::-1], values[-2::-1]):
+        result = xp.prim.where(condition, value, result)
+    return result if xp.shape_of(result) == shape else unshared(xp, xp.prim.broadcast_to(result, shape))
+
+
+def _sequence(xp: Any, xs: Any) -> list[Any]:
+    """A list of its items; an array stands for its parts along the first axis."""
+    return [getitem(xp, xs, i) for i in range(xp.shape_of(xs)[0])] if xp.is_array(xs) else list(xs)
+
+
+# -- functions of the caller's ---------------------------------------------------------------------------------------
+
+
+def _wrapped(xp: Any, x: Native) -> Any:
+    """A native array as the caller's own functions take it."""
+    return views.wrapper(x, xp.backend.kind(xp.dtype_of(x)))
+
+
+def _unwrapped(xp: Any, x: Any, like: Native) -> Native:
+    """What a caller's function returned, as a native array."""
+    if isinstance(x, views.Handle):
+        x = views.native(x)
+    elif isinstance(x, list | tuple):
+        x = [views.native(y) if isinstance(y, views.Handle) else y for y in x]
+    elif not xp.is_array(x) and not isinstance(x, int | float | complex | np.generic | np.ndarray):
+        native = getattr(x, "native", x)  # a scalar that stays on its device
+        x = native if xp.is_array(native) else x
+    return x if xp.is_array(x) else xp.asarray(x, like=like)
+
+
+@implements(np.piecewise, pure=False, returns="array")
+def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Native:
+    x = xp.asarray(x, like=first_native(xp, (condlist,)))
+    if np.isscalar(condlist) or (xp.is_array(condlist) and len(xp.shape_of(condlist)) == 0):
+        condlist = [condlist]
+    elif xp.is_array(condlist):
+        condlist = [condlist] if len(xp.shape_of(condlist)) == 1 and xp.shape_of(x) else _sequence(xp, condlist)
+    elif not (isinstance(condlist[0], list | np.ndarray) or xp.is_array(condlist[0])) and xp.shape_of(x):
+        condlist = [condlist]
+    conditions = [truth(xp, xp.asarray(c, like=x)) for c in condlist]
+    n = len(conditions)
+    if n == len(funclist) - 1:
+        either = conditions[0]
+        for c in conditions[1:]:
+            either = xp.logical_or(either, c)
+        conditions.append(xp.logical_not(either))
+    elif n != len(funclist):
+        raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
+    y = filled(xp, xp.shape_of(x), 0, xp.dtype_of(x), x)
+    for condition, func in zip(conditions, funclist):
+        value = func
+        if callable(func):
+            chosen = getitem(xp, x, condition)
+            if 0 in xp.shape_of(chosen):
+                continue
+            value = _unwrapped(xp, func(_wrapped(xp, chosen), *args, **kw), x)
+        y = setitem(xp, y, condition, value)
+    return y
+
+
+@implements(np.apply_along_axis, pure=False, returns="array")
+def apply_along_axis(
+    xp: Any, func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any, **kwargs: Any
+) -> Native:
+    arr = xp.asarray(arr)
+    shape = xp.shape_of(arr)
+    axis = normalize_axis_index(axis, len(shape))
+    rest = shape[:axis] + shape[axis + 1 :]
+    if 0 in rest:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    lines = xp.prim.transpose(arr, (*(i for i in range(len(shape)) if i != axis), axis))
+    found = []
+    for index in itertools.product(*map(range, rest)):
+        line = unshared(xp, getitem(xp, lines, (*index, Ellipsis)))
+        found.append(_unwrapped(xp, func1d(_wrapped(xp, line), *args, **kwargs), arr))
+    inner, dtype = xp.shape_of(found[0]), xp.dtype_of(found[0])
+    if any(np.broadcast_shapes(xp.shape_of(x), inner) != inner for x in found):
+        raise ValueError("could not broadcast input array: the function returned arrays of several shapes")
+    rows = [
+        xp.prim.reshape(xp.prim.broadcast_to(xp.prim.astype(x, dtype), inner), (1, *inner)) for x in found
+    ]
+    made = xp.prim.reshape(xp.prim.concatenate(rows, 0), (*rest, *inner))
+    outer = list(range(len(rest)))
+    within = list(range(len(rest), len(rest) + len(inner)))
+    return xp.prim.transpose(made, tuple(outer[:axis] + within + outer[axis:]))
+
+
+@implements(np.apply_over_axes, pure=False, returns="array")
+def apply_over_axes(xp: Any, func: Callable[..., Any], a: Any, axes: Any) -> Native:
+    value = xp.asarray(a)
+    ndim = len(xp.shape_of(value))
+    chosen = to_host(xp, axes)
+    for given in chosen.reshape(-1).tolist():
+        axis = given + ndim if given < 0 else given
+        result = _unwrapped(xp, func(_wrapped(xp, value), axis), value)
+        shape = xp.shape_of(result)
+        if len(shape) != len(xp.shape_of(value)):
+            result = xp.prim.reshape(result, (*shape[:axis], 1, *shape[axis:]))
+            if len(xp.shape_of(result)) != len(xp.shape_of(value)):
+                raise ValueError("function is not returning an array of the correct shape")
+        value = result
+    return value if value is not a else unshared(xp, value)

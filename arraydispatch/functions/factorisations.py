@@ -1,0 +1,280 @@
+"""``np.linalg``: dtype rules and checks, and the factorisations."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from .. import dtypes
+from ..backends.base import Unsupported
+from ..registry import XP, implements
+from .contractions import conjugate
+
+# The classes of NumPy's named results have no public name.
+EigResult: Any = type(np.linalg.eig(np.eye(1)))
+EighResult: Any = type(np.linalg.eigh(np.eye(1)))
+QRResult: Any = type(np.linalg.qr(np.eye(1)))
+SVDResult: Any = type(np.linalg.svd(np.eye(1)))
+
+Shape = tuple[int, ...]
+DType = np.dtype[Any]
+
+
+# -- shared ------------------------------------------------------------------------------------------------------------
+
+
+def result_dtype(*given: DType) -> DType:
+    """NumPy's dtype of a linear algebra result: integers count as float64, float16 is refused."""
+    for dtype in given:
+        if dtypes.category(dtype) == "other" or dtype == dtypes.FLOAT16:
+            raise TypeError(f"array type {dtype.name} is unsupported in linalg")
+    return dtypes.promote(*(dtypes.inexact(dtype) for dtype in given))
+
+
+def computable(xp: XP, a: Any) -> tuple[Any, DType]:
+    """The array in the dtype it is computed in, and the dtype of the result (they differ for bfloat16)."""
+    given = xp.dtype_of(a)
+    if given in (dtypes.FLOAT64, dtypes.FLOAT32):
+        return a, given
+    to = result_dtype(given)
+    return xp.prim.astype(a, dtypes.widen_half(to)), to
+
+
+def real_of(dtype: DType) -> DType:
+    """The real dtype of the same precision."""
+    if dtype.kind != "c":
+        return dtype
+    return dtypes.FLOAT32 if dtype.itemsize == 8 else dtypes.FLOAT64
+
+
+def complex_of(dtype: DType) -> DType:
+    """The complex dtype of the same precision."""
+    if dtype.kind == "c":
+        return dtype
+    return dtypes.COMPLEX128 if dtype == dtypes.FLOAT64 else dtypes.COMPLEX64
+
+
+def check_stacked(shape: Shape) -> None:
+    """Raise NumPy's error unless there are at least two axes."""
+    if len(shape) < 2:
+        raise LinAlgError(f"{len(shape)}-dimensional array given. Array must be at least two-dimensional")
+
+
+def check_square(shape: Shape) -> None:
+    """Raise NumPy's error unless these are square matrices."""
+    check_stacked(shape)
+    if shape[-1] != shape[-2]:
+        raise LinAlgError("Last 2 dimensions of the array must be square")
+
+
+def check_2d(*shapes: Shape) -> None:
+    """Raise NumPy's error unless each is one matrix."""
+    for shape in shapes:
+        if len(shape) != 2:
+            raise LinAlgError(f"{len(shape)}-dimensional array given. Array must be two-dimensional")
+
+
+def filled(xp: XP, shape: Shape, value: Any, dtype: DType, like: Any) -> Any:
+    """An array of one value, on the device of another."""
+    return xp.prim.full(shape, value, dtype, xp.backend.device_of(like))
+
+
+def identity(xp: XP, shape: Shape, dtype: DType, like: Any) -> Any:
+    """Identity matrices: a stack of this shape."""
+    n = shape[-1]
+    eye = xp.backend.from_numpy(np.eye(n, dtype=dtype), xp.backend.device_of(like))
+    return xp.prim.broadcast_to(eye, shape) if len(shape) > 2 else eye
+
+
+def swapped(xp: XP, a: Any) -> Any:
+    """The matrices transposed."""
+    n = xp.ndim_of(a)
+    return xp.prim.transpose(a, (*range(n - 2), n - 1, n - 2))
+
+
+def adjoint(xp: XP, a: Any) -> Any:
+    """The matrices transposed and conjugated."""
+    return conjugate(xp, swapped(xp, a))
+
+
+def is_true(xp: XP, condition: Any) -> bool:
+    """The value of a 0-d condition."""
+    return bool(xp.backend.to_numpy(condition))
+
+
+# -- factorisations ----------------------------------------------------------------------------------------------------
+
+
+@implements(np.linalg.cholesky, returns="array", min_bits=32)
+def cholesky(xp: XP, a: Any, /, *, upper: bool = False) -> Any:
+    """`numpy.linalg.cholesky`."""
+    a = xp.asarray(a)
+    shape = xp.shape_of(a)
+    check_square(shape)
+    a, to = computable(xp, a)
+    if 0 in shape:
+        return filled(xp, shape, 0, to, a)
+    # NumPy reads one triangle: the lower factor of the adjoint is made of the upper triangle.
+    factor = xp.prim.cholesky(adjoint(xp, a) if upper else a)
+    return xp.prim.astype(adjoint(xp, factor) if upper else factor, to)
+
+
+@implements(np.linalg.qr, returns="array", min_bits=32)
+def qr(xp: XP, a: Any, mode: str = "reduced") -> Any:
+    """`numpy.linalg.qr`."""
+    if mode in ("f", "full"):
+        warnings.warn("The 'full' option is deprecated in favor of 'reduced'.", DeprecationWarning)
+        mode = "reduced"
+    elif mode in ("e", "economic"):
+        warnings.warn("The 'economic' option is deprecated.", DeprecationWarning)
+        mode = "economic"
+    elif mode not in ("reduced", "complete", "r", "raw"):
+        raise ValueError(f"Unrecognized mode '{mode}'")
+    a = xp.asarray(a)
+    shape = xp.shape_of(a)
+    check_stacked(shape)
+    a, to = computable(xp, a)
+    if mode in ("raw", "economic"):
+        raise Unsupported(f"mode={mode!r} returns LAPACK's Householder reflectors, which the libraries do not give")
+    m, n = shape[-2:]
+    k = m if mode == "complete" else min(m, n)
+    if 0 in shape:
+        r = filled(xp, (*shape[:-2], k, n), 0, to, a)
+        return r if mode == "r" else QRResult(_identity_columns(xp, (*shape[:-1], k), to, a), r)
+    q, r = xp.prim.qr(a, mode == "complete")
+    return xp.prim.astype(r, to) if mode == "r" else QRResult(xp.prim.astype(q, to), xp.prim.astype(r, to))
+
+
+def _identity_columns(xp: XP, shape: Shape, dtype: DType, like: Any) -> Any:
+    """The orthogonal factor of an empty matrix."""
+    square = identity(xp, (*shape[:-1], shape[-2]), dtype, like)
+    return xp.prim.slice(square, tuple(slice(0, n, 1) for n in shape))
+
+
+@implements(np.linalg.svd, returns="array", min_bits=32)
+def svd(xp: XP, a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    """`numpy.linalg.svd`."""
+    a = xp.asarray(a)
+    if hermitian:
+        return _svd_hermitian(xp, a, compute_uv)
+    shape = xp.shape_of(a)
+    check_stacked(shape)
+    a, to = computable(xp, a)
+    real = real_of(to)
+    m, n = shape[-2:]
+    k = min(m, n)
+    if 0 in shape:
+        s = filled(xp, (*shape[:-2], k), 0, real, a)
+        if not compute_uv:
+            return s
+        u = _identity_columns(xp, (*shape[:-1], m if full_matrices else k), to, a)
+        vh = swapped(xp, _identity_columns(xp, (*shape[:-2], n, n if full_matrices else k), to, a))
+        return SVDResult(u, s, vh)
+    if not compute_uv:
+        return xp.prim.astype(xp.prim.svdvals(a), real)
+    u, s, vh = xp.prim.svd(a, bool(full_matrices))
+    return SVDResult(xp.prim.astype(u, to), xp.prim.astype(s, real), xp.prim.astype(vh, to))
+
+
+def _svd_hermitian(xp: XP, a: Any, compute_uv: bool) -> Any:
+    prim = xp.prim
+    if not compute_uv:
+        s = xp.absolute(eigvalsh(xp, a))
+        last = xp.ndim_of(s) - 1
+        return prim.flip(prim.sort(s, last), (last,))
+    w, u = eigh(xp, a)
+    last = xp.ndim_of(w) - 1
+    order = prim.argsort(prim.flip(xp.absolute(w), (last,)), last)
+    order = prim.flip(xp.subtract(xp.shape_of(w)[last] - 1, order), (last,)) if xp.shape_of(w)[last] else order
+    w = prim.take_along_axis(w, order, last)
+    n = xp.shape_of(w)[-1]
+    columns = prim.broadcast_to(prim.reshape(order, (*xp.shape_of(order)[:-1], 1, n)), xp.shape_of(u))
+    u = prim.take_along_axis(u, columns, last + 1)
+    sign = xp.copysign(xp.prim.full((), 1.0, xp.dtype_of(w), xp.backend.device_of(w)), w)
+    signed = xp.multiply(u, prim.reshape(sign, (*xp.shape_of(w)[:-1], 1, n)))
+    return SVDResult(u, xp.absolute(w), adjoint(xp, signed))
+
+
+@implements(np.linalg.svdvals, returns="array", min_bits=32)
+def svdvals(xp: XP, x: Any, /) -> Any:
+    """`numpy.linalg.svdvals`."""
+    return svd(xp, x, compute_uv=False)
+
+
+def _triangle(UPLO: Any) -> bool:
+    """Whether it is the lower one."""
+    UPLO = UPLO.upper()
+    if UPLO not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    return bool(UPLO == "L")
+
+
+@implements(np.linalg.eigh, returns="array", min_bits=32)
+def eigh(xp: XP, a: Any, UPLO: str = "L") -> Any:
+    """`numpy.linalg.eigh`."""
+    lower = _triangle(UPLO)
+    a = xp.asarray(a)
+    shape = xp.shape_of(a)
+    check_square(shape)
+    a, to = computable(xp, a)
+    if 0 in shape:
+        return EighResult(filled(xp, shape[:-1], 0, real_of(to), a), filled(xp, shape, 0, to, a))
+    w, v = xp.prim.eigh(a, lower)
+    return EighResult(xp.prim.astype(w, real_of(to)), xp.prim.astype(v, to))
+
+
+@implements(np.linalg.eigvalsh, returns="array", min_bits=32)
+def eigvalsh(xp: XP, a: Any, UPLO: str = "L") -> Any:
+    """`numpy.linalg.eigvalsh`."""
+    lower = _triangle(UPLO)
+    a = xp.asarray(a)
+    shape = xp.shape_of(a)
+    check_square(shape)
+    a, to = computable(xp, a)
+    if 0 in shape:
+        return filled(xp, shape[:-1], 0, real_of(to), a)
+    return xp.prim.astype(xp.prim.eigvalsh(a, lower), real_of(to))
+
+
+def _finite_square(xp: XP, a: Any) -> tuple[Any, DType]:
+    a = xp.asarray(a)
+    check_square(xp.shape_of(a))
+    if dtypes.is_floating(xp.dtype_of(a)) and not is_true(xp, xp.logical_and.reduce(xp.isfinite(a), axis=None)):
+        raise LinAlgError("Array must not contain infs or NaNs")
+    return computable(xp, a)
+
+
+def _all_real(xp: XP, to: DType, w: Any) -> bool:
+    """NumPy's eigenvalues of a real matrix are real if all of them are."""
+    return to.kind != "c" and not is_true(xp, xp.logical_or.reduce(xp.prim.imag(w), axis=None))
+
+
+@implements(np.linalg.eig, returns="array", min_bits=32, pure=False)
+def eig(xp: XP, a: Any) -> Any:
+    """`numpy.linalg.eig`."""
+    a, to = _finite_square(xp, a)
+    shape = xp.shape_of(a)
+    if 0 in shape:
+        return EigResult(filled(xp, shape[:-1], 0, to, a), filled(xp, shape, 0, to, a))
+    w, v = xp.prim.eig(a)
+    if _all_real(xp, to, w):
+        w, v = xp.prim.real(w), xp.prim.real(v)
+    else:
+        to = complex_of(to)
+    return EigResult(xp.prim.astype(w, to), xp.prim.astype(v, to))
+
+
+@implements(np.linalg.eigvals, returns="array", min_bits=32, pure=False)
+def eigvals(xp: XP, a: Any) -> Any:
+    """`numpy.linalg.eigvals`."""
+    a, to = _finite_square(xp, a)
+    shape = xp.shape_of(a)
+    if 0 in shape:
+        return filled(xp, shape[:-1], 0, to, a)
+    w = xp.prim.eigvals(a)
+    if _all_real(xp, to, w):
+        return xp.prim.astype(xp.prim.real(w), to)
+    return xp.prim.astype(w, complex_of(to))
