@@ -10,7 +10,7 @@ import numpy as np
 from . import conversion, dtypes, placement, settings
 from .array import Array
 from .backends import loader
-from .backends.base import Backend, Device, Unsupported
+from .backends.base import Backend, Device
 from .dispatch import wrapping
 from .errors import NoBackendFoundError
 from .registry import namespace
@@ -23,7 +23,12 @@ _KEEP: Any = object()
 
 
 def use(
-    name: str | Backend | None = None, *, device: Any = None, precision: Any = _KEEP, execution: Any = _KEEP, **options: Any
+    name: str | Backend | None = None,
+    *,
+    device: Any = None,
+    precision: Any = _KEEP,
+    execution: Any = _KEEP,
+    **options: Any,
 ) -> Backend:
     """Set the process default: where new arrays go. Arrays that exist stay where they are.
 
@@ -79,7 +84,9 @@ def _backend(target: Any) -> Backend:
         for name, row in loader.KNOWN.items():
             if root in row.roots:
                 return loader.load(name)
-        raise NoBackendFoundError(f"module {target.__name__!r} is no backend; choose one of: {', '.join(loader.KNOWN)}.")
+        raise NoBackendFoundError(
+            f"module {target.__name__!r} is no backend; choose one of: {', '.join(loader.KNOWN)}."
+        )
     if not isinstance(target, str):
         raise NoBackendFoundError(f"{target!r} is no backend; choose one of: {', '.join(loader.KNOWN)}.")
     return loader.load(target)
@@ -133,9 +140,12 @@ def _check_values(values: Any) -> None:
     for x in values:
         if isinstance(x, list | tuple):
             _check_values(x)
-        elif not isinstance(x, Handle | np.ndarray | np.number | np.bool_ | int | float | complex):
-            if loader.backend_of(x) is None:
-                raise NoBackendFoundError(f"no backend handles a {type(x).__name__}; pass arrays, numbers, or sequences of them.")
+        elif not isinstance(x, Handle | np.ndarray | np.number | np.bool_ | int | float | complex) and (
+            loader.backend_of(x) is None
+        ):
+            raise NoBackendFoundError(
+                f"no backend handles a {type(x).__name__}; pass arrays, numbers, or sequences of them."
+            )
 
 
 # -- arrays ------------------------------------------------------------------------------------------------------------
@@ -155,7 +165,9 @@ def wrap(native_array: Any) -> Array:
     if found is None or isinstance(native_array, np.generic):
         native_array, found = np.asarray(native_array), loader.load("numpy")
     if found.native_is_ndarray and not found.holds(native_array.dtype):
-        raise NoBackendFoundError(f"dtype {native_array.dtype} is not one that arrays are wrapped for; keep it as NumPy has it.")
+        raise NoBackendFoundError(
+            f"dtype {native_array.dtype} is not one that arrays are wrapped for; keep it as NumPy has it."
+        )
     return Array(native_array, found.kind(found.dtype_of(native_array)))
 
 
@@ -199,14 +211,18 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
     host = np.asarray(obj)
     wanted = dtypes.apply_precision(host.dtype if wanted is None else wanted, settings.current_precision())
     if copy is False and not (target.native_is_ndarray and host is obj and host.dtype == wanted):
-        raise ValueError(f"a copy is needed to make an array of backend {target.name!r} of this; do not pass copy=False.")
+        raise ValueError(
+            f"a copy is needed to make an array of backend {target.name!r} of this; do not pass copy=False."
+        )
     if dtypes.category(wanted) == "other":
         raise TypeError(f"dtype {wanted} exists only on the host; keep such data in a NumPy array.")
     fresh = host.dtype != wanted or host is not obj
     if host.dtype != wanted:
         host = host.astype(wanted)
     alias = target.native_is_ndarray and not copy
-    value = conversion.upload(target, host, None if place is None else place.native, "asarray", copy=not (fresh or alias))
+    value = conversion.upload(
+        target, host, None if place is None else place.native, "asarray", copy=not (fresh or alias)
+    )
     return Array(value, target.kind(target.dtype_of(value)))
 
 
@@ -216,7 +232,9 @@ def _from_array(source: Handle, target: Backend, place: Device | None, wanted: A
         value = native(source)
         if held is not target:
             if copy is False:
-                raise ValueError(f"a copy is needed to go from {held.name!r} to {target.name!r}; do not pass copy=False.")
+                raise ValueError(
+                    f"a copy is needed to go from {held.name!r} to {target.name!r}; do not pass copy=False."
+                )
             value = conversion.between(held, target, value, dlpack=False)
         moved = value if place is None else placement.move(value, target, place)
         have = target.dtype_of(moved)
@@ -269,8 +287,7 @@ def convert(x: Any, target: Any = None, *, dlpack: bool = True) -> Array:
         return source
     with held.within(), to.within():
         value = conversion.between(held, to, native(source), dlpack)
-        made = Array(value, to.kind(to.dtype_of(value)))
-    return made
+        return Array(value, to.kind(to.dtype_of(value)))
 
 
 def to_numpy(x: Any) -> np.ndarray[Any, Any]:

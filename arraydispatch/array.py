@@ -7,16 +7,15 @@ it. What needs NumPy's own view of memory (strides, flags, what aliases what) is
 from __future__ import annotations
 
 import operator
-from typing import Any, Callable, Iterator, NoReturn
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
 
 import numpy as np
 
-from . import conversion, dtypes, events, placement, views
+from . import conversion, dtypes, events, placement, settings, views
 from .backends import loader
-from .backends.base import Backend, Device, Kind
+from .backends.base import Backend, Device
 from .dispatch import functions, host, indexing, ufuncs, wrapping
-from .errors import TraceError
-from .registry import namespace
 from .views import Handle, ghost, native
 
 __all__ = ["Array", "Scalar"]
@@ -218,7 +217,7 @@ class Array(Handle):
             raise TypeError("iteration over a 0-d array")
         value = native(self)
         backend = self._kind.backend
-        if len(shape) == 1 and backend.on_cpu(value) and wrapping.settings.current_scalars() == "numpy":
+        if len(shape) == 1 and backend.on_cpu(value) and settings.current_scalars() == "numpy":
             return iter(self._host("iteration"))
         return (indexing.getitem(self, i) for i in range(shape[0]))
 
@@ -255,7 +254,7 @@ class Array(Handle):
         return complex(self._one("complex()"))
 
     def __index__(self) -> int:
-        return operator.index(self._one("an index"))  # type: ignore[arg-type]
+        return operator.index(self._one("an index"))
 
     def __str__(self) -> str:
         return str(self._shown())
@@ -284,7 +283,7 @@ class Array(Handle):
         """As ``ndarray.tobytes``."""
         return self._host("tobytes()").tobytes(order)
 
-    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:  # noqa: A002 -- NumPy's own name
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
         """As ``ndarray.tofile``."""
         self._host("tofile()").tofile(fid, sep, format)
 
@@ -332,7 +331,7 @@ class Array(Handle):
         short = _short_power(self, exponent)
         return _power(self, exponent) if short is None else ufuncs.array_ufunc(short, "__call__", (self,), {})
 
-    def __ipow__(self, exponent: Any) -> Any:
+    def __ipow__(self, exponent: Any) -> Any:  # type: ignore[misc]
         short = _short_power(self, exponent)
         if short is None:
             return _inplace_power(self, exponent)
@@ -383,12 +382,12 @@ class Array(Handle):
     conjugate = conj
 
     @property
-    def T(self) -> Any:  # noqa: N802 -- NumPy's own name
+    def T(self) -> Any:
         """The transposed view."""
         return views.derive(self, ghost(self).T)
 
     @property
-    def mT(self) -> Any:  # noqa: N802 -- NumPy's own name
+    def mT(self) -> Any:
         """The view with the last two axes swapped."""
         return views.derive(self, ghost(self).mT)
 
@@ -400,13 +399,15 @@ class Array(Handle):
         """A one-dimensional copy."""
         return functions.call(np.copy, (functions.call(np.ravel, (self, order), {}),), {})
 
-    def astype(self, dtype: Any, order: Any = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True) -> Any:
+    def astype(
+        self, dtype: Any, order: Any = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
+    ) -> Any:
         """As ``ndarray.astype``; dtypes that exist only on the host give a NumPy array."""
         wanted = np.dtype(dtype)
         backend, have = self._kind.backend, self._kind.dtype
         if not np.can_cast(have, wanted, casting):
             raise TypeError(f"Cannot cast array data from {have!r} to {wanted!r} according to the rule {casting!r}")
-        wanted = dtypes.apply_precision(wanted, wrapping.settings.current_precision())
+        wanted = dtypes.apply_precision(wanted, settings.current_precision())
         if not copy and wanted == have:
             return self
         if dtypes.category(wanted) == "other" or not backend.holds(wanted):
@@ -417,7 +418,7 @@ class Array(Handle):
             made = backend.prim.copy(value) if wanted == have else backend.prim.astype(value, wanted)
         return wrapping.wrap(made, backend.kind(wanted))
 
-    def view(self, dtype: Any = None, type: Any = None) -> Any:  # noqa: A002 -- NumPy's own name
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
         """A view; with a dtype of the same item size, the same bits read as that dtype (read-only, not written through)."""
         if dtype is None or np.dtype(dtype) == self.dtype:
             return views.derive(self, ghost(self)[...])
@@ -602,4 +603,3 @@ def _rebuild(name: str, values: np.ndarray[Any, Any], writeable: bool) -> Array:
 views.wrapper = Array
 wrapping.scalar_class = Scalar
 loader.set_wrapper(Array)
-

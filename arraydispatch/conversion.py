@@ -54,7 +54,9 @@ def between(source: Backend, target: Backend, a: Native, dlpack: bool) -> Native
     if source is target:
         return a
     if not source.is_concrete(a):
-        raise TraceError("an array cannot change library while tracing; convert it before the traced function is called.")
+        raise TraceError(
+            "an array cannot change library while tracing; convert it before the traced function is called."
+        )
     if dlpack:
         try:
             moved = target.from_dlpack(a)

@@ -64,7 +64,9 @@ def _moved(host: Any) -> Any:
     if not backend.holds(wanted):
         events_left(wanted)
         return host
-    value = conversion.upload(backend, host.astype(wanted, copy=False), device, "made by NumPy", copy=host.base is not None)
+    value = conversion.upload(
+        backend, host.astype(wanted, copy=False), device, "made by NumPy", copy=host.base is not None
+    )
     return Array(value, backend.kind(wanted))
 
 
@@ -83,13 +85,15 @@ def empty(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = Non
     return _filled(shape, 0, float if dtype is None else dtype)
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None
+) -> Any:
     """As :func:`numpy.full`, on the default backend."""
-    if isinstance(fill_value, Handle | np.ndarray | list | tuple) and np.ndim(fill_value):
+    if isinstance(fill_value, Array | np.ndarray | list | tuple) and np.ndim(fill_value):
         made = _filled(shape, 0, np.asarray(fill_value).dtype if dtype is None else dtype)
         made[...] = fill_value
         return made
-    if isinstance(fill_value, Handle | np.ndarray):
+    if isinstance(fill_value, Array | np.ndarray):
         dtype = fill_value.dtype if dtype is None else dtype
         fill_value = fill_value.item()
     return _filled(shape, fill_value, np.asarray(fill_value).dtype if dtype is None else dtype)
@@ -97,8 +101,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, de
 
 def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None, **kwargs: Any) -> Any:
     """As :func:`numpy.arange`, on the default backend."""
-    args = tuple(x.item() if isinstance(x, Handle) else x for x in args)
-    kwargs = {k: x.item() if isinstance(x, Handle) else x for k, x in kwargs.items()}
+    args = tuple(x.item() if isinstance(x, Array) else x for x in args)
+    kwargs = {k: x.item() if isinstance(x, Array) else x for k, x in kwargs.items()}
     return _moved(np.arange(*args, dtype=dtype, **kwargs))
 
 
@@ -125,8 +129,8 @@ def geomspace(start: Any, stop: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def eye(
-    N: int,  # noqa: N803 -- NumPy's own name
-    M: int | None = None,  # noqa: N803 -- NumPy's own name
+    N: int,
+    M: int | None = None,
     k: int = 0,
     dtype: Any = float,
     order: Any = "C",
@@ -143,14 +147,14 @@ def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
     return _moved(np.identity(n, dtype))
 
 
-def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: Any = None) -> Any:  # noqa: N803
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: Any = None) -> Any:
     """As :func:`numpy.tri`, on the default backend."""
     return _moved(np.tri(N, M, k, dtype))
 
 
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     """As :func:`numpy.indices`, on the default backend."""
-    return _moved(np.indices(dimensions, dtype, sparse))
+    return _moved(np.indices(dimensions, dtype, sparse=sparse))  # type: ignore[call-overload]
 
 
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:
@@ -169,7 +173,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 
 def array(
-    object: Any,  # noqa: A002 -- NumPy's own name
+    object: Any,
     dtype: Any = None,
     *,
     copy: bool | None = True,
@@ -199,12 +203,16 @@ def array(
     return made
 
 
-def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None) -> Any:
+def asarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
+) -> Any:
     """As :func:`numpy.asarray`, on the default backend; an array of ours is returned as it is."""
     return array(a, dtype, copy=copy)
 
 
-def asanyarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None) -> Any:
+def asanyarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
+) -> Any:
     """As :func:`numpy.asanyarray`, on the default backend."""
     return array(a, dtype, copy=copy)
 

@@ -90,7 +90,9 @@ def _bfloat16_row(operands: tuple[DType | Weak, ...]) -> tuple[DType | Weak, ...
     if any(t is complex for t in operands) and top.kind != "c":
         top = COMPLEX128 if top == FLOAT64 else COMPLEX64
     if top.kind == "c" or floats:
-        return tuple(top if t in (low, FLOAT16) or not isinstance(t, np.dtype) or is_bfloat16(t) else t for t in operands)
+        return tuple(
+            top if t in (low, FLOAT16) or not isinstance(t, np.dtype) or is_bfloat16(t) else t for t in operands
+        )
     return tuple(low for _ in operands)
 
 

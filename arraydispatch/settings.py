@@ -6,9 +6,10 @@ are plain attributes, because a ContextVar set in the main thread is not seen in
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Iterator, Literal
+from typing import Any, Literal
 
 from .backends import loader
 from .backends.base import Backend
@@ -81,7 +82,9 @@ def check_precision(bits: Any) -> Precision:
     try:
         return _PRECISIONS[bits]
     except (KeyError, TypeError):
-        raise PrecisionError(f"{bits!r} is not a precision; choose 64, 32, 16, 'bf16' or None (NumPy's own rules).") from None
+        raise PrecisionError(
+            f"{bits!r} is not a precision; choose 64, 32, 16, 'bf16' or None (NumPy's own rules)."
+        ) from None
 
 
 def check_held(bits: Precision, backend: Backend) -> None:

@@ -129,7 +129,9 @@ def test_two_libraries_are_refused_and_the_message_says_convert() -> None:
 
 
 @pytest.mark.parametrize("dlpack", [True, False])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int8, np.uint8, bool, np.complex128, np.float16])
+@pytest.mark.parametrize(
+    "dtype", [np.float64, np.float32, np.int64, np.int8, np.uint8, bool, np.complex128, np.float16]
+)
 def test_convert_between_all(backend: str, dtype: Any, dlpack: bool) -> None:
     values = np.arange(6).reshape(2, 3).astype(dtype)
     for source in ad.available_backends():
@@ -303,7 +305,9 @@ def test_linear_algebra_at_16_bits_is_computed_at_32_and_rounded(backend: str) -
         spectrum = np.fft.fft(ad.asarray([1.0, 2.0, 3.0]))
     assert inverse.dtype == np.float16
     assert spectrum.dtype == np.complex64
-    np.testing.assert_array_equal(ad.to_numpy(inverse), np.linalg.inv(np.array([[2, 1], [1, 3]], np.float32)).astype(np.float16))
+    np.testing.assert_array_equal(
+        ad.to_numpy(inverse), np.linalg.inv(np.array([[2, 1], [1, 3]], np.float32)).astype(np.float16)
+    )
 
 
 # -- B11: choosing by values -------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import arraydispatch as ad
 from arraydispatch.views import compile_view
@@ -79,7 +80,7 @@ BAD = {
 
 def run(program: str, x: Any) -> dict[str, Any]:
     scope: dict[str, Any] = {"np": np, "x": x}
-    exec(program, scope)  # noqa: S102 -- the programs above
+    exec(program, scope)
     return scope
 
 
@@ -208,7 +209,9 @@ def test_compiled_views_read_and_write(case: tuple[tuple[int, ...], np.ndarray[A
     while base.base is not None:
         base = base.base
     offset = (view.__array_interface__["data"][0] - base.__array_interface__["data"][0]) // view.itemsize
-    program = compile_view(shape, offset if view.size else 0, view.shape, tuple(s // view.itemsize for s in view.strides))
+    program = compile_view(
+        shape, offset if view.size else 0, view.shape, tuple(s // view.itemsize for s in view.strides)
+    )
     backend = ad.backend("numpy")
     np.testing.assert_array_equal(program.read(backend, root), view)
     if view.size:

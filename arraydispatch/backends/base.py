@@ -16,10 +16,11 @@ goes to the host by policy. Nothing else is caught.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, Callable, ClassVar, ContextManager
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -306,11 +307,11 @@ class Backend:
     """Whether :attr:`scope` is ever not None."""
 
     @property
-    def scope(self) -> Callable[[], ContextManager[Any]] | None:
+    def scope(self) -> Callable[[], AbstractContextManager[Any]] | None:
         """Entered around each dispatched call when not None (64-bit types on a library that hides them)."""
         return None
 
-    def within(self) -> ContextManager[Any]:
+    def within(self) -> AbstractContextManager[Any]:
         """The scope, or a context that does nothing."""
         scope = self.scope
         return nullcontext() if scope is None else scope()
@@ -343,9 +344,9 @@ class Backend:
         """The dtype in which the library computes a loop whose own dtype has no kernel; ``dtype`` itself if it has."""
         return dtype
 
-    def kernel(self, ufunc: np.ufunc, dtype: np.dtype[Any], scalars: bool = False) -> Callable[..., Any] | None:
-        """The leanest exact kernel of a ufunc for operands of ``dtype``; ``scalars``: one of them is a Python scalar."""
-        return self.UFUNCS.get(ufunc)
+    def kernel(self, ufunc: np.ufunc, dtype: np.dtype[Any], scalars: bool = False) -> Callable[..., Any]:
+        """The leanest exact kernel of a row for operands of ``dtype``; ``scalars``: one of them is a Python scalar."""
+        return self.UFUNCS[ufunc]
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Native:
         """``"normal"`` (standard) or ``"uniform"`` ([0, 1)) numbers from the library's own generator."""
@@ -360,7 +361,7 @@ class Backend:
     _enter: ClassVar[Callable[[Backend], Any]]
     _exit: ClassVar[Callable[[Backend], None]]
 
-    def __enter__(self) -> Backend:
+    def __enter__(self) -> Self:
         type(self)._enter(self)
         return self
 

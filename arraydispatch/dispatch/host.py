@@ -115,7 +115,9 @@ def to_device(result: Any, backend: Backend, device: Any) -> Any:
         if precise != result.dtype:
             result = result.astype(precise)
         try:
-            value = conversion.upload(backend, result, device, "the result of a host call", copy=result.base is not None)
+            value = conversion.upload(
+                backend, result, device, "the result of a host call", copy=result.base is not None
+            )
         except Unsupported as unsupported:
             if events.tap is not None:
                 events.tap.left(f"a result of dtype {result.dtype}", str(unsupported))

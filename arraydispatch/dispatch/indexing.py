@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import conversion, dtypes, events, views
+from .. import conversion, dtypes, events, settings, views
 from ..backends.base import Backend, Unsupported
 from ..functions import indexing
 from ..registry import namespace
@@ -22,9 +22,14 @@ def _is_basic(key: Any) -> bool:
     return all(isinstance(k, _BASIC) and type(k) is not bool for k in items)
 
 
-def _steps_back(key: Any) -> bool:
+def _has_native_view(a: Handle, key: Any) -> bool:
+    """Whether the library's own ``a[key]`` is the view; a read-only array makes read-only views, which ghosts know of."""
+    if not a._kind.backend.native_views or a._root is not None:
+        return False
+    if a._ghost is not None and not a._ghost.flags.writeable:
+        return False
     items = key if type(key) is tuple else (key,)
-    return any(type(k) is slice and k.step is not None and k.step <= 0 for k in items)
+    return not any(type(k) is slice and k.step is not None and k.step <= 0 for k in items)
 
 
 def _simplify(key: Any) -> Any:
@@ -49,12 +54,11 @@ def getitem(a: Handle, key: Any) -> Any:
     if not _is_basic(key):
         key = _simplify(key)
     if _is_basic(key):
-        if a._kind.backend.native_views and a._root is None and (a._ghost is None or a._ghost.flags.writeable):
-            if not _steps_back(key):
-                value = a._v[key]
-                if value.ndim or key is Ellipsis or (type(key) is tuple and Ellipsis in key):
-                    return views.derive_native(a, value)
-                return _scalar_copy(value, a)
+        if _has_native_view(a, key):
+            value = a._v[key]
+            if value.ndim or key is Ellipsis or (type(key) is tuple and Ellipsis in key):
+                return views.derive_native(a, value)
+            return _scalar_copy(value, a)
         made = ghost(a)[key]
         if isinstance(made, np.ndarray):
             return views.derive(a, made)
@@ -74,7 +78,7 @@ def _element(a: Handle, key: Any) -> Any:
     """One element: a copy, never a view."""
     backend = a._kind.backend
     value = native(a)
-    if backend.on_cpu(value) and wrapping.settings.current_scalars() == "numpy":
+    if backend.on_cpu(value) and settings.current_scalars() == "numpy":
         return backend.to_numpy(value)[key]
     items = key if type(key) is tuple else (key,)
     made = views.derive(a, ghost(a)[(*items, ...)])
@@ -84,7 +88,7 @@ def _element(a: Handle, key: Any) -> Any:
 def _scalar_copy(value: Any, a: Handle) -> Any:
     """A scalar that later writes to the array do not change."""
     backend = a._kind.backend
-    if backend.on_cpu(value) and wrapping.settings.current_scalars() == "numpy":
+    if backend.on_cpu(value) and settings.current_scalars() == "numpy":
         return backend.item(value)
     return wrapping.scalar_class(backend.prim.copy(value), a._kind)
 

@@ -7,7 +7,8 @@ The operators' path is short on purpose: two dict look-ups, the plan's own kerne
 from __future__ import annotations
 
 import time
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ..backends.base import Backend, Kind, Unsupported
 from ..registry import namespace
 from ..settings import UNSET, precision_override
 from ..ufuncs import Bound, Plan, plan_for
+from ..ufuncs.methods import casting_error
 from ..ufuncs.plans import PLANS
 from ..views import Handle, native
 from . import host, wrapping
@@ -29,7 +31,9 @@ _defaults = settings.default
 # -- operators ---------------------------------------------------------------------------------------------------------
 
 
-def binary_operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any] | None = None) -> Callable[[Any, Any], Any]:
+def binary_operator(
+    ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any] | None = None
+) -> Callable[[Any, Any], Any]:
     """``__add__`` for a ufunc of two operands; ``slow`` does what has no plan yet."""
     plans = PLANS.setdefault(ufunc, {})
     otherwise = _binary if slow is None else slow
@@ -39,11 +43,13 @@ def binary_operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any] |
         if precision is UNSET:
             precision = _defaults.precision
         if isinstance(a, Handle):
-            left, x = a._kind, a._v if a._root is None else native(a)
+            left: Any = a._kind
+            x = a._v if a._root is None else native(a)
         else:
             left, x = type(a), a
         if isinstance(b, Handle):
-            right, y = b._kind, b._v if b._root is None else native(b)
+            right: Any = b._kind
+            y = b._v if b._root is None else native(b)
         else:
             right, y = type(b), b
         plan = plans.get((left, right, precision))
@@ -51,7 +57,7 @@ def binary_operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any] |
             return otherwise(ufunc, a, b)
         try:
             result = plan.run(x, y)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 -- raised again, as NumPy would say it
             return _failed(error, ufunc, a, b, (x, y))
         if result.ndim:
             return views.wrapper(result, plan.out)  # type: ignore[arg-type]
@@ -110,10 +116,18 @@ def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
         if ufunc in backend.INPLACE and self._root is None and events.tap is None:
             key: Any = other._kind if isinstance(other, Handle) else type(other)
             plan = plans.get((kind, key, None))
-            if plan is not None and (kernel := plan.kernel) is not None and plan.run is kernel and plan.out is kind and self._writeable():
+            if (
+                plan is not None
+                and (kernel := plan.kernel) is not None
+                and plan.run is kernel
+                and plan.out is kind
+                and self._writeable()
+            ):
                 x, y = self._v, native(other) if isinstance(other, Handle) else other
-                fits = key is float or key is int or (
-                    backend.shape_of(y) == backend.shape_of(x) and (y is x or not backend.may_share(x, y))
+                fits = (
+                    key is float
+                    or key is int
+                    or (backend.shape_of(y) == backend.shape_of(x) and (y is x or not backend.may_share(x, y)))
                 )
                 if fits:
                     kernel(x, y, out=x)
@@ -227,7 +241,8 @@ def _run(plan: Plan, ufunc: np.ufunc, operands: tuple[Any, ...], backend: Backen
 def _operands(inputs: tuple[Any, ...], backend: Backend) -> tuple[list[Any], list[Any]]:
     """Native operands and plan keys; ndarrays and sequences move to the device of the others."""
     device = wrapping.device_among(inputs, backend)
-    natives, keys = [], []
+    natives: list[Any] = []
+    keys: list[Any] = []
     for x in inputs:
         if isinstance(x, Handle) and x._kind.backend is backend:
             natives.append(native(x))
@@ -296,7 +311,9 @@ def _general(
 def _into(outs: tuple[Any, ...], result: Any, backend: Backend, casting: str, precision: settings.Precision) -> Any:
     results = result if isinstance(result, tuple) else (result,)
     made = [
-        wrapping.wrap_result(r, backend, "scalar", precision) if out is None else wrapping.write_out(out, r, backend, casting)
+        wrapping.wrap_result(r, backend, "scalar", precision)
+        if out is None
+        else wrapping.write_out(out, r, backend, casting)
         for out, r in zip(outs, results)
     ]
     return made[0] if len(made) == 1 else tuple(made)
@@ -323,7 +340,7 @@ def _elementwise(
     plan = plan_for(ufunc, backend, tuple(keys), precision, signature, casting)
     for out, k in zip(outs, plan.kinds):
         if out is not None and not np.can_cast(k.dtype, out.dtype, casting):
-            raise np._core._exceptions._UFuncOutputCastingError(ufunc, casting, k.dtype, out.dtype, 0)  # type: ignore[attr-defined]
+            raise casting_error(ufunc, k.dtype, out.dtype, casting)
     try:
         result = plan.run(*natives)
     except Unsupported:
@@ -344,7 +361,9 @@ def _masked(result: Any, where: Any, outs: tuple[Any, ...], backend: Backend) ->
     if where is not True:
         mask = namespace(backend).asarray(wrapping.to_native(where, backend, backend.device_of(results[0])))
         if backend.dtype_of(mask) != dtypes.BOOL:
-            raise TypeError(f"Cannot cast array data from {backend.dtype_of(mask)!r} to dtype('bool') according to the rule 'safe'")
+            raise TypeError(
+                f"Cannot cast array data from {backend.dtype_of(mask)!r} to dtype('bool') according to the rule 'safe'"
+            )
     for i, r in enumerate(results):
         out = outs[i] if i < len(outs) else None
         shape = backend.shape_of(r)
@@ -353,7 +372,9 @@ def _masked(result: Any, where: Any, outs: tuple[Any, ...], backend: Backend) ->
         if out is not None:
             full = np.broadcast_shapes(shape, out.shape)
             if full != out.shape:
-                raise ValueError(f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast shape {full}")
+                raise ValueError(
+                    f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast shape {full}"
+                )
             shape = full
         if backend.shape_of(r) != shape:
             r = prim.broadcast_to(r, shape)
@@ -449,7 +470,9 @@ def _method(
     run = getattr(bound, method)
     result = run(natives[0], *positional, **options)
     if options.get("keepdims") is None and outs and outs[0] is not None and outs[0].shape != backend.shape_of(result):
-        raise ValueError(f"output parameter for reduction operation {ufunc.__name__} has the wrong shape {outs[0].shape}")
+        raise ValueError(
+            f"output parameter for reduction operation {ufunc.__name__} has the wrong shape {outs[0].shape}"
+        )
     return result, kind
 
 

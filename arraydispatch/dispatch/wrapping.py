@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ scalar_class: Any = None
 
 PLAIN = frozenset({
     int, float, complex, bool, str, bytes, type(None), type, np.dtype, slice, type(Ellipsis), np.bool_, np.float64, np.float32,
-    np.int64, np.int32, type(np._NoValue),  # type: ignore[attr-defined]
+    np.int64, np.int32, type(np._NoValue),
 })  # fmt: skip
 """Types that are never arrays and hold none."""
 
@@ -149,7 +150,7 @@ def wrap_result(value: Any, backend: Backend, returns: Returns, precision: setti
     return value
 
 
-def write_out(out: Any, value: Native, backend: Backend, casting: str = "same_kind") -> Any:
+def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_kind") -> Any:
     """Write a native result into ``out=`` (an array of ours, or an ndarray) and return that same object."""
     have = backend.dtype_of(value)
     want = out.dtype

@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Callable, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -241,10 +242,7 @@ def load_topics() -> None:
     global _topics_loaded
     _topics_loaded = True
     for topic in _TOPICS:
-        try:  # TEMP
-            importlib.import_module(f"arraydispatch.functions.{topic}")
-        except ModuleNotFoundError:
-            pass
+        importlib.import_module(f"arraydispatch.functions.{topic}")
 
 
 def resolve(func: Any, backend: Backend) -> Entry:

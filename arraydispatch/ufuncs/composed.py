@@ -6,7 +6,8 @@ Each body takes ``xp`` and native arrays of the loop's own dtype, broadcasting, 
 from __future__ import annotations
 
 import math
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 

@@ -11,14 +11,14 @@ from .. import dtypes
 from ..backends.base import Backend, Unsupported
 from .plans import Plan, plan_for
 
-NoValue = np._NoValue  # type: ignore[attr-defined]
+NoValue = np._NoValue
 
 _ASSOCIATIVE = frozenset({
     np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin, np.logical_and, np.logical_or, np.logical_xor,
     np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.gcd, np.lcm, np.logaddexp, np.logaddexp2, np.hypot,
 })  # fmt: skip
 _LOGICAL = frozenset({np.logical_and, np.logical_or, np.logical_xor})
-_SCATTER = {np.add: "add", np.multiply: "multiply", np.maximum: "maximum", np.minimum: "minimum"}
+_SCATTER: dict[np.ufunc, str] = {np.add: "add", np.multiply: "multiply", np.maximum: "maximum", np.minimum: "minimum"}
 
 
 class Bound:
@@ -80,7 +80,9 @@ class Bound:
         shape = backend.shape_of(a)
         axes = reduction_axes(axis, len(shape))
         if len(axes) > 1 and ufunc not in _ASSOCIATIVE:
-            raise ValueError(f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified")
+            raise ValueError(
+                f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified"
+            )
         a, to = self._accumulator(a, dtype)
         if where is not True:
             a = self._masked(a, where, initial)
@@ -241,7 +243,7 @@ class Bound:
             how = _SCATTER.get(ufunc, "")
             loop = dtypes.loop_dtypes(self.ufunc, (dtype, xp.dtype_of(value)))
             if not np.can_cast(loop[-1], dtype, "same_kind"):
-                raise np._core._exceptions._UFuncOutputCastingError(self.ufunc, "same_kind", loop[-1], dtype, 0)
+                raise casting_error(self.ufunc, loop[-1], dtype)
             if not how or loop[-1] != dtype:
                 raise Unsupported(f"{self.ufunc.__name__}.at accumulates repeated indices in a way no library offers")
         value = prim.broadcast_to(prim.astype(value, dtype), xp.shape_of(places))
@@ -259,6 +261,12 @@ def reduction_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     if isinstance(axis, tuple | list):
         return tuple(sorted(normalize_axis_tuple(tuple(axis), ndim)))
     return (normalize_axis_index(axis, ndim),)
+
+
+def casting_error(ufunc: np.ufunc, have: np.dtype[Any], want: np.dtype[Any], casting: str = "same_kind") -> Exception:
+    """NumPy's own error for a result that ``casting`` does not allow into an output."""
+    error: Exception = np._core._exceptions._UFuncOutputCastingError(ufunc, casting, have, want, 0)  # type: ignore[attr-defined]
+    return error
 
 
 def _check_binary(ufunc: np.ufunc, method: str) -> None:

@@ -7,7 +7,9 @@ wider one. In the commonest case, two arrays of the loop's own dtype, ``plan.run
 
 from __future__ import annotations
 
-from typing import Any, Callable, Literal
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
@@ -70,7 +72,9 @@ def plan_for(
     plans = PLANS.get(ufunc)
     if plans is None:
         plans = PLANS[ufunc] = {}
-    full_key = (*keys, precision) if signature is None and casting == "same_kind" else (keys, precision, signature, casting)
+    full_key = (
+        (*keys, precision) if signature is None and casting == "same_kind" else (keys, precision, signature, casting)
+    )
     plan = plans.get(full_key)
     if plan is None:
         plan = plans[full_key] = _build(ufunc, backend, keys, precision, signature, casting)
@@ -120,16 +124,12 @@ def _build(
     if ufunc in backend.UFUNCS:
         try:
             computed = tuple(backend.compute_dtype(ufunc, t) for t in ins)
-            kernel = backend.kernel(ufunc, computed[0], any(not isinstance(key, Kind) for key in keys))
         except Unsupported as unsupported:
             return _host(str(unsupported))
+        kernel = backend.kernel(ufunc, computed[0], any(not isinstance(key, Kind) for key in keys))
     else:
-        body, xp = COMPOSED[ufunc], _namespace(backend)
         kind, computed = "composed", ins
-
-        def kernel(*natives: Any) -> Any:
-            return body(xp, *natives)
-
+        kernel = partial(COMPOSED[ufunc], _namespace(backend))
     kinds = tuple(backend.kind(dtypes.apply_precision(t, precision)) for t in outs)
     scalars = kind == "native" and ufunc in backend.SCALARS
     converters = [_converter(backend, key, loop, to, scalars) for key, loop, to in zip(keys, ins, computed)]
@@ -181,9 +181,7 @@ def _converter(backend: Backend, key: Key, loop: np.dtype[Any], to: np.dtype[Any
     return make
 
 
-def _first_run(
-    plan: Plan, backend: Backend, convert: Run, ufunc: np.ufunc, keys: tuple[Key, ...], scoped: bool
-) -> Run:
+def _first_run(plan: Plan, backend: Backend, convert: Run, ufunc: np.ufunc, keys: tuple[Key, ...], scoped: bool) -> Run:
     """A run that looks at the kernel's result dtypes once, then leaves the leanest possible code in ``plan.run``."""
 
     def run(*operands: Any) -> Any:

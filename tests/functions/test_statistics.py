@@ -270,9 +270,9 @@ CASES: dict[Any, list[str]] = {
         "np.average(f0)",
     ],
     np.quantile: _quantiles("np.quantile", _QUANTILES, _BROADCAST_WEIGHTS, _BY_METHOD) + ["np.quantile(f34, True)", "np.quantile(b34, 1)"],
-    np.percentile: _quantiles("np.percentile", _QUANTILES, _BROADCAST_WEIGHTS, _BY_METHOD[:1]),
-    np.nanquantile: _quantiles("np.nanquantile", _QUANTILES, _BY_METHOD, _NAN_QUANTILES),
-    np.nanpercentile: _quantiles("np.nanpercentile", _QUANTILES, _BY_METHOD[:1], _NAN_QUANTILES),
+    np.percentile: _quantiles("np.percentile", _QUANTILES[::2], _BROADCAST_WEIGHTS[:1], _BY_METHOD[:1]),
+    np.nanquantile: _quantiles("np.nanquantile", _QUANTILES, _BY_METHOD[4:7], _NAN_QUANTILES),
+    np.nanpercentile: _quantiles("np.nanpercentile", _QUANTILES[1::2], _NAN_QUANTILES[:2]),
     np.cov: [
         "np.cov(f34)",
         "np.cov(f5)",

@@ -46,13 +46,17 @@ CASES = [
     _script("syntax_error", computes=False),
     _script("exception", computes=False),
     _script("odd_dtypes", computes=False),
+    _script("printing", computes=False),
+    _script("shape_error", computes=False),
+    _script("spawn", computes=False),
+    _script("subclass", computes=False),
     _script("patched", computes=False),
     *(
         _script(name)
         for name in (
             "adoption chunks containers exception_hook exec_code exit_int exit_late file_relative from_imports heat"
-            " importlib_import index_objects isinstance_checks lists main_guard optimise printing random_generator"
-            " random_legacy regression save_load shape_error spawn star_import subclass testing_module ufunc_objects"
+            " importlib_import index_objects isinstance_checks lists main_guard optimise random_generator"
+            " random_legacy regression save_load star_import testing_module ufunc_objects"
             " vectorize_iterate warnings_error writes"
         ).split()
     ),
