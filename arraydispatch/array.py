@@ -22,6 +22,7 @@ __all__ = ["Array", "Scalar"]
 
 _binary, _inplace, _unary = ufuncs.binary_operator, ufuncs.inplace_operator, ufuncs.unary_operator
 _FAST = ufuncs.FAST
+_call = functions.call
 _reflected = ufuncs.reflected_operator
 
 
@@ -29,7 +30,7 @@ def _method(func: Any) -> Callable[..., Any]:
     """An ndarray method that is the NumPy function of the same parameters."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return functions.call(func, (self, *args), kwargs)
+        return _call(func, (self, *args), kwargs)
 
     method.__name__ = func.__name__
     method.__qualname__ = f"Array.{func.__name__}"
@@ -171,6 +172,8 @@ class Array(Handle):
         return ufuncs.array_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if len(types) == 1:  # nobody else to ask
+            return _call(func, args, kwargs)
         return functions.array_function(func, types, args, kwargs)
 
     def _host(self, why: str) -> np.ndarray[Any, Any]:

@@ -42,7 +42,7 @@ default = _Defaults()
 _backends: ContextVar[tuple[Backend, ...]] = ContextVar("arraydispatch_backends", default=())
 precision_override: ContextVar[Any] = ContextVar("arraydispatch_precision", default=UNSET)
 _fallback: ContextVar[Any] = ContextVar("arraydispatch_fallback", default=UNSET)
-_scalars: ContextVar[Any] = ContextVar("arraydispatch_scalars", default=UNSET)
+scalars_override: ContextVar[Any] = ContextVar("arraydispatch_scalars", default=UNSET)
 
 
 # -- backend ---------------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ class fallback:
 
 def current_scalars() -> Literal["numpy", "device"]:
     """``"numpy"``: scalars on a CPU device are NumPy's own; ``"device"``: always a ``Scalar`` on the device."""
-    value: Literal["numpy", "device"] = _scalars.get()
+    value: Literal["numpy", "device"] = scalars_override.get()
     return default.scalars if value is UNSET else value
 
 
@@ -172,4 +172,4 @@ def scalars_context(where: Literal["numpy", "device"]) -> Any:
     """A context that forces device scalars on the CPU too, as an accelerator's user gets them."""
     if where not in ("numpy", "device"):
         raise ValueError(f"{where!r} is not a place for scalars; choose 'numpy' or 'device'.")
-    return override(_scalars, where)
+    return override(scalars_override, where)

@@ -43,9 +43,11 @@ def test_a_backend_loads_only_its_own_library(backend: str) -> None:
         pytest.skip(f"{library} is not installed")
     code = (
         f"import numpy as np, arraydispatch as ad\nad.use({backend!r})\n"
-        "a = ad.asarray([1.0, 2.0])\nassert a.backend.name == ad.default_backend().name\nassert float(np.sum(a + a)) == 6.0"
+        f"a = ad.asarray([1.0, 2.0])\nassert a.backend.name == {backend!r}\nassert float(np.sum(a + a)) == 6.0"
     )
-    others = set().union(*LIBRARIES.values()) - LIBRARIES[backend]
+    # A library may load another by itself (TensorFlow loads JAX): that is its own affair.
+    by_itself = loaded(f"import {library}")
+    others = set().union(*LIBRARIES.values()) - LIBRARIES[backend] - by_itself
     assert not loaded(code) & others
 
 

@@ -20,8 +20,21 @@ from . import functions, oracle
 
 registry.load_topics()
 
-VALUE_DEPENDENT = {np.bincount, np.histogram, np.histogram_bin_edges}
-"""Functions declared `pure=False`: the shape of their result follows from values, for some of their arguments."""
+VALUE_DEPENDENT = {
+    np.allclose, np.apply_along_axis, np.apply_over_axes, np.argwhere, np.array_equal, np.array_equiv, np.bincount,
+    np.compress, np.delete, np.extract, np.flatnonzero, np.histogram, np.histogram_bin_edges, np.insert,
+    np.intersect1d, np.ix_, np.linalg.eig, np.linalg.eigvals, np.linalg.lstsq, np.linalg.matrix_rank,
+    np.min_scalar_type, np.nonzero, np.piecewise, np.real_if_close, np.repeat, np.setdiff1d, np.setxor1d,
+    np.trim_zeros, np.union1d, np.unique, np.unique_all, np.unique_counts, np.unique_inverse, np.unique_values,
+}  # fmt: skip
+"""Functions declared `pure=False`: what their result is follows from values, for some of their arguments."""
+
+LOOKS_AT_VALUES = {
+    "np.isclose(f34, f34.tolist())": "`tolist` does",
+    "np.shape([f5, f5])": "NumPy makes an ndarray of the list itself",
+    "np.pad(i34, 1, constant_values=f34[0, :2])": "NumPy does not dispatch on `constant_values`, which is read",
+}
+"""Cases whose arguments cannot be made without values, and why."""
 
 
 def _tables() -> dict[Any, list[str]]:
@@ -42,7 +55,7 @@ def _leaves(x: Any) -> list[Any]:
     """The arrays and numbers of a result, in order; flags and the like count as nothing."""
     if isinstance(x, list | tuple):
         return [leaf for y in x for leaf in _leaves(y)]
-    return [x] if hasattr(x, "dtype") else []
+    return [x] if hasattr(x, "dtype") and not isinstance(x, type) else []
 
 
 def _traced(expression: str) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
@@ -72,6 +85,8 @@ def test_pure_functions_run_on_tracers(func: Any) -> None:
         pytest.skip("jax is not installed")
     wrong = []
     for expression in CASES[func]:
+        if expression in LOOKS_AT_VALUES:
+            continue
         theirs = oracle._evaluate(expression, {name: x.copy(order="K") for name, x in oracle.ARRAYS.items()})
         if isinstance(theirs, Exception):
             continue

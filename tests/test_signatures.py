@@ -46,11 +46,11 @@ def differences(func: Any, body: Any) -> list[str]:
 def test_parameters_are_numpys(func: Any) -> None:
     body = registry.SPECS[func].body
     try:
-        inspect.signature(func)
+        theirs = inspect.signature(func).parameters
     except ValueError:
         assert func in WITHOUT_SIGNATURE
         pytest.skip("no text signature in this NumPy")
-    assert next(iter(inspect.signature(body).parameters)) == "xp"
+    assert next(iter(inspect.signature(body).parameters)) == "xp" or "xp" in theirs  # `np.interp` has one of its own
     assert differences(func, body) == []
 
 

@@ -79,11 +79,15 @@ class Device:
 class Kind:
     """A backend together with a dtype: the flyweight that every array carries and every plan is keyed by."""
 
-    __slots__ = ("backend", "dtype")
+    __slots__ = ("backend", "dtype", "scalar", "whole")
 
     def __init__(self, backend: Backend, dtype: np.dtype[Any]) -> None:
         self.backend = backend
         self.dtype = dtype
+        self.scalar: Callable[[Native], Any] = backend.scalar_maker(dtype)
+        """A 0-d array of this kind as NumPy's own scalar if it is concrete and in host memory, else None."""
+        self.whole: dict[Any, Any] = {}
+        """NumPy function -> plan of reducing all of an array of this kind (:mod:`arraydispatch.ufuncs.plans`)."""
 
     def __repr__(self) -> str:
         return f"<{self.backend.name} {self.dtype}>"
@@ -223,6 +227,10 @@ class Backend:
         """NumPy's dtype of a native array (ml_dtypes' for bfloat16)."""
         raise NotImplementedError
 
+    def kind_of(self, a: Native) -> Kind:
+        """The :class:`Kind` of a native array."""
+        return self.kind(self.dtype_of(a))
+
     def holds(self, dtype: np.dtype[Any]) -> bool:
         """Whether the library has this dtype at all."""
         raise NotImplementedError
@@ -272,6 +280,11 @@ class Backend:
     def item(self, a: Native) -> Any:
         """A concrete 0-d array as NumPy's own scalar."""
         return self.to_numpy(a)[()]
+
+    def scalar_maker(self, dtype: np.dtype[Any]) -> Callable[[Native], Any]:
+        """See :attr:`Kind.scalar`."""
+        item, on_cpu = self.item, self.on_cpu
+        return lambda a: item(a) if on_cpu(a) else None
 
     def synchronize(self, *arrays: Native) -> None:
         """Wait until the arrays (all of the library's work, if none are given) are computed."""
@@ -347,6 +360,11 @@ class Backend:
     def kernel(self, ufunc: np.ufunc, dtype: np.dtype[Any], scalars: bool = False) -> Callable[..., Any]:
         """The leanest exact kernel of a row for operands of ``dtype``; ``scalars``: one of them is a Python scalar."""
         return self.UFUNCS[ufunc]
+
+    def whole(self, ufunc: np.ufunc, dtype: np.dtype[Any]) -> Callable[[Native], Native]:
+        """The leanest kernel that reduces all of an array (not empty, if the ufunc has no identity) of ``dtype`` to a 0-d array of that dtype."""
+        kernel, every = self.REDUCE[ufunc], [tuple(range(n)) for n in range(65)]
+        return lambda a: kernel(a, every[a.ndim], False)
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Native:
         """``"normal"`` (standard) or ``"uniform"`` ([0, 1)) numbers from the library's own generator."""

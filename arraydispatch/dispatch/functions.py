@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,16 @@ from ..backends.base import Backend, Unsupported
 from ..errors import HostFallbackError
 from ..registry import Entry, Spec, namespace, resolve
 from ..settings import UNSET, precision_override
+from ..ufuncs.plans import whole_plan
 from ..views import Handle, native
 from . import host, wrapping
 
 _defaults = settings.default
+_scalars = settings.scalars_override
 _NUMPY_FUNCTION = np.ndarray.__array_function__
 
 
-def array_function(func: Any, types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def array_function(func: Any, types: Collection[type], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What ``Array.__array_function__`` does (NEP 18)."""
     for cls in types:
         if not issubclass(cls, Handle) and getattr(cls, "__array_function__", _NUMPY_FUNCTION) is not _NUMPY_FUNCTION:
@@ -32,31 +34,53 @@ def array_function(func: Any, types: Iterable[type], args: tuple[Any, ...], kwar
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a NumPy function on arguments of which at least one is an array of ours."""
     first = args[0] if args else None
-    if isinstance(first, Handle) and _plain(args, kwargs):
-        kind = first._kind
-        backend: Backend = kind.backend
-        entry = backend.entries.get(func)
-        if entry is not None and entry.run is not None and entry.spec.mode == "function":
-            precision = precision_override.get()
-            if precision is UNSET:
-                precision = _defaults.precision
-            if precision is None and events.tap is None and backend.scope is None:
-                try:
-                    result = entry.run(namespace(backend), native(first), *args[1:], **kwargs)
-                except Unsupported as unsupported:
-                    return host.call(func, args, kwargs, backend, str(unsupported))
-                return wrapping.wrap_result(result, backend, entry.spec.returns, None)
+    if isinstance(first, Handle) and events.tap is None:
+        precision = precision_override.get()
+        if precision is UNSET:
+            precision = _defaults.precision
+        if precision is None:
+            kind = first._kind
+            if not kwargs and len(args) == 1 and func in kind.whole:
+                run, out = kind.whole[func]
+                value = run(first._v if first._root is None else native(first))
+                where = _scalars.get()
+                if where is UNSET and _defaults.scalars == "numpy":
+                    made = out.scalar(value)
+                    if made is not None:
+                        return made
+                return wrapping.scalar(value, out)
+            if _plain(args, kwargs):
+                backend: Backend = kind.backend
+                entry = backend.entries.get(func)
+                if entry is not None and entry.plain:
+                    return _plainly(entry, func, args, kwargs, backend)
     return _general(func, args, kwargs)
 
 
+def _plainly(entry: Entry, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    """A call of which the first argument is the only array, under NumPy's own precision."""
+    spec: Spec = entry.spec  # type: ignore[assignment]
+    if spec.whole is not None:
+        whole_plan(func, spec.whole, args[0]._kind)
+    try:
+        result = entry.bound(native(args[0]), *args[1:], **kwargs)  # type: ignore[misc]
+    except Unsupported as unsupported:
+        return host.call(func, args, kwargs, backend, str(unsupported))
+    return wrapping.wrap_result(result, backend, spec.returns, None)
+
+
 def _plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    for x in args[1:]:
-        if type(x) not in wrapping.PLAIN:
-            return False
-    for x in kwargs.values():
-        if type(x) not in wrapping.PLAIN:
-            return False
-    return "out" not in kwargs
+    """Whether the first argument is the only one that can hold an array."""
+    if len(args) > 1:
+        for x in args[1:]:
+            if type(x) not in wrapping.PLAIN:
+                return False
+    if kwargs:
+        for x in kwargs.values():
+            if type(x) not in wrapping.PLAIN:
+                return False
+        return "out" not in kwargs
+    return True
 
 
 def _general(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -14,6 +14,8 @@ from ..errors import BackendMismatchError, DeviceMismatchError
 from ..registry import Returns
 from ..views import Handle, native
 
+_scalars = settings.scalars_override
+
 scalar_class: Any = None
 """The class of scalars on a device: handed in by the array layer."""
 
@@ -124,20 +126,25 @@ def wrap(value: Native, kind: Kind) -> Any:
 
 def scalar(value: Native, kind: Kind) -> Any:
     """What NumPy's scalar results become: NumPy's own scalar on a CPU device, else a ``Scalar`` on the device."""
-    backend = kind.backend
-    if backend.on_cpu(value) and settings.current_scalars() == "numpy":
-        return backend.item(value)
+    where = _scalars.get()
+    if where == "numpy" or (where is settings.UNSET and settings.default.scalars == "numpy"):
+        made = kind.scalar(value)
+        if made is not None:
+            return made
     return scalar_class(value, kind)
 
 
 def wrap_result(value: Any, backend: Backend, returns: Returns, precision: settings.Precision) -> Any:
     """A body's result as the caller sees it: native arrays wrapped, 0-d ones made scalars where NumPy's are."""
     if backend.is_native(value):
+        if precision is None:
+            if value.ndim or returns != "scalar":
+                return views.wrapper(value, backend.kind_of(value))
+            return scalar(value, backend.kind_of(value))
         dtype = backend.dtype_of(value)
-        if precision is not None:
-            wanted = dtypes.apply_precision(dtype, precision)
-            if wanted is not dtype and wanted != dtype:
-                value, dtype = backend.prim.astype(value, wanted), wanted
+        wanted = dtypes.apply_precision(dtype, precision)
+        if wanted is not dtype and wanted != dtype:
+            value, dtype = backend.prim.astype(value, wanted), wanted
         kind = backend.kind(dtype)
         if returns == "scalar" and not backend.shape_of(value):
             return scalar(value, kind)

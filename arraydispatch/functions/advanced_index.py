@@ -203,7 +203,15 @@ def _lay_out(xp: Any, a: Native, shape: tuple[int, ...], items: list[tuple[int, 
             newaxes.append(position)
         position += len(broadcast) if kind == _ARRAY else 1
     return _Parsed(
-        tuple(key), whole, tuple(flips), tuple(sliced), tuple(indexed), indices, broadcast, max(place, 0), tuple(newaxes)
+        tuple(key),
+        whole,
+        tuple(flips),
+        tuple(sliced),
+        tuple(indexed),
+        indices,
+        broadcast,
+        max(place, 0),
+        tuple(newaxes),
     )
 
 
@@ -251,7 +259,10 @@ def in_bounds(xp: Any, index: Any, n: int, axis: int | None = None) -> Any:
         if 0 in xp.shape_of(index):
             return index
         if backend.is_concrete(index):
-            ends = prim.reshape(xp.minimum.reduce(index, axis=None), (1,)), prim.reshape(xp.maximum.reduce(index, axis=None), (1,))
+            ends = (
+                prim.reshape(xp.minimum.reduce(index, axis=None), (1,)),
+                prim.reshape(xp.maximum.reduce(index, axis=None), (1,)),
+            )
             low, high = (int(x) for x in backend.to_numpy(prim.concatenate(list(ends), 0)))
         else:
             low, high = -1, -1

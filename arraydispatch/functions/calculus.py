@@ -12,7 +12,20 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from .. import dtypes
 from ..registry import implements
 from .joining import concatenate
-from .operands import BOOL, INTP, along, arrays, filled, first_native, flat, is_concrete, scalar, to_host, unshared
+from .operands import (
+    BOOL,
+    INTP,
+    along,
+    arrays,
+    check_broadcast,
+    filled,
+    first_native,
+    flat,
+    is_concrete,
+    scalar,
+    to_host,
+    unshared,
+)
 
 Native = Any
 NoValue = np._NoValue  # type: ignore[attr-defined]
@@ -121,7 +134,11 @@ def _gradient_along(xp: Any, f: Native, axis: int, dx: Any, edge_order: int, to:
     if edge_order == 1:
         parts.append(xp.true_divide(xp.subtract(row(1), row(0)), step(0)))
     elif uniform:
-        parts.append(combined(xp.true_divide(-1.5, dx), xp.true_divide(2.0, dx), xp.true_divide(-0.5, dx), row(0), row(1), row(2)))
+        parts.append(
+            combined(
+                xp.true_divide(-1.5, dx), xp.true_divide(2.0, dx), xp.true_divide(-0.5, dx), row(0), row(1), row(2)
+            )
+        )
     else:
         d1, d2 = step(0), step(1)
         both = xp.add(d1, d2)
@@ -145,7 +162,16 @@ def _gradient_along(xp: Any, f: Native, axis: int, dx: Any, edge_order: int, to:
     if edge_order == 1:
         parts.append(xp.true_divide(xp.subtract(row(n - 1), row(n - 2)), step(n - 2)))
     elif uniform:
-        parts.append(combined(xp.true_divide(0.5, dx), xp.true_divide(-2.0, dx), xp.true_divide(1.5, dx), row(n - 3), row(n - 2), row(n - 1)))
+        parts.append(
+            combined(
+                xp.true_divide(0.5, dx),
+                xp.true_divide(-2.0, dx),
+                xp.true_divide(1.5, dx),
+                row(n - 3),
+                row(n - 2),
+                row(n - 1),
+            )
+        )
     else:
         d1, d2 = step(n - 3), step(n - 2)
         both = xp.add(d1, d2)
@@ -176,6 +202,7 @@ def trapezoid(xp: Any, y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> 
             width = diff(xp, x, axis=axis)
     n = shape[at]
     pairs = xp.add(along(xp, y, at, min(1, n), n), along(xp, y, at, 0, max(n - 1, 0)))
+    check_broadcast(xp, width, pairs)
     areas = xp.true_divide(xp.multiply(width, pairs), 2.0)
     return xp.add.reduce(areas, axis=axis)
 
@@ -198,9 +225,7 @@ def _cumulative(xp: Any, x: Any, ufunc: Any, axis: Any, dtype: Any, include_init
 
 
 @implements(np.cumulative_sum, returns="array")
-def cumulative_sum(
-    xp: Any, x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
-) -> Native:
+def cumulative_sum(xp: Any, x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Native:
     return _cumulative(xp, x, xp.add, axis, dtype, include_initial)
 
 

@@ -64,6 +64,9 @@ def _wanted(n: int, m: int, mode: Any) -> tuple[int, int]:
 _FEW = 1 << 14
 """Up to this many products, fewer calls win over fewer operations."""
 
+_TAPS = 8
+"""Up to this many taps, shifted sums win over a matrix product."""
+
 _AT_ONCE = 1 << 22
 """Products held in memory at a time."""
 
@@ -72,7 +75,7 @@ def _full_convolution(xp: XP, a: Any, v: Any, begin: int, end: int) -> Any:
     """Elements ``begin`` to ``end`` of the full convolution; ``v`` is the shorter one."""
     n, m = xp.shape_of(a)[0], xp.shape_of(v)[0]
     if n * m > _FEW and _all_finite(xp, a, v):
-        return _by_blocks(xp, a, v, begin, end)
+        return (_by_taps if m <= _TAPS else _by_blocks)(xp, a, v, begin, end)
     full = None
     step = max(1, _AT_ONCE // (n + m))
     for first in range(0, m, step):
@@ -103,6 +106,22 @@ def _all_finite(xp: XP, *arrays: Any) -> bool:
         if not xp.backend.is_concrete(x) or not bool(xp.backend.to_numpy(xp.isfinite(xp.add.reduce(x)))):
             return False
     return True
+
+
+def _by_taps(xp: XP, a: Any, v: Any, begin: int, end: int) -> Any:
+    """One multiplication and one sum for each element of ``v``."""
+    prim, n, m, length = xp.prim, xp.shape_of(a)[0], xp.shape_of(v)[0], end - begin
+    # The inputs of output `begin` start at begin - m + 1.
+    before, after = m - 1 - begin, end - n
+    if before > 0 or after > 0:
+        a = prim.pad(a, [(max(before, 0), max(after, 0))], xp.dtype_of(a).type(0).item())
+    start = max(-before, 0)
+    total = None
+    for k in range(m):
+        tap = prim.slice(v, (slice(m - 1 - k, m - k, 1),))
+        term = xp.multiply(prim.slice(a, (slice(start + k, start + k + length, 1),)), tap)
+        total = term if total is None else xp.add(total, term)
+    return total
 
 
 def _by_blocks(xp: XP, a: Any, v: Any, begin: int, end: int) -> Any:

@@ -87,10 +87,13 @@ def full_like(
     *,
     device: Any = None,
 ) -> Native:
-    from .indexing import element_value  # the cast of an assignment
-
     a, to, final = _like(xp, a, dtype, shape, device, order)
-    value = element_value(xp, fill_value, to, a)
+    if xp.is_array(fill_value) or isinstance(fill_value, list | tuple):
+        value = xp.prim.astype(xp.asarray(fill_value, like=a), to)
+    else:
+        element = np.empty(np.shape(fill_value), to)
+        np.copyto(element, fill_value, casting="unsafe")
+        value = xp.asarray(element, like=a)
     have = xp.shape_of(value)
     while len(have) > len(final) and have[0] == 1:
         have = have[1:]
@@ -198,7 +201,9 @@ def geomspace(
     if xp.backend.is_concrete(start) and xp.backend.is_concrete(stop):
         if not (to_host(xp, start).all() and to_host(xp, stop).all()):
             raise ValueError("Geometric sequence cannot include zero")
-    dt = np.result_type(xp.dtype_of(start), xp.dtype_of(stop), float(num), np.dtype(dtype) if dtype is not None else float)
+    dt = np.result_type(
+        xp.dtype_of(start), xp.dtype_of(stop), float(num), np.dtype(dtype) if dtype is not None else float
+    )
     to = dt if dtype is None else np.dtype(dtype)
     start, stop = xp.prim.astype(start, dt), xp.prim.astype(stop, dt)
     sign = xp.sign(start)
@@ -285,18 +290,20 @@ def arange(xp: Any, start: Any, stop: Any = None, step: Any = 1, dtype: Any = No
     return count if not length or first == 0 else xp.add(count, first[()])
 
 
-def tri(xp: Any, N: int, M: int | None = None, k: int = 0, dtype: Any = float, device: Any = None) -> Native:  # noqa: N803
+def tri(xp: Any, N: int, M: int | None = None, k: int = 0, dtype: Any = float, device: Any = None) -> Native:
     """``np.tri``."""
     rows, columns = operator.index(N), operator.index(N if M is None else M)
     i = xp.prim.reshape(xp.prim.iota(rows, INTP, device), (rows, 1))
     return xp.prim.astype(xp.greater_equal(i, xp.subtract(xp.prim.iota(columns, INTP, device), k)), np.dtype(dtype))
 
 
-def eye(xp: Any, N: int, M: int | None = None, k: int = 0, dtype: Any = float, device: Any = None) -> Native:  # noqa: N803
+def eye(xp: Any, N: int, M: int | None = None, k: int = 0, dtype: Any = float, device: Any = None) -> Native:
     """``np.eye``."""
     rows, columns = operator.index(N), operator.index(N if M is None else M)
     i = xp.prim.reshape(xp.prim.iota(rows, INTP, device), (rows, 1))
-    return xp.prim.astype(xp.equal(i, xp.subtract(xp.prim.iota(columns, INTP, device), operator.index(k))), np.dtype(dtype))
+    return xp.prim.astype(
+        xp.equal(i, xp.subtract(xp.prim.iota(columns, INTP, device), operator.index(k))), np.dtype(dtype)
+    )
 
 
 def indices(xp: Any, dimensions: Any, dtype: Any = int, sparse: bool = False, device: Any = None) -> Any:

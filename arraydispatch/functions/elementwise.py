@@ -8,7 +8,8 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -18,7 +19,7 @@ from ..backends.base import Unsupported
 from ..registry import implements
 from . import calculus
 from .advanced_index import getitem, setitem
-from .operands import BOOL, filled, first_native, promoted, scalar, to_host, truth, unshared
+from .operands import BOOL, check_broadcast, filled, first_native, promoted, scalar, to_host, truth, unshared
 
 __all__ = ["calculus"]
 
@@ -31,7 +32,14 @@ NoValue = np._NoValue  # type: ignore[attr-defined]
 
 @implements(np.clip)
 def clip(
-    xp: Any, a: Any, a_min: Any = NoValue, a_max: Any = NoValue, *, min: Any = NoValue, max: Any = NoValue, **kwargs: Any
+    xp: Any,
+    a: Any,
+    a_min: Any = NoValue,
+    a_max: Any = NoValue,
+    *,
+    min: Any = NoValue,
+    max: Any = NoValue,
+    **kwargs: Any,
 ) -> Native:
     if a_min is NoValue and a_max is NoValue:
         low = None if min is NoValue else min
@@ -61,6 +69,7 @@ def clip(
     if low is not None and high is not None and type(low) is int and type(high) is int and dtype.kind != "b":
         # Both bounds have to be representable before any is applied.
         dtypes.cast_scalar(low, dtypes.promote(dtype, int)), dtypes.cast_scalar(high, dtypes.promote(dtype, int))
+    check_broadcast(xp, a, low, high)
     result = a
     if low is not None:
         result = xp.maximum(result, low, **options)
@@ -311,9 +320,7 @@ def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: A
 
 
 @implements(np.apply_along_axis, pure=False, returns="array")
-def apply_along_axis(
-    xp: Any, func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any, **kwargs: Any
-) -> Native:
+def apply_along_axis(xp: Any, func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Native:
     arr = xp.asarray(arr)
     shape = xp.shape_of(arr)
     axis = normalize_axis_index(axis, len(shape))
@@ -328,9 +335,7 @@ def apply_along_axis(
     inner, dtype = xp.shape_of(found[0]), xp.dtype_of(found[0])
     if any(np.broadcast_shapes(xp.shape_of(x), inner) != inner for x in found):
         raise ValueError("could not broadcast input array: the function returned arrays of several shapes")
-    rows = [
-        xp.prim.reshape(xp.prim.broadcast_to(xp.prim.astype(x, dtype), inner), (1, *inner)) for x in found
-    ]
+    rows = [xp.prim.reshape(xp.prim.broadcast_to(xp.prim.astype(x, dtype), inner), (1, *inner)) for x in found]
     made = xp.prim.reshape(xp.prim.concatenate(rows, 0), (*rest, *inner))
     outer = list(range(len(rest)))
     within = list(range(len(rest), len(rest) + len(inner)))

@@ -24,6 +24,8 @@ def _dispatched(*modules: Any) -> tuple[Any, ...]:
 on_host("it writes a file, which the host does", np.save, np.savez, np.savez_compressed, np.savetxt)
 on_host("it reads a file, which the host does", np.loadtxt, np.genfromtxt, np.fromfile)
 on_host("it parses text, which the host does", np.fromstring)
+on_host("its data is in the host's memory", np.frombuffer)
+on_host("its elements come from Python one by one", np.fromiter)
 on_host("it makes a string, which the host does", np.array2string, np.array_repr, np.array_str)
 on_host("arrays of strings exist only on the host", *_dispatched(np.strings, np.char))
 on_host("dates exist only on the host", np.busday_count, np.busday_offset, np.is_busday, np.datetime_as_string)

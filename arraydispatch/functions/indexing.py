@@ -152,10 +152,12 @@ def choose(xp: Any, a: Any, choices: Any, mode: str = "raise") -> Native:
     if xp.is_array(choices):
         options = [getitem(xp, choices, i) for i in range(xp.shape_of(choices)[0])]
     else:
-        options = [xp.asarray(c, like=like) for c in choices]
+        options = [xp.asarray(c, like=like) if isinstance(c, list | tuple) else c for c in choices]
     if not options:
         raise ValueError("0-length sequence.")
-    to = dtypes.promote(*[xp.dtype_of(c) for c in options])
+    keys = [xp.dtype_of(c) if xp.is_array(c) else dtypes.operand_type(c) for c in options]
+    to = dtypes.promote(*keys)
+    options = [xp.asarray(c, like=a) for c in options]
     shape = np.broadcast_shapes(xp.shape_of(a), *[xp.shape_of(c) for c in options])
     n = len(options)
     index = xp.prim.astype(a, INTP)
@@ -327,7 +329,9 @@ def ix_(xp: Any, *args: Any) -> tuple[Native, ...]:
 
 def _radices(dims: tuple[int, ...], order: str) -> list[int]:
     if order not in ("C", "F"):
-        raise TypeError("only 'C' or 'F' order is permitted")
+        if order in ("A", "K"):
+            raise TypeError("only 'C' or 'F' order is permitted")
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     if order == "C":
         return [math.prod(dims[i + 1 :]) for i in range(len(dims))]
     return [math.prod(dims[:i]) for i in range(len(dims))]
@@ -364,7 +368,9 @@ def ravel_multi_index(xp: Any, multi_index: Any, dims: Any, mode: Any = "raise",
         raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
     modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
     if len(modes) != len(dims):
-        raise ValueError(f"parameter mode must be a sequence of length {len(dims)}" if modes else "clipmode not understood")
+        raise ValueError(
+            f"parameter mode must be a sequence of length {len(dims)}" if modes else "clipmode not understood"
+        )
     total = None
     for index, n, how, radix in zip(columns, dims, modes, _radices(dims, order)):
         if xp.dtype_of(index).kind not in "iu":

@@ -63,7 +63,9 @@ def concatenate(xp: Any, arrays: Any, /, axis: Any = 0, *, dtype: Any = None, ca
     if dtype is not None:
         for x in natives:
             if not np.can_cast(xp.dtype_of(x), to, casting):  # type: ignore[arg-type]
-                raise TypeError(f"Cannot cast array data from {xp.dtype_of(x)!r} to {to!r} according to the rule '{casting}'")
+                raise TypeError(
+                    f"Cannot cast array data from {xp.dtype_of(x)!r} to {to!r} according to the rule '{casting}'"
+                )
     natives = [x if xp.dtype_of(x) == to else xp.prim.astype(x, to) for x in natives]
     if len(natives) == 1:
         return unshared(xp, natives[0])
@@ -304,7 +306,9 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Native
     wide = (*shape[:axis], added, *shape[axis + 1 :])
     have = xp.shape_of(values)
     if len(have) > len(wide) or any(m not in (1, k) for m, k in zip(have[::-1], wide[::-1])):
-        raise ValueError(f"shape mismatch: value array of shape {have} could not be broadcast to indexing result of shape {wide}")
+        raise ValueError(
+            f"shape mismatch: value array of shape {have} could not be broadcast to indexing result of shape {wide}"
+        )
     if not added:
         return unshared(xp, arr)
     both = xp.prim.concatenate([arr, xp.prim.broadcast_to(values, wide)], axis)

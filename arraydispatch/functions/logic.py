@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..registry import implements
-from .operands import BOOL, arrays, filled, first_native, to_host
+from .operands import BOOL, arrays, check_broadcast, filled, first_native, to_host
 
 Native = Any
 NoValue = np._NoValue  # type: ignore[attr-defined]
@@ -49,6 +49,7 @@ def isclose(xp: Any, a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equ
         y = float(y)
     if not (xp.is_array(x) or xp.is_array(y)):
         x = xp.asarray(x, like=like)
+    check_broadcast(xp, x, y, rtol, atol)
     close = xp.less_equal(xp.absolute(xp.subtract(x, y)), xp.add(atol, xp.multiply(rtol, xp.absolute(y))))
     if xp.is_array(y):
         close = xp.logical_and(close, xp.isfinite(y))

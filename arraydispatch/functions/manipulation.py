@@ -16,7 +16,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from .. import dtypes
 from ..registry import implements
 from . import joining
-from .operands import BOOL, INTP, along, arrays, counting, filled, flat, moved, size_of, to_host, truth, unshared
+from .operands import BOOL, along, arrays, counting, filled, flat, moved, size_of, to_host, truth, unshared
 
 __all__ = ["joining"]
 
@@ -316,7 +316,7 @@ def roll(xp: Any, a: Any, shift: Any, axis: Any = None) -> Native:
 
 
 @implements(np.tile, returns="array")
-def tile(xp: Any, A: Any, reps: Any) -> Native:  # noqa: N803 -- NumPy's name
+def tile(xp: Any, A: Any, reps: Any) -> Native:
     a = xp.asarray(A)
     counts = to_host(xp, reps).reshape(-1).tolist() if not isinstance(reps, tuple) else list(reps)
     counts = [operator.index(r) for r in counts]
@@ -477,7 +477,7 @@ def triu(xp: Any, m: Any, k: int = 0) -> Native:
 
 
 @implements(np.vander, returns="array")
-def vander(xp: Any, x: Any, N: Any = None, increasing: bool = False) -> Native:  # noqa: N803 -- NumPy's name
+def vander(xp: Any, x: Any, N: Any = None, increasing: bool = False) -> Native:
     x = xp.asarray(x)
     shape = xp.shape_of(x)
     if len(shape) != 1:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -38,7 +39,9 @@ def arrays(xp: Any, *xs: Any) -> list[Native]:
 def promoted(xp: Any, *xs: Any) -> list[Native]:
     """Operands as native arrays of the dtype ``np.result_type`` gives, Python scalars being weak."""
     like = first_native(xp, xs)
-    given = [xp.asarray(x, like=like) if isinstance(x, list | tuple | np.ndarray) and not xp.is_array(x) else x for x in xs]
+    given = [
+        xp.asarray(x, like=like) if isinstance(x, list | tuple | np.ndarray) and not xp.is_array(x) else x for x in xs
+    ]
     to = dtypes.promote(*[xp.dtype_of(x) if xp.is_array(x) else dtypes.operand_type(x) for x in given])
     return [xp.prim.astype(x, to) if xp.is_array(x) else scalar(xp, x, to, like) for x in given]
 
@@ -121,6 +124,17 @@ def with_axes(xp: Any, a: Native, before: int, after: int) -> Native:
 def unshared(xp: Any, a: Native) -> Native:
     """The value in a buffer of its own, where the backend's arrays can be written in place."""
     return xp.prim.copy(a) if xp.backend.mutable else a
+
+
+def check_broadcast(xp: Any, *xs: Any) -> None:
+    """Raise NumPy's ValueError where operands do not broadcast; libraries have errors of their own for it."""
+    shapes = [xp.shape_of(x) for x in xs if xp.is_array(x)]
+    if any(shape != shapes[0] for shape in shapes):
+        try:
+            np.broadcast_shapes(*shapes)
+        except ValueError:
+            listed = " ".join(str(tuple(s)).replace(" ", "") for s in shapes)
+            raise ValueError(f"operands could not be broadcast together with shapes {listed} ") from None
 
 
 def is_concrete(xp: Any, *xs: Any) -> bool:

@@ -59,6 +59,8 @@ def pad(xp: XP, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: An
 
 
 def _widths(pad_width: Any, ndim: int) -> list[Pair]:
+    if type(pad_width) is int and pad_width >= 0:  # the commonest, without a detour through an ndarray
+        return [(pad_width, pad_width)] * ndim
     if isinstance(pad_width, dict):
         pairs = [(0, 0)] * ndim
         for axis, width in pad_width.items():
@@ -128,6 +130,9 @@ def _spread(xp: XP, a: Any, values: tuple[Any, Any], axis: int, pair: Pair) -> A
 
 def _constant(xp: XP, a: Any, widths: list[Pair], values: Any) -> Any:
     dtype = xp.dtype_of(a)
+    if type(values) in (int, float):
+        value = _scalar(np.asarray(values)[()], dtype)  # as a NumPy scalar it wraps around
+        return xp.prim.pad(a, widths, value) if any(map(any, widths)) else a
     if xp.is_array(values):
         if math.prod(xp.shape_of(values)) == 1:  # stays where it is, and may be traced
             value = xp.prim.reshape(values, (1,) * len(widths))

@@ -19,13 +19,13 @@ class Method(NamedTuple):
 
     Attributes
     ----------
-    index : callable
-        ``index(m, n, q)`` -> the virtual index; the element itself for a discrete method.
+    place : callable
+        ``place(m, n, q)`` -> the virtual index; the element itself for a discrete method.
     weight : callable or None
         ``weight(m, fraction, index)``; None for a discrete method.
     """
 
-    index: Callable[[Any, Any, Any], Any]
+    place: Callable[[Any, Any, Any], Any]
     weight: Callable[[Any, Any, Any], Any] | None
 
 

@@ -18,7 +18,7 @@ from .. import dtypes
 from ..backends.base import Native
 from ..registry import XP, implements
 
-NoValue: Any = np._NoValue  # type: ignore[attr-defined]
+NoValue: Any = np._NoValue
 
 ALL_AXES = tuple(tuple(range(ndim)) for ndim in range(65))
 """For each number of dimensions its axes, as the reduction kernels take them."""
@@ -109,7 +109,7 @@ def _whole(xp: XP, ufunc: Any, a: Any, widen: bool) -> Native | None:
 # -- sums and products -------------------------------------------------------------------------------------------------
 
 
-@implements(np.sum, kind="native")
+@implements(np.sum, kind="native", whole=np.add)
 def sum(
     xp: XP,
     a: Any,
@@ -127,7 +127,7 @@ def sum(
     return reduced(xp, xp.add, a, axis, dtype, keepdims, initial, where)
 
 
-@implements(np.prod, kind="native")
+@implements(np.prod, kind="native", whole=np.multiply)
 def prod(
     xp: XP,
     a: Any,
@@ -145,7 +145,7 @@ def prod(
     return reduced(xp, xp.multiply, a, axis, dtype, keepdims, initial, where)
 
 
-@implements(np.max, np.amax, kind="native")
+@implements(np.max, np.amax, kind="native", whole=np.maximum)
 def max(
     xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
 ) -> Native:
@@ -157,7 +157,7 @@ def max(
     return reduced(xp, xp.maximum, a, axis, None, keepdims, initial, where)
 
 
-@implements(np.min, np.amin, kind="native")
+@implements(np.min, np.amin, kind="native", whole=np.minimum)
 def min(
     xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
 ) -> Native:

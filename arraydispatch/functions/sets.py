@@ -49,7 +49,9 @@ def _described(
         rank = xp.subtract(xp.add.accumulate(xp.prim.astype(mask, INTP), axis=0), 1)
         back = xp.prim.scatter(filled(xp, (n,), 0, INTP, mask), (order,), rank, "set") if n else rank
     if counts:
-        ends = xp.prim.concatenate([along(xp, firsts, 0, 1, xp.shape_of(firsts)[0]), filled(xp, (1,), n, INTP, mask)], 0)
+        ends = xp.prim.concatenate(
+            [along(xp, firsts, 0, 1, xp.shape_of(firsts)[0]), filled(xp, (1,), n, INTP, mask)], 0
+        )
         count = xp.subtract(ends, firsts) if n else firsts
     return first, back, count
 

@@ -9,11 +9,14 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from .. import dtypes
+from ..backends.base import Unsupported
 from ..registry import implements
 from .operands import (
     BOOL,
     INTP,
+    along,
     arrays,
+    check_broadcast,
     filled,
     first_native,
     flat,
@@ -81,9 +84,7 @@ def _check_partition_kind(kind: Any, order: Any) -> None:
 
 
 @implements(np.partition, returns="array")
-def partition(
-    xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
-) -> Native:
+def partition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Native:
     a, axis = _sortable(xp, xp.asarray(a), axis)
     _check_partition_kind(kind, order)
     _check_kth(xp, kth, xp.shape_of(a)[axis])
@@ -91,9 +92,7 @@ def partition(
 
 
 @implements(np.argpartition, returns="array")
-def argpartition(
-    xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
-) -> Native:
+def argpartition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Native:
     a = xp.asarray(a)
     if not xp.shape_of(a) and axis in (0, -1):
         axis = None
@@ -103,7 +102,7 @@ def argpartition(
     return xp.prim.argsort(a, axis)
 
 
-@implements(np.lexsort, returns="array")
+@implements(np.lexsort)
 def lexsort(xp: Any, keys: Any, axis: Any = -1) -> Native:
     if xp.is_array(keys):
         from .joining import rows_of
@@ -190,8 +189,24 @@ def _arg(xp: Any, a: Any, axis: Any, keepdims: Any, name: str) -> Native:
     if 0 in shape:
         final = tuple(n for i, n in enumerate(shape) if i != at)
         return filled(xp, kept if keepdims and keepdims is not NoValue else final, 0, INTP, a)
-    result = getattr(xp.prim, name)(line, at)
+    try:
+        result = getattr(xp.prim, name)(line, at)
+    except Unsupported:
+        if dtypes.category(xp.dtype_of(line)) != "complex":
+            raise
+        result = _arg_complex(xp, line, at, name)
     return xp.prim.reshape(result, kept) if keepdims and keepdims is not NoValue else result
+
+
+def _arg_complex(xp: Any, a: Native, axis: int, name: str) -> Native:
+    """The position of an extreme complex number where the library sorts them but has no order to compare by."""
+    order = xp.prim.argsort(a, axis)
+    n = xp.shape_of(a)[axis]
+    end = along(xp, order, axis, n - 1, n) if name == "argmax" else along(xp, order, axis, 0, 1)
+    nan = xp.isnan(a)
+    any_nan = xp.logical_or.reduce(nan, axis=axis, keepdims=True)
+    wanted = xp.prim.where(any_nan, nan, xp.equal(a, xp.prim.take_along_axis(a, end, axis)))
+    return xp.prim.argmax(xp.prim.astype(wanted, INTP), axis)
 
 
 @implements(np.argmax)
@@ -276,11 +291,5 @@ def where(xp: Any, condition: Any, x: Any = None, y: Any = None, /) -> Any:
         for z in operands
     )
     condition = truth(xp, condition if xp.is_array(condition) else xp.asarray(condition, like=like))
-    shapes = [xp.shape_of(z) for z in (condition, x, y)]
-    if not shapes[0] == shapes[1] == shapes[2]:
-        try:
-            np.broadcast_shapes(*shapes)
-        except ValueError:
-            listed = " ".join(str(s).replace(" ", "") for s in shapes)
-            raise ValueError(f"operands could not be broadcast together with shapes {listed} ") from None
+    check_broadcast(xp, condition, x, y)
     return xp.prim.where(condition, x, y)

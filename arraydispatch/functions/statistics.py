@@ -223,7 +223,7 @@ def _quantiles_first(xp: XP, result: Native, asked: Shape, shape: Shape) -> Nati
 def _picked(xp: XP, lanes: Native, q: np.ndarray[Any, Any], method: Method, weak: bool, linear: bool) -> Native:
     """Known quantiles of sorted lanes: which elements, and how much of each, is computed by NumPy."""
     n = xp.shape_of(lanes)[-1]
-    index = method.index(np, n, q)
+    index = method.place(np, n, q)
     last = _element(xp, lanes, n - 1)
     column = xp.prim.reshape(last, (*xp.shape_of(last), 1))
     if method.weight is None or (linear and index.dtype.kind in "iu"):
@@ -271,7 +271,7 @@ def _interpolated(xp: XP, lanes: Native, count: Any, q: Native, method: Method, 
     n = count
     if not isinstance(count, int) and dtypes.is_floating(xp.dtype_of(q)):
         n = xp.prim.astype(count, xp.dtype_of(q))
-    index = method.index(xp, n, q)
+    index = method.place(xp, n, q)
     last = count - 1 if isinstance(count, int) else xp.subtract(count, 1)
     if method.weight is None or (linear and xp.dtype_of(index).kind in "iu"):
         return _along(xp, lanes, index, last)

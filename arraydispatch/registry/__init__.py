@@ -22,6 +22,7 @@ import importlib
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -58,6 +59,8 @@ class Spec:
         Compute at no fewer bits than this when a precision policy narrows floats (32 for linear algebra and FFT).
     out : int or None
         Position of ``out`` in NumPy's signature.
+    whole : ufunc or None
+        If the function with nothing but an array reduces all of it: the ufunc that does.
     """
 
     func: Any
@@ -68,6 +71,7 @@ class Spec:
     mode: Mode
     min_bits: int
     out: int | None
+    whole: np.ufunc | None = None
 
 
 SPECS: dict[Any, Spec] = {}
@@ -90,6 +94,7 @@ def implements(
     returns: Returns = "scalar",
     mode: Mode = "function",
     min_bits: int = 16,
+    whole: np.ufunc | None = None,
 ) -> Callable[[B], B]:
     """Register a body for one NumPy function (or several that share it). See :class:`Spec` for the parameters."""
 
@@ -97,7 +102,7 @@ def implements(
         for func in funcs:
             if func in SPECS:
                 raise ValueError(f"{func.__module__}.{func.__name__} is registered twice")
-            SPECS[func] = Spec(func, body, kind, pure, returns, mode, min_bits, _out_position(func))
+            SPECS[func] = Spec(func, body, kind, pure, returns, mode, min_bits, _out_position(func), whole)
         return body
 
     return register
@@ -131,6 +136,10 @@ class Entry:
     spec: Spec | None
     run: Body | None
     reason: str = ""
+    bound: Body | None = None
+    """``run`` with the backend's ``xp`` in its place."""
+    plain: bool = False
+    """Whether a call needs nothing but its arguments unwrapped and its result wrapped."""
 
     @property
     def pure(self) -> bool:
@@ -220,12 +229,8 @@ def bind(func: Any, backend: Backend) -> Body:
             raise Unsupported(f"it needs np.{name}: {reason}")
 
         return missing
-    xp = namespace(backend)
-
-    def bound(*args: Any, **kwargs: Any) -> Any:
-        return run(xp, *args, **kwargs)
-
-    return bound
+    assert entry.bound is not None
+    return entry.bound
 
 
 _TOPICS = (
@@ -255,15 +260,22 @@ def resolve(func: Any, backend: Backend) -> Entry:
     return entry
 
 
+def _runs(
+    func: Any, kind: Literal["override", "native", "composed"], spec: Spec | None, run: Body, backend: Backend
+) -> Entry:
+    plain = spec is not None and spec.mode == "function" and not backend.scoped
+    return Entry(func, kind, spec, run, bound=partial(run, namespace(backend)), plain=plain)
+
+
 def _resolve(func: Any, backend: Backend) -> Entry:
     spec = SPECS.get(func)
     override = backend.OVERRIDES.get(func)
     if override is not None:
-        return Entry(func, "override", spec, override)
+        return _runs(func, "override", spec, override, backend)
     if func in REFUSED:
         return Entry(func, "refused", None, None, REFUSED[func])
     if func in HOST:
         return Entry(func, "host", None, None, HOST[func])
     if spec is not None:
-        return Entry(func, spec.kind, spec, spec.body)
+        return _runs(func, spec.kind, spec, spec.body, backend)
     return Entry(func, "host", None, None, "it has no implementation on devices yet")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -249,6 +249,36 @@ def _compare_with_any_int(run: Run, backend: Backend, ufunc: np.ufunc, keys: tup
             return backend.prim.full(backend.shape_of(array), verdict, dtypes.BOOL, backend.device_of(array))
 
     return compare
+
+
+# -- reducing all of an array ------------------------------------------------------------------------------------------
+
+
+class WholePlan(NamedTuple):
+    """``np.sum(a)`` and its like with nothing but an array."""
+
+    run: Run
+    """The kernel, with the cast to the dtype it accumulates in."""
+    out: Kind
+
+
+def whole_plan(func: Any, ufunc: np.ufunc, kind: Kind) -> WholePlan | None:
+    """Make and keep the plan of a function that reduces all of an array; None where rules beyond a cast apply."""
+    backend, dtype = kind.backend, kind.dtype
+    if backend.scoped or ufunc not in backend.REDUCE or dtypes.is_bfloat16(dtype):
+        return None
+    to = dtypes.default_accumulator(dtype) if ufunc in (np.add, np.multiply) else dtype
+    kernel, astype, shape_of = backend.whole(ufunc, to), backend.prim.astype, backend.shape_of
+    run = kernel if to == dtype else lambda a: kernel(astype(a, to))
+    if ufunc.identity is None:
+
+        def run(a: Any) -> Any:
+            if 0 in shape_of(a):
+                raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
+            return kernel(a)
+
+    plan = kind.whole[func] = WholePlan(run, backend.kind(to))
+    return plan
 
 
 def describe(ufunc: np.ufunc, backend: Backend) -> tuple[str, str]:

@@ -114,7 +114,9 @@ def _distance(got: Any, want: Any, unit: Any) -> Any:
     return np.where(same, 0.0, np.where(np.isfinite(got) & np.isfinite(want), distance, np.inf))
 
 
-def check(got: Any, want: Any, *, ulp: float = 0, signed_zero: bool = True, inputs: Any = (), where: Any = None) -> None:
+def check(
+    got: Any, want: Any, *, ulp: float = 0, signed_zero: bool = True, inputs: Any = (), where: Any = None
+) -> None:
     """Same dtype, same shape, same values to ``ulp`` units in the last place (all of them: NaN, infinities, zeros)."""
     if isinstance(want, tuple):
         assert isinstance(got, tuple)

@@ -13,7 +13,19 @@ import pytest
 
 from arraydispatch.backends.base import Unsupported
 
-from .support import BOOL, COMPLEX, FLOATS, INTEGERS, NAMES, call, check, need, nonfinite_complex, special_values, to_host
+from .support import (
+    BOOL,
+    COMPLEX,
+    FLOATS,
+    INTEGERS,
+    NAMES,
+    call,
+    check,
+    need,
+    nonfinite_complex,
+    special_values,
+    to_host,
+)
 
 DTYPES = BOOL + INTEGERS + FLOATS + COMPLEX
 
@@ -207,7 +219,9 @@ def near(got: Any, want: Any, scale: float) -> None:
     assert got.dtype == want.dtype
     assert got.shape == want.shape
     if want.dtype.kind in "fc":
-        np.testing.assert_allclose(got, want, rtol=8 * np.finfo(want.dtype).eps, atol=8 * np.finfo(want.dtype).eps * scale)
+        np.testing.assert_allclose(
+            got, want, rtol=8 * np.finfo(want.dtype).eps, atol=8 * np.finfo(want.dtype).eps * scale
+        )
     else:
         np.testing.assert_array_equal(got, want)
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+
+import arraydispatch as ad
+from arraydispatch.functions.indexing import getitem, setitem
+from arraydispatch.registry import namespace
 
 from .. import oracle
 
@@ -31,7 +37,6 @@ CASES: dict[Any, list[str]] = {
         "np.take(f34, u34)",
         "np.take(f0, 0)",
         "np.take(f34, 0, axis=0, out=np.zeros_like(f34[0]))",
-        "np.take([5, 6, 7], k5)",
     ],
     np.take_along_axis: [
         "np.take_along_axis(f34, np.argsort(f34, axis=1), axis=1)",
@@ -184,3 +189,120 @@ CASES: dict[Any, list[str]] = {
 @pytest.mark.parametrize("expression", [case for cases in CASES.values() for case in cases])
 def test_as_numpy(backend: str, expression: str) -> None:
     oracle.check(expression, backend)
+
+
+# -- the engine of a[key], by itself ---------------------------------------------------------------------------------
+
+
+def _random_slice(random: Random, n: int) -> slice:
+    bounds = [None, *range(-n - 1, n + 2)]
+    return slice(random.choice(bounds), random.choice(bounds), random.choice([None, 1, 2, -1, -2, 3, -3]))
+
+
+def _random_index(random: Random, rng: np.random.Generator, n: int, lengths: tuple[int, ...]) -> Any:
+    """An index array of one of a few shapes, sometimes out of bounds, as an ndarray or a list."""
+    shape = random.choice([lengths, lengths[-1:], (1,)])
+    index = rng.integers(-n, max(n, 1 - n), shape) + (random.random() < 0.05)
+    return index.tolist() if random.random() < 0.3 else index.astype(random.choice([np.int64, np.int32, np.int8]))
+
+
+def _random_key(random: Random, rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    lengths = random.choice([(), (2,), (3,), (1,), (2, 1), (2, 3), (0,)])
+    key: list[Any] = []
+    axis = 0
+    for _ in range(random.randint(1, len(shape) + 2)):
+        kind = random.random()
+        if axis >= len(shape) and kind < 0.8:  # a few keys have too many indices
+            continue
+        n = shape[axis] if axis < len(shape) else 2
+        if kind < 0.25:
+            key.append(_random_slice(random, n))
+            axis += 1
+        elif kind < 0.4:
+            key.append(random.randint(-n, n if random.random() < 0.1 else max(n - 1, -n)))
+            axis += 1
+        elif kind < 0.65:
+            key.append(_random_index(random, rng, n, lengths))
+            axis += 1
+        elif kind < 0.75:
+            masked = shape[axis : axis + random.randint(1, max(1, len(shape) - axis))]
+            wrong = int(random.random() < 0.05)
+            key.append(rng.random([m + wrong for m in masked]) < 0.5)
+            axis += len(masked)
+        elif kind < 0.85:
+            key.append(None)
+        elif kind < 0.93:
+            key.append(Ellipsis)  # sometimes a second one, which is an error
+        elif kind < 0.96:
+            key.append(random.choice([True, False]))
+        else:
+            key.append(random.choice([1.5, "a", [], np.array([1.0])]))
+    return key[0] if len(key) == 1 and random.random() < 0.7 else tuple(key)
+
+
+def _outcome(run: Callable[[], Any]) -> Any:
+    try:
+        return run()
+    except (IndexError, ValueError, TypeError) as error:
+        return error
+
+
+def _assert_same(ours: Any, theirs: Any, where: str, same_error: bool) -> None:
+    if isinstance(theirs, Exception):
+        assert isinstance(ours, Exception), f"{where}: NumPy raises {theirs!r}"
+        assert not same_error or isinstance(ours, type(theirs)), f"{where}: {ours!r} for {theirs!r}"
+    else:
+        if isinstance(ours, Exception):
+            raise AssertionError(f"{where}: we raise") from ours
+        assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape), where
+        np.testing.assert_array_equal(ours, theirs, err_msg=where)
+
+
+def _native(xp: Any, key: Any) -> Any:
+    """The key with its ndarrays as native arrays."""
+    if isinstance(key, tuple):
+        return tuple(_native(xp, k) for k in key)
+    return xp.backend.from_numpy(key) if isinstance(key, np.ndarray) and key.dtype.kind in "iub" else key
+
+
+# Compiling each new shape makes thousands of random keys slow where the library compiles.
+@pytest.mark.parametrize(("name", "count"), [("numpy", 3000), ("torch", 1500)])
+def test_engine_on_random_keys(name: str, count: int) -> None:
+    if name not in ad.available_backends():
+        pytest.skip(f"{name} is not installed")
+    with ad.backend(name) as backend:
+        xp = namespace(backend)
+    random, rng = Random(11), np.random.default_rng(11)
+    for i in range(count):
+        shape = tuple(random.choice([1, 2, 3, 4]) for _ in range(random.randint(1, 4)))
+        a = rng.integers(0, 100, shape).astype(random.choice([np.float64, np.int64, np.float32]))
+        key = _random_key(random, rng, shape)
+        given = _native(xp, key) if i % 2 else key
+        where = f"shape {shape}, key {key!r}"
+        read = _outcome(lambda: np.asarray(a[key]))
+        got = _outcome(lambda: backend.to_numpy(getitem(xp, backend.from_numpy(a.copy()), given)))
+        _assert_same(got, read, where, same_error=True)
+        if isinstance(read, Exception) or not read.shape:
+            continue
+        fits = tuple(random.choice([1, n]) for n in read.shape[random.randint(0, read.ndim) :])
+        value = rng.integers(100, 200, random.choice([(), read.shape, fits, tuple(n + 1 for n in read.shape)]))
+        after = a.copy()
+        failed = _outcome(lambda: after.__setitem__(key, value))
+        ours = _outcome(
+            lambda: backend.to_numpy(setitem(xp, backend.from_numpy(a.copy()), given, backend.from_numpy(value)))
+        )
+        _assert_same(ours, after if failed is None else failed, f"{where}, value {value!r}", same_error=False)
+
+
+_KEYS = [
+    ("f34", "k5"), ("f34", "m34"), ("f34", "(k5, k5)"), ("f34", "[0, 2]"), ("f34", "m34[:, 0]"), ("f5", "b5"),
+    ("f234", "([0, 1], k5[:2])"), ("f34", "(k5[:, None], [0, 1])"), ("f234", "(..., k5)"), ("f34", "i5"),
+    ("f34", "f5"), ("f34", "b5"), ("f234", "([0, 1], None, 1, [[2], [3]])"), ("f5", "(k5, k5)"), ("i34", "(m34, None)"),
+    ("f34", "(True, k5)"), ("u34", "(k5, -1)"), ("b34", "np.argsort(f34[:, 0])"), ("c34", "m34"), ("h34", "k5"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "key"), _KEYS)
+def test_keys_of_arrays(backend: str, name: str, key: str) -> None:
+    oracle.check(f"{name}[{key}]", backend)
+    oracle.check(f"[{name}.__setitem__({key}, 7), {name}]", backend)

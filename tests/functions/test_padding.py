@@ -63,6 +63,8 @@ CASES: dict[Any, list[str]] = {
         "np.pad(f0, [], 'edge')",
         "np.pad(e0, 2)",
         "np.pad(u34, 1, constant_values=300)",
+        "np.pad(i34, 1, constant_values=2**70)",
+        "np.pad(b34, 2, constant_values=3)",
         "np.pad(f34, (1, 1, 1))",
         "np.pad(f34, -1)",
         "np.pad(f34, 1.0)",

@@ -71,7 +71,7 @@ CASES: dict[Any, list[str]] = {
         "np.lexsort((f5, i5))",
         "np.lexsort(f34)",
         "np.lexsort(f34, axis=0)",
-        "np.lexsort([f34, i34], axis=0)",
+        "np.lexsort((f34, i34), axis=0)",
         "np.lexsort((f5, f6))",
         "np.lexsort((i5, k5), axis=1)",
         "np.lexsort((f0, i0))",
@@ -158,7 +158,7 @@ CASES: dict[Any, list[str]] = {
     np.argwhere: [
         "np.argwhere(m34)",
         "np.argwhere(f0)",
-        "np.argwhere(f0 * 0)",
+        "np.argwhere(np.zeros_like(f0))",
         "np.argwhere(i234 > 0)",
         "np.argwhere(e03)",
     ],

@@ -195,7 +195,11 @@ def _named(f: str, *tables: list[str]) -> list[str]:
 
 def _quantiles(f: str, *tables: list[str]) -> list[str]:
     percent = "percentile" in f
-    values = {"h": 30.0, "q": [25.0, 50.0, 90.0], "a": 100, "u": 80.0} if percent else {"h": 0.3, "q": [0.25, 0.5, 0.9], "a": 1, "u": 0.8}
+    values = (
+        {"h": 30.0, "q": [25.0, 50.0, 90.0], "a": 100, "u": 80.0}
+        if percent
+        else {"h": 0.3, "q": [0.25, 0.5, 0.9], "a": 1, "u": 0.8}
+    )
     return [
         case.format(f=f, m=m, **values)
         for table in tables
@@ -388,7 +392,9 @@ def test_no_warning_without_cause(backend: str, expression: str) -> None:
         eval(expression, {"np": np, "a": oracle.wrapped(backend, np.array([1.0, 2.0, 4.0]))})
 
 
-@pytest.mark.xfail(strict=True, reason="NumPy fills an empty_like there, so a 0-d array; ours is the scalar of every other method")
+@pytest.mark.xfail(
+    strict=True, reason="NumPy fills an empty_like there, so a 0-d array; ours is the scalar of every other method"
+)
 @pytest.mark.parametrize("f", ["quantile", "nanquantile"])
 def test_a_weighted_quantile_is_a_0d_array(f: str) -> None:
     oracle.check(f"np.{f}(f5, 0.3, weights=p5, method='inverted_cdf')", "numpy")

@@ -114,6 +114,16 @@ def _divmod(a: Array, b: Array) -> tuple[Array, Array]:
     return out
 
 
+@wide
+@_derived_from(jnp.remainder)
+def _float_remainder(a: Array, b: Array) -> Any:
+    return _float_divmod(a, b)[1]
+
+
+def _remainder(a: Array, b: Array) -> Any:
+    return _integer_divmod(a, b)[1] if _integral(a) else _float_remainder(a, b)
+
+
 def _fmod(a: Array, b: Array) -> Array:
     if _integral(a):
         zero = b == 0
@@ -473,7 +483,7 @@ _BINARY: dict[np.ufunc, Kernel] = {
     np.multiply: lambda a, b: a & b if a.dtype == np.bool_ else a * b,
     np.divide: _divide,
     np.floor_divide: lambda a, b: _divmod(a, b)[0],
-    np.remainder: lambda a, b: _divmod(a, b)[1],
+    np.remainder: _remainder,
     np.divmod: _divmod,
     np.fmod: _fmod,
     np.power: _power,

@@ -102,7 +102,7 @@ class TensorFlowBackend(Backend):
 
     @property
     def module(self) -> ModuleType:
-        return tf  # type: ignore[no-any-return]
+        return tf
 
     @property
     def version(self) -> str:
@@ -123,9 +123,11 @@ class TensorFlowBackend(Backend):
 
     def shape_of(self, a: Tensor) -> tuple[int, ...]:
         if type(a) is EagerTensor:
-            return a._shape_tuple()  # type: ignore[no-any-return]
+            return a._shape_tuple()
         if a.shape.rank is None:
-            raise TraceError("tf.function does not know the rank of this array; give it an input_signature with shapes.")
+            raise TraceError(
+                "tf.function does not know the rank of this array; give it an input_signature with shapes."
+            )
         return dims(a)
 
     def device_of(self, a: Tensor) -> Any:
@@ -161,6 +163,8 @@ class TensorFlowBackend(Backend):
 
     def to_numpy(self, a: Tensor) -> np.ndarray[Any, Any]:
         """A read-only view of a tensor on the CPU."""
+        if type(a) is EagerTensor and a.dtype is not tf.bfloat16 and ":CPU:" in a.device:
+            return np.asarray(memoryview(a))
         if type(a) is not EagerTensor:
             if not self.is_concrete(a):
                 raise TraceError(
@@ -199,7 +203,15 @@ class TensorFlowBackend(Backend):
                 description = platform.processor() or platform.machine()
                 name = "cpu" if index == 0 else f"cpu:{index}"
                 devices.append(
-                    Device(self.name, name, kind, _host_memory(), os.cpu_count() or -1, description, host() if index == 0 else logical.name)
+                    Device(
+                        self.name,
+                        name,
+                        kind,
+                        _host_memory(),
+                        os.cpu_count() or -1,
+                        description,
+                        host() if index == 0 else logical.name,
+                    )
                 )
             elif kind in ("GPU", "TPU"):
                 details = {}
@@ -253,7 +265,9 @@ class TensorFlowBackend(Backend):
             if as_ref or not self.is_native(native):
                 return NotImplemented
             if dtype is not None and not tf.as_dtype(dtype).is_compatible_with(native.dtype):
-                raise TypeError(f"an array of {native.dtype.name} was given where TensorFlow wants {tf.as_dtype(dtype).name}")
+                raise TypeError(
+                    f"an array of {native.dtype.name} was given where TensorFlow wants {tf.as_dtype(dtype).name}"
+                )
             return native
 
         tf.register_tensor_conversion_function(wrapper, convert, priority=0)

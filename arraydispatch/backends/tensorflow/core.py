@@ -20,7 +20,7 @@ from tensorflow.python.eager import record  # the public API does not tell wheth
 Tensor = Any
 DType = np.dtype[Any]
 
-EagerTensor: type = tf.__internal__.EagerTensor
+EagerTensor: Any = tf.__internal__.EagerTensor
 
 BFLOAT16: DType = np.dtype(ml_dtypes.bfloat16)
 

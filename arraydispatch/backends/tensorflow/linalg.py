@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -67,14 +68,13 @@ def _checked(message: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     """TensorFlow's InvalidArgumentError as NumPy's LinAlgError."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
         def run(*args: Any) -> Any:
             try:
                 return function(*args)
             except tf.errors.InvalidArgumentError as error:
                 raise np.linalg.LinAlgError(message) from error
 
-        run.__name__ = run.__qualname__ = function.__name__
-        run.__doc__ = function.__doc__
         return run
 
     return decorate

@@ -216,6 +216,15 @@ def _stepped(a: Tensor, key: Key) -> Tensor:
 
 
 def slice_update(a: Tensor, key: Key, value: Tensor) -> Tensor:
+    """The operation broadcasts and takes steps, but neither its gradient nor XLA's version of it does."""
+    if type(a) is not EagerTensor or taped():
+        ranges = [range(part.start, part.stop, part.step or 1) for part in key]
+        shape = tuple(map(len, ranges))
+        if dims(value) != shape:
+            value = _broadcast_to(value, ints(shape))
+        if any(part.step not in (1, None) for part in key):
+            places = np.stack(np.meshgrid(*ranges, indexing="ij"), -1).astype(np.int64)
+            return _SCATTER["set"](a, EagerTensor(places, host(), None), value)
     return _slice_update(a, *_bounds(key), value)
 
 
@@ -310,6 +319,9 @@ def scatter(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Te
     """A new tensor. Among equal indices the last value stays: the CPU goes in order, other devices do not."""
     k, shape = len(indices), dims(a)
     count = dims(indices[0])
+    if not count:  # TensorFlow wants a list of places
+        count, one = (1,), ints((1,))
+        indices = [_reshape(index, one) for index in indices]
     updates = count + shape[k:]
     if dims(value) != updates:
         value = _broadcast_to(value, ints(updates))
@@ -355,9 +367,7 @@ def _scatter_extremum(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: 
     """TensorFlow's scatter loses NaN: mark the places it was written to, by a second one."""
     places = _pack(list(indices), -1)
     out = _SCATTER[how](a, places, value)
-    lost = _SCATTER["maximum"](
-        _cast(_not_equal(a, a), tf.uint8), places, _cast(_not_equal(value, value), tf.uint8)
-    )
+    lost = _SCATTER["maximum"](_cast(_not_equal(a, a), tf.uint8), places, _cast(_not_equal(value, value), tf.uint8))
     nan = EagerTensor(np.array(np.nan, a.dtype.as_numpy_dtype), host(), None)
     return _select(_cast(lost, tf.bool), nan, out)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -10,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Unsupported
+from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Kind, Unsupported
 from arraydispatch.backends.torch import primitives, ufuncs
 from arraydispatch.backends.torch.dtypes import BFLOAT16, FROM_NUMPY, TO_NUMPY, concrete, may_alias
 
@@ -57,6 +58,8 @@ class TorchBackend(Backend):
     def __init__(self) -> None:
         super().__init__()
         self.OVERRIDES = {}
+        self._by_dtype: dict[torch.dtype, Kind] = {}
+        self._elsewhere = torch.accelerator.is_available()
         self._generators: dict[torch.device, torch.Generator] = {}
         self._seed: int | None = None
 
@@ -98,6 +101,24 @@ class TorchBackend(Backend):
     def on_cpu(self, a: Tensor) -> bool:
         """Not while a gradient is recorded: a NumPy scalar would break the chain."""
         return a.is_cpu and not a.requires_grad and concrete(a)
+
+    def kind_of(self, a: Tensor) -> Kind:
+        try:
+            return self._by_dtype[a.dtype]
+        except KeyError:
+            kind = self._by_dtype[a.dtype] = self.kind(self.dtype_of(a))
+            return kind
+
+    def scalar_maker(self, dtype: np.dtype[Any]) -> Callable[[Tensor], Any]:
+        """Not while a gradient is recorded: a NumPy scalar would break the chain."""
+        make, elsewhere = dtype.type, self._elsewhere
+
+        def scalar(a: Tensor) -> Any:
+            if a.requires_grad or (elsewhere and not a.is_cpu) or not concrete(a):
+                return None
+            return make(a.item())  # 0.1 µs; through an ndarray it takes 0.8 µs
+
+        return scalar
 
     def item(self, a: Tensor) -> Any:
         value = a.item()  # 0.2 µs; through an ndarray it takes 0.8 µs
@@ -246,6 +267,11 @@ class TorchBackend(Backend):
         out right for infinities only here. ``scalars``: one operand will be a Python scalar.
         """
         return ufuncs.kernel_for(ufunc, dtype, scalars)
+
+    def whole(self, ufunc: np.ufunc, dtype: np.dtype[Any]) -> Callable[[Tensor], Tensor]:
+        if ufunc is np.add and dtype.kind == "f":
+            return torch.sum
+        return super().whole(ufunc, dtype)
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:
         make = {"normal": torch.randn, "uniform": torch.rand}[kind]

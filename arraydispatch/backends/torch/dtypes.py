@@ -68,6 +68,7 @@ def same_bits(a: Tensor) -> Tensor:
     return a if twin is None else a.view(twin)
 
 
+_is_compiling = torch.compiler.is_compiling
 _innermost_transform = torch._C._functorch.peek_interpreter_stack
 
 
@@ -75,7 +76,7 @@ def concrete(a: Tensor) -> bool:
     """Whether values can be looked at now: False in the compiler and for what ``vmap`` and ``grad`` wrap."""
     if type(a) is not Tensor and isinstance(a, FakeTensor):
         return False
-    if torch.compiler.is_compiling():
+    if _is_compiling():
         return False
     return _innermost_transform() is None or not torch._C._functorch.is_functorch_wrapped_tensor(a)
 
