@@ -59,7 +59,8 @@ def skip_without_libraries(text: str) -> None:
 
 def environment() -> dict[str, str]:
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    return {**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    # One thread: the tests themselves run in parallel, and OpenMP's threads spin while they wait for a busy core.
+    return {**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3", "OMP_NUM_THREADS": "1"}
 
 
 def name_of(page: Path) -> str:

@@ -28,7 +28,8 @@ every_backend = pytest.mark.parametrize("backend", BACKENDS)
 
 def python(*args: object) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    env = {**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    # One thread: the tests themselves run in parallel, and OpenMP's threads spin while they wait for a busy core.
+    env = {**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3", "OMP_NUM_THREADS": "1"}
     return subprocess.run([sys.executable, *map(str, args)], capture_output=True, text=True, env=env, timeout=300)
 
 

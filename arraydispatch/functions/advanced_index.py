@@ -26,6 +26,9 @@ _BAD_ARRAY = "arrays used as indices must be of integer (or boolean) type"
 
 # -- the parts of a key ----------------------------------------------------------------------------------------------
 
+_SMALL = 32
+"""Up to this many indices are compared as Python integers, which is faster than two reductions."""
+
 _NEW, _SLICE, _INT, _ARRAY = range(4)
 
 
@@ -253,7 +256,11 @@ def in_bounds(xp: Any, index: Any, n: int, axis: int | None = None) -> Any:
         host = np.asarray(backend.to_numpy(index)) if native else index
         if host.size == 0:
             return prim.astype(index, INTP) if native else host.astype(np.int64)
-        low, high = int(host.min()), int(host.max())
+        if host.size <= _SMALL:
+            values = host.reshape(-1).tolist()
+            low, high = min(values), max(values)
+        else:
+            low, high = int(host.min()), int(host.max())
     else:
         index = prim.astype(index, INTP)
         if 0 in xp.shape_of(index):
@@ -266,11 +273,10 @@ def in_bounds(xp: Any, index: Any, n: int, axis: int | None = None) -> Any:
             low, high = (int(x) for x in backend.to_numpy(prim.concatenate(list(ends), 0)))
         else:
             low, high = -1, -1
-    if low < -n or high >= n:
-        if backend.is_concrete(index) if native else True:
-            bad = low if low < -n else high
-            where = "" if axis is None else f"axis {axis} with "
-            raise IndexError(f"index {bad} is out of bounds for {where}size {n}")
+    if (low < -n or high >= n) and (not native or backend.is_concrete(index)):
+        bad = low if low < -n else high
+        where = "" if axis is None else f"axis {axis} with "
+        raise IndexError(f"index {bad} is out of bounds for {where}size {n}")
     if native:
         index = prim.astype(index, INTP)
         return prim.where(xp.less(index, 0), xp.add(index, n), index) if low < 0 else index
@@ -321,6 +327,11 @@ def getitem(xp: Any, a: Native, key: Any) -> Native:
                 return prim.take(prim.reshape(a, (-1, *shape[len(its_shape) :])), rows, 0)
         elif dtype.kind in "iu" and shape and shape[0]:
             return prim.take(a, in_bounds(xp, key, shape[0], 0), 0)
+    elif type(key) is tuple and key and all(xp.is_array(k) and xp.dtype_of(k).kind in "iu" for k in key):
+        shape, its_shape = xp.shape_of(a), xp.shape_of(key[0])
+        alike = all(xp.shape_of(k) == its_shape for k in key[1:])
+        if alike and len(key) <= len(shape) and 0 not in shape + its_shape:
+            return prim.gather(a, tuple(in_bounds(xp, k, n, i) for i, (k, n) in enumerate(zip(key, shape))))
     parsed = _parse(xp, a, xp.shape_of(a), key)
     if 0 in parsed.result():
         return filled(xp, parsed.full(), 0, xp.dtype_of(a), a)

@@ -53,13 +53,19 @@ def warn_if(xp: XP, condition: Any, message: str) -> None:
 def _mean_of_all(xp: XP, a: Any) -> Native | None:
     """All elements through the kernels themselves; None where there is more to decide."""
     backend = xp.backend
-    if not backend.is_native(a) or backend.dtype_of(a).char not in "fd" or np.true_divide not in backend.SCALARS:
+    if not backend.is_native(a):
+        return None
+    dtype = backend.dtype_of(a)
+    if dtype.char not in "fd":
         return None
     shape = backend.shape_of(a)
     if 0 in shape:
         return None
     total = backend.REDUCE[np.add](a, ALL_AXES[len(shape)], False)
-    return backend.UFUNCS[np.true_divide](total, float(math.prod(shape)))
+    count: Any = float(math.prod(shape))
+    if np.true_divide not in backend.SCALARS:
+        count = backend.prim.full((), count, dtype, backend.device_of(a))
+    return backend.UFUNCS[np.true_divide](total, count)
 
 
 @implements(np.mean)

@@ -28,7 +28,7 @@ from .operands import (
 )
 
 Native = Any
-NoValue = np._NoValue  # type: ignore[attr-defined]
+NoValue: Any = np._NoValue
 
 
 # -- differences -----------------------------------------------------------------------------------------------------
@@ -355,5 +355,4 @@ def digitize(xp: Any, x: Any, bins: Any, right: bool = False) -> Native:
     down_traced = xp.less(along(xp, bins, 0, n - 1, n), along(xp, bins, 0, 0, 1))
     rising = xp.prim.where(down_traced, xp.prim.flip(bins, (0,)), bins)
     at = xp.prim.searchsorted(rising, x, side)
-    turned = xp.prim.where(xp.prim.reshape(down_traced, ()), xp.subtract(n, at), at)
-    return turned
+    return xp.prim.where(xp.prim.reshape(down_traced, ()), xp.subtract(n, at), at)

@@ -198,9 +198,9 @@ def geomspace(
     xp: Any, start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Native:
     start, stop = arrays(xp, start, stop)
-    if xp.backend.is_concrete(start) and xp.backend.is_concrete(stop):
-        if not (to_host(xp, start).all() and to_host(xp, stop).all()):
-            raise ValueError("Geometric sequence cannot include zero")
+    known = xp.backend.is_concrete(start) and xp.backend.is_concrete(stop)
+    if known and not (to_host(xp, start).all() and to_host(xp, stop).all()):
+        raise ValueError("Geometric sequence cannot include zero")
     dt = np.result_type(
         xp.dtype_of(start), xp.dtype_of(stop), float(num), np.dtype(dtype) if dtype is not None else float
     )
@@ -276,9 +276,9 @@ def arange(xp: Any, start: Any, stop: Any = None, step: Any = 1, dtype: Any = No
     else:
         to = np.dtype(dtype)
     if to.kind not in "iufc" or step == 0:
-        return xp.backend.from_numpy(np.arange(start, stop, step, dtype), device)
+        return xp.backend.from_numpy(np.arange(start, stop, step, to), device)  # type: ignore[call-overload]
     if to.kind == "c":
-        length = len(np.arange(start, stop, step, dtype))
+        length = len(np.arange(start, stop, step, to))  # type: ignore[call-overload]
     elif all(isinstance(x, int | np.integer) for x in (start, stop, step)):
         length = len(range(int(start), int(stop), int(step)))
     else:

@@ -24,7 +24,7 @@ from .operands import BOOL, check_broadcast, filled, first_native, promoted, sca
 __all__ = ["calculus"]
 
 Native = Any
-NoValue = np._NoValue  # type: ignore[attr-defined]
+NoValue: Any = np._NoValue
 
 
 # -- limits and rounding ---------------------------------------------------------------------------------------------

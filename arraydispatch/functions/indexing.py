@@ -63,7 +63,8 @@ def positions(xp: Any, index: Any, n: int, mode: str, axis: int | None, like: Na
 
 @implements(np.take)
 def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Native:
-    a = arrays(xp, a, *([indices] if xp.is_array(indices) else []))[0]
+    if not xp.is_array(a):
+        a = xp.asarray(a, like=indices if xp.is_array(indices) else None)
     if axis is None:
         a, axis = flat(xp, a), 0
     else:

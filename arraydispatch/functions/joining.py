@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -44,10 +45,12 @@ def rows_of(xp: Any, xs: Any) -> list[Any]:
 
 
 @implements(np.concatenate, returns="array")
-def concatenate(xp: Any, arrays: Any, /, axis: Any = 0, *, dtype: Any = None, casting: str = "same_kind") -> Native:
-    given = rows_of(xp, arrays)
+def concatenate(xp: Any, arrays: Any, /, axis: Any = 0, *, dtype: Any = None, casting: Any = "same_kind") -> Native:
+    given = arrays if type(arrays) in (list, tuple) else rows_of(xp, arrays)
     if not given:
         raise ValueError("need at least one array to concatenate")
+    if dtype is None and axis is not None and len(given) > 1 and _alike(xp, given):
+        return xp.prim.concatenate(given, _check_shapes([xp.shape_of(x) for x in given], axis))
     like = first_native(xp, given)
     natives, keys = [], []
     for x in given:
@@ -62,7 +65,7 @@ def concatenate(xp: Any, arrays: Any, /, axis: Any = 0, *, dtype: Any = None, ca
     to = np.dtype(dtype) if dtype is not None else _common(keys)
     if dtype is not None:
         for x in natives:
-            if not np.can_cast(xp.dtype_of(x), to, casting):  # type: ignore[arg-type]
+            if not np.can_cast(xp.dtype_of(x), to, casting):
                 raise TypeError(
                     f"Cannot cast array data from {xp.dtype_of(x)!r} to {to!r} according to the rule '{casting}'"
                 )
@@ -70,6 +73,15 @@ def concatenate(xp: Any, arrays: Any, /, axis: Any = 0, *, dtype: Any = None, ca
     if len(natives) == 1:
         return unshared(xp, natives[0])
     return xp.prim.concatenate(natives, axis)
+
+
+def _alike(xp: Any, given: Any) -> bool:
+    """Whether all are native arrays of one dtype: the commonest case by far."""
+    is_array, dtype_of = xp.is_array, xp.dtype_of
+    if not is_array(given[0]):
+        return False
+    first = dtype_of(given[0])
+    return all(is_array(x) and dtype_of(x) is first for x in given)
 
 
 def _common(keys: list[Any]) -> np.dtype[Any]:
@@ -103,7 +115,7 @@ def _check_shapes(shapes: list[tuple[int, ...]], axis: Any) -> int:
 
 
 @implements(np.stack, returns="array")
-def stack(xp: Any, arrays: Any, axis: Any = 0, *, dtype: Any = None, casting: str = "same_kind") -> Native:
+def stack(xp: Any, arrays: Any, axis: Any = 0, *, dtype: Any = None, casting: Any = "same_kind") -> Native:
     natives = _natives(xp, arrays)
     if not natives:
         raise ValueError("need at least one array to stack")
@@ -120,12 +132,12 @@ def _natives(xp: Any, xs: Any) -> list[Native]:
 
 
 @implements(np.vstack, returns="array")
-def vstack(xp: Any, tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Native:
+def vstack(xp: Any, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Native:
     return concatenate(xp, [at_least(xp, x, 2) for x in _natives(xp, tup)], 0, dtype=dtype, casting=casting)
 
 
 @implements(np.hstack, returns="array")
-def hstack(xp: Any, tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Native:
+def hstack(xp: Any, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Native:
     natives = [at_least(xp, x, 1) for x in _natives(xp, tup)]
     axis = 0 if natives and len(xp.shape_of(natives[0])) == 1 else 1
     return concatenate(xp, natives, axis, dtype=dtype, casting=casting)
@@ -203,7 +215,7 @@ def array_split(xp: Any, ary: Any, indices_or_sections: Any, axis: Any = 0) -> l
         each, extras = divmod(n, sections)
         points = np.cumsum([0] + extras * [each + 1] + (sections - extras) * [each]).tolist()
     found = []
-    for start, stop in zip(points, points[1:]):
+    for start, stop in pairwise(points):
         begin, end, _ = slice(start, stop).indices(n)
         found.append(along(xp, ary, axis, begin, max(begin, end)))
     return found

@@ -12,7 +12,7 @@ from ..registry import implements
 from .operands import BOOL, arrays, check_broadcast, filled, first_native, to_host
 
 Native = Any
-NoValue = np._NoValue  # type: ignore[attr-defined]
+NoValue: Any = np._NoValue
 
 
 def _reduction(xp: Any, ufunc: Any, a: Any, axis: Any, keepdims: Any, where: Any) -> Native:

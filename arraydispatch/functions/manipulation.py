@@ -50,7 +50,7 @@ def astype(xp: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = N
 
 
 @implements(np.copyto, mode="update", returns="any")
-def copyto(xp: Any, dst: Native, src: Any, casting: str = "same_kind", where: Any = True) -> Native:
+def copyto(xp: Any, dst: Native, src: Any, casting: Any = "same_kind", where: Any = True) -> Native:
     shape, to = xp.shape_of(dst), xp.dtype_of(dst)
     if xp.is_array(src):
         have = xp.dtype_of(src)
@@ -61,7 +61,7 @@ def copyto(xp: Any, dst: Native, src: Any, casting: str = "same_kind", where: An
         return copyto(xp, dst, xp.asarray(src, like=dst), casting, where)
     else:
         element = np.empty(np.shape(src), to)
-        np.copyto(element, src, casting=casting)  # type: ignore[arg-type]
+        np.copyto(element, src, casting=casting)
         value = xp.asarray(element, like=dst)
     value_shape = xp.shape_of(value)
     while len(value_shape) > len(shape) and value_shape[0] == 1:

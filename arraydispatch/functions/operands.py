@@ -129,7 +129,7 @@ def unshared(xp: Any, a: Native) -> Native:
 def check_broadcast(xp: Any, *xs: Any) -> None:
     """Raise NumPy's ValueError where operands do not broadcast; libraries have errors of their own for it."""
     shapes = [xp.shape_of(x) for x in xs if xp.is_array(x)]
-    if any(shape != shapes[0] for shape in shapes):
+    if shapes.count(shapes[0]) != len(shapes):
         try:
             np.broadcast_shapes(*shapes)
         except ValueError:

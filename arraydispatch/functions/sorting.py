@@ -27,7 +27,7 @@ from .operands import (
 )
 
 Native = Any
-NoValue = np._NoValue  # type: ignore[attr-defined]
+NoValue: Any = np._NoValue
 
 
 # -- sorting ---------------------------------------------------------------------------------------------------------
@@ -224,9 +224,9 @@ def _without_nan(xp: Any, a: Any, axis: Any, instead: float) -> Native:
     if not dtypes.is_floating(xp.dtype_of(a)):
         return a
     mask = xp.isnan(a)
-    if is_concrete(xp, mask) and 0 not in xp.shape_of(mask):
-        if to_host(xp, xp.logical_and.reduce(mask, axis=axis)).any():
-            raise ValueError("All-NaN slice encountered")
+    looked_at = is_concrete(xp, mask) and 0 not in xp.shape_of(mask)
+    if looked_at and to_host(xp, xp.logical_and.reduce(mask, axis=axis)).any():
+        raise ValueError("All-NaN slice encountered")
     return xp.prim.where(mask, scalar(xp, instead, xp.dtype_of(a), a), a)
 
 
@@ -275,21 +275,34 @@ def count_nonzero(xp: Any, a: Any, axis: Any = None, *, keepdims: bool = False) 
     return xp.add.reduce(truth(xp, xp.asarray(a)), axis=axis, dtype=INTP, keepdims=keepdims)
 
 
+def _weak(xp: Any, value: Any, to: np.dtype[Any], like: Native) -> Native:
+    if like is not None and type(value) is float and to.kind == "f" and to.itemsize >= 4:
+        return filled(xp, (), value, to, like)
+    return scalar(xp, np.asarray(value).astype(to)[()], to, like)
+
+
 @implements(np.where, returns="array")
 def where(xp: Any, condition: Any, x: Any = None, y: Any = None, /) -> Any:
     if x is None and y is None:
         return nonzero(xp, condition)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
+    is_array, dtype_of = xp.is_array, xp.dtype_of
+    if (
+        is_array(condition)
+        and is_array(x)
+        and is_array(y)
+        and dtype_of(condition) is BOOL
+        and dtype_of(x) is dtype_of(y)
+    ):
+        check_broadcast(xp, condition, x, y)
+        return xp.prim.where(condition, x, y)
     like = first_native(xp, (condition, x, y))
     operands = [xp.asarray(z, like=like) if isinstance(z, list | tuple | np.ndarray) else z for z in (x, y)]
     keys = [xp.dtype_of(z) if xp.is_array(z) else dtypes.operand_type(z) for z in operands]
     to = keys[0] if keys[0] is keys[1] and isinstance(keys[0], np.dtype) else dtypes.promote(*keys)
     # A Python int out of range wraps around here, as in NumPy, which casts unsafely.
-    x, y = (
-        xp.prim.astype(z, to) if xp.is_array(z) else scalar(xp, np.asarray(z).astype(to)[()], to, like)
-        for z in operands
-    )
+    x, y = (xp.prim.astype(z, to) if xp.is_array(z) else _weak(xp, z, to, like) for z in operands)
     condition = truth(xp, condition if xp.is_array(condition) else xp.asarray(condition, like=like))
     check_broadcast(xp, condition, x, y)
     return xp.prim.where(condition, x, y)

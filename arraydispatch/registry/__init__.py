@@ -110,10 +110,12 @@ def implements(
 
 def _out_position(func: Any) -> int | None:
     try:
-        names = list(inspect.signature(func).parameters)
+        parameters = inspect.signature(func).parameters
     except (ValueError, TypeError):  # C functions without a text signature
         return _OUT_OF_C_FUNCTIONS.get(func)
-    return names.index("out") if "out" in names else None
+    if "out" not in parameters or parameters["out"].kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
+        return None
+    return list(parameters).index("out")
 
 
 _OUT_OF_C_FUNCTIONS: dict[Any, int] = {np.concatenate: 2, np.dot: 2}

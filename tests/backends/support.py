@@ -69,9 +69,9 @@ def special_values(dtype: Any) -> np.ndarray[Any, Any]:
             numbers |= {-number for number in numbers} | {info.min}
         return np.array([n for n in sorted(numbers) if info.min <= n <= info.max], dtype)
     if dtype.kind == "f":
-        info = np.finfo(dtype)
+        limits = np.finfo(dtype)
         magnitudes = [0.0, 1e-3, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, np.pi, 7.25, 10.0, 33.0, 100.0]
-        ends = [info.max, info.tiny * 4, info.eps, np.inf]
+        ends = [limits.max, limits.tiny * 4, limits.eps, np.inf]
         with np.errstate(over="ignore"):
             values = np.array([*magnitudes, *ends], dtype)
         return np.concatenate([values, -values, np.array([np.nan], dtype)])
@@ -91,7 +91,7 @@ def _flushed(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.where(np.abs(x) < np.finfo(x.dtype).tiny, np.copysign(np.zeros_like(x), x), x)
 
 
-def ulps(got: np.ndarray[Any, Any], want: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def ulps(got: Any, want: Any) -> Any:
     """Distance in units in the last place of ``want``; infinite where one is NaN or infinite and the other is not.
 
     For complex numbers the unit is that of the larger part: a small part next to a large one carries the rounding

@@ -12,7 +12,7 @@ import pytest
 
 from arraydispatch.backends.base import PRIMITIVES, Unsupported
 
-from .support import BOOL, COMPLEX, FLOATS, INTEGERS, NAMES, call, check, load, need, special_values, to_host, to_native
+from .support import BOOL, COMPLEX, FLOATS, INTEGERS, NAMES, call, check, need, special_values, to_host, to_native
 
 EVERY = BOOL + INTEGERS + FLOATS + COMPLEX
 REAL = BOOL + INTEGERS + FLOATS
@@ -92,8 +92,8 @@ def test_full_with_ends_of_the_range(backend: Any) -> None:
     for dtype in dtypes(backend, "lL"):
         for value in (np.iinfo(dtype).min, np.iinfo(dtype).max):
             same(backend, "full", (2,), value, np.dtype(dtype), None)
-    for value in (np.nan, -np.inf, -0.0):
-        same(backend, "full", (2,), value, np.dtype("d"), None)
+    for special in (np.nan, -np.inf, -0.0):
+        same(backend, "full", (2,), special, np.dtype("d"), None)
 
 
 def test_iota(backend: Any) -> None:
@@ -631,8 +631,7 @@ def test_jax_tracers_are_native_but_not_concrete() -> None:
         assert backend.device_of(x) is None
         return backend.prim.inv(x)  # no error can be raised for a value that is not known
 
-    assert np.isinf(np.asarray(jax.jit(look)(np.zeros((2, 2), np.float32)))).any() or True
-    assert backend.random("normal", (2,), np.dtype("f"), None) is not None
+    assert not np.isfinite(np.asarray(jax.jit(look)(np.zeros((2, 2), np.float32)))).all()
 
 
 def test_jax_random_under_a_trace_leaves_no_tracer_behind() -> None:
@@ -664,7 +663,3 @@ def test_jax_moving_windows_are_one_program() -> None:
         call(backend, backend.prim.slice, native, (slice(start, start + 7, 1),))
         sizes.append(primitives._slice_compiled._cache_size())
     assert sizes[0] == sizes[-1]
-
-
-def test_names_load_without_error() -> None:
-    assert load("numpy") is not None

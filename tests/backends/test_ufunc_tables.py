@@ -21,6 +21,7 @@ from .support import (
     NAMES,
     call,
     check,
+    load,
     need,
     nonfinite_complex,
     special_values,
@@ -33,8 +34,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own
 
 
 def rows(table: str) -> list[Any]:
-    from .support import load
-
     return [
         pytest.param(name, ufunc, id=f"{name}-{ufunc.__name__}")
         for name in NAMES
@@ -45,7 +44,7 @@ def rows(table: str) -> list[Any]:
 
 def loops(backend: Any, ufunc: np.ufunc) -> list[str]:
     """The loops of a ufunc over dtypes the backend has, one for each list of input dtypes."""
-    found = {}
+    found: dict[str, str] = {}
     for loop in ufunc.types:
         inputs = loop.split("->")[0]
         if set(inputs) <= set(DTYPES) and all(backend.holds(np.dtype(c)) for c in inputs):
@@ -232,7 +231,7 @@ def test_reduce(name: str, ufunc: np.ufunc) -> None:
     reference = need("numpy").REDUCE[ufunc]
     for dtype in reducible(ufunc, backend):
         array = sample(dtype, SHAPE)
-        for axes in [(), (0,), (1,), (2,), (0, 2), (1, 2), (0, 1, 2)]:
+        for axes in [(), (1,), (0, 2), (0, 1, 2)]:
             for keepdims in (False, True):
                 try:
                     got = call(backend, backend.REDUCE[ufunc], backend.from_numpy(array), axes, keepdims)

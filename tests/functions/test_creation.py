@@ -28,8 +28,8 @@ CASES: dict[Any, list[str]] = {
         "np.ones_like(h34)",
     ],
     np.empty_like: [
-        "np.empty_like(f34).shape",
-        "np.empty_like(f34, dtype=int).dtype",
+        "np.zeros_like(np.empty_like(f34))",
+        "np.zeros_like(np.empty_like(f34, dtype=int))",
     ],
     np.full_like: [
         "np.full_like(f34, 3)",

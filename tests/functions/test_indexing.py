@@ -240,11 +240,17 @@ def _random_key(random: Random, rng: np.random.Generator, shape: tuple[int, ...]
     return key[0] if len(key) == 1 and random.random() < 0.7 else tuple(key)
 
 
-def _outcome(run: Callable[[], Any]) -> Any:
+def _outcome(run: Callable[..., Any], *args: Any) -> Any:
     try:
-        return run()
+        return run(*args)
     except (IndexError, ValueError, TypeError) as error:
         return error
+
+
+def _written(a: np.ndarray[Any, Any], key: Any, value: Any) -> np.ndarray[Any, Any]:
+    a = a.copy()
+    a[key] = value
+    return a
 
 
 def _assert_same(ours: Any, theirs: Any, where: str, same_error: bool) -> None:
@@ -279,19 +285,20 @@ def test_engine_on_random_keys(name: str, count: int) -> None:
         key = _random_key(random, rng, shape)
         given = _native(xp, key) if i % 2 else key
         where = f"shape {shape}, key {key!r}"
-        read = _outcome(lambda: np.asarray(a[key]))
-        got = _outcome(lambda: backend.to_numpy(getitem(xp, backend.from_numpy(a.copy()), given)))
-        _assert_same(got, read, where, same_error=True)
+        read = _outcome(lambda x, k: np.asarray(x[k]), a, key)
+        got = _outcome(getitem, xp, backend.from_numpy(a.copy()), given)
+        _assert_same(_on_host(xp, got), read, where, same_error=True)
         if isinstance(read, Exception) or not read.shape:
             continue
         fits = tuple(random.choice([1, n]) for n in read.shape[random.randint(0, read.ndim) :])
         value = rng.integers(100, 200, random.choice([(), read.shape, fits, tuple(n + 1 for n in read.shape)]))
-        after = a.copy()
-        failed = _outcome(lambda: after.__setitem__(key, value))
-        ours = _outcome(
-            lambda: backend.to_numpy(setitem(xp, backend.from_numpy(a.copy()), given, backend.from_numpy(value)))
-        )
-        _assert_same(ours, after if failed is None else failed, f"{where}, value {value!r}", same_error=False)
+        ours = _outcome(setitem, xp, backend.from_numpy(a.copy()), given, backend.from_numpy(value))
+        theirs = _outcome(_written, a, key, value)
+        _assert_same(_on_host(xp, ours), theirs, f"{where}, value {value!r}", same_error=False)
+
+
+def _on_host(xp: Any, x: Any) -> Any:
+    return x if isinstance(x, Exception) else xp.backend.to_numpy(x)
 
 
 _KEYS = [

@@ -119,6 +119,9 @@ CASES: dict[Any, list[str]] = {
         "np.argmax(u34)",
         "np.argmax(f34, axis=0, out=np.zeros_like(i34[0]))",
         "np.argmax(c34)",
+        "np.argmax(c34, axis=0)",
+        "np.argmin(c34, axis=1)",
+        "np.argmax(c34 * nan34, axis=1)",
     ],
     np.argmin: [
         "np.argmin(f34)",
@@ -199,6 +202,7 @@ CASES: dict[Any, list[str]] = {
 @pytest.mark.parametrize("expression", [case for cases in CASES.values() for case in cases])
 def test_as_numpy(backend: str, expression: str) -> None:
     oracle.check(expression, backend)
+
 
 WITH_ONE_ARGUMENT = ["np.where(m34)", "np.where(i34)", "np.where(e0)", "np.where(f0)"]
 """The other half of ``np.where``, whose result's shape depends on values: not part of what is pure."""

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Unsupported
-from arraydispatch.backends.jax import primitives, ufuncs
+from arraydispatch.backends.jax import primitives, reductions, ufuncs
 from arraydispatch.backends.jax.compiled import kernel
 
 Array = Any
@@ -49,8 +49,8 @@ class JaxBackend(Backend):
 
     prim = primitives
     UFUNCS = ufuncs.UFUNCS
-    REDUCE = ufuncs.REDUCE
-    ACCUMULATE = ufuncs.ACCUMULATE
+    REDUCE = reductions.REDUCE
+    ACCUMULATE = reductions.ACCUMULATE
     SCALARS = ufuncs.SCALARS
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
-from functools import partial, cache
+from functools import cache, partial
 from typing import Any
 
 import jax

@@ -1,4 +1,4 @@
-"""NumPy's ufuncs, their reductions and accumulations as jitted JAX kernels.
+"""NumPy's ufuncs as jitted JAX kernels; their reductions and accumulations are in ``reductions``.
 
 A row stands here only where JAX gives NumPy's values, special cases included; where `jax.numpy` does not, the body
 says what differs. Subnormal numbers are flushed to zero by XLA on the CPU, and some functions differ in the last
@@ -46,11 +46,11 @@ def _derived_from(reference: Kernel) -> Callable[[Kernel], Kernel]:
     def decorate(body: Kernel) -> Kernel:
         function = jax.custom_jvp(body)
 
-        @function.defjvp
+        @function.defjvp  # type: ignore[untyped-decorator]
         def _(primals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tuple[Array, Array]:
             return function(*primals), jax.jvp(reference, primals, tangents)[1]
 
-        return function
+        return function  # type: ignore[no-any-return]
 
     return decorate
 
@@ -307,8 +307,8 @@ def _extremum(order: Kernel, real: Kernel, skip_nan: bool) -> Kernel:
     return choose
 
 
-_maximum = _extremum(_greater_equal, lax.max, False)
-_minimum = _extremum(_less_equal, lax.min, False)
+maximum = _extremum(_greater_equal, lax.max, False)
+minimum = _extremum(_less_equal, lax.min, False)
 _fmax = _extremum(_greater_equal, lax.max, True)
 _fmin = _extremum(_less_equal, lax.min, True)
 
@@ -495,8 +495,8 @@ _BINARY: dict[np.ufunc, Kernel] = {
     np.heaviside: wide(jnp.heaviside),
     np.logaddexp: _log_add(jnp.logaddexp, jnp.exp, 1.0),
     np.logaddexp2: _log_add(jnp.logaddexp2, _exp2, 1 / np.log(2.0)),
-    np.maximum: _maximum,
-    np.minimum: _minimum,
+    np.maximum: maximum,
+    np.minimum: minimum,
     np.fmax: _fmax,
     np.fmin: _fmin,
     np.gcd: _gcd,
@@ -525,83 +525,3 @@ UFUNCS: dict[Any, Kernel] = (
 
 SCALARS: frozenset[Any] = frozenset(_BINARY)
 """A Python scalar is weakly typed in JAX and takes the other operand's dtype, within the range of int64."""
-
-
-# -- reductions and accumulations --------------------------------------------------------------------------------------
-
-
-def _reduction(function: Callable[[Array, tuple[int, ...], bool], Array]) -> Kernel:
-    return kernel(function, static=(1, 2))
-
-
-def _sum(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
-    if a.dtype == np.bool_:
-        return jnp.any(a, axes, keepdims=keepdims)
-    return jnp.sum(a, axes, dtype=a.dtype, keepdims=keepdims)  # 16-bit floats are summed in float32
-
-
-def _product(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
-    if a.dtype == np.bool_:
-        return jnp.all(a, axes, keepdims=keepdims)
-    return jnp.prod(a, axes, dtype=a.dtype, keepdims=keepdims)
-
-
-def _extremum_of(real: Kernel, choose: Kernel) -> Callable[[Array, tuple[int, ...], bool], Array]:
-    def reduce(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
-        if not _is(a, np.complexfloating) or not axes:
-            return real(a, axes, keepdims=keepdims)
-        # The lexicographic order is not one XLA reduces by: fold pairs, halving the axis each time.
-        kept = [axis for axis in range(a.ndim) if axis not in axes]
-        shape = [1 if axis in axes else n for axis, n in enumerate(a.shape)]
-        out = jnp.transpose(a, (*axes, *kept)).reshape(-1, *[a.shape[axis] for axis in kept])
-        while (n := out.shape[0]) > 1:
-            half = n // 2
-            out = jnp.concatenate([choose(out[:half], out[half : 2 * half]), out[2 * half :]])
-        return out[0].reshape(shape if keepdims else [a.shape[axis] for axis in kept])
-
-    return reduce
-
-
-def _bitwise(operator: Kernel, identity: int) -> Callable[[Array, tuple[int, ...], bool], Array]:
-    def reduce(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
-        start = np.array(bool(identity)) if a.dtype == np.bool_ else np.array(identity).astype(a.dtype)
-        out = lax.reduce(a, start, operator, axes)
-        return jnp.expand_dims(out, axes) if keepdims else out
-
-    return reduce
-
-
-REDUCE: dict[Any, Kernel] = {
-    np.add: _reduction(_sum),
-    np.multiply: _reduction(_product),
-    np.maximum: _reduction(_extremum_of(jnp.max, _maximum)),
-    np.minimum: _reduction(_extremum_of(jnp.min, _minimum)),
-    np.logical_and: _reduction(lambda a, axes, keepdims: jnp.all(a, axes, keepdims=keepdims)),
-    np.logical_or: _reduction(lambda a, axes, keepdims: jnp.any(a, axes, keepdims=keepdims)),
-    np.bitwise_and: _reduction(_bitwise(lax.bitwise_and, -1)),
-    np.bitwise_or: _reduction(_bitwise(lax.bitwise_or, 0)),
-    np.bitwise_xor: _reduction(_bitwise(lax.bitwise_xor, 0)),
-}
-
-
-def _accumulation(numeric: Kernel, boolean: Kernel, choose: Kernel | None) -> Kernel:
-    def accumulate(a: Array, axis: int) -> Array:
-        if a.dtype == np.bool_:
-            return boolean(a.astype(np.uint8), axis).astype(bool)
-        if choose is not None and _is(a, np.complexfloating):
-            return lax.associative_scan(choose, a, axis=axis)
-        if is_float16(a.dtype):
-            return numeric(a.astype(jnp.float32), axis).astype(a.dtype)
-        return numeric(a, axis)
-
-    return kernel(accumulate, static=(1,))
-
-
-ACCUMULATE: dict[Any, Kernel] = {
-    np.add: _accumulation(lax.cumsum, lax.cummax, None),
-    np.multiply: _accumulation(lax.cumprod, lax.cummin, None),
-    np.maximum: _accumulation(lax.cummax, lax.cummax, _maximum),
-    np.minimum: _accumulation(lax.cummin, lax.cummin, _minimum),
-}
-
-__all__ = ["ACCUMULATE", "REDUCE", "SCALARS", "UFUNCS"]

@@ -148,7 +148,9 @@ def searchsorted(a: Array, values: Array, side: str) -> Array:
 
 
 def bincount(x: Array, weights: Array | None, length: int) -> Array:
-    return np.bincount(x, weights, length)
+    counts = np.bincount(x, weights, length)
+    # Of nothing NumPy counts in int64, weights or not.
+    return counts if weights is None else counts.astype(np.float64, copy=False)
 
 
 # -- complex ---------------------------------------------------------------------------------------------------------

@@ -93,10 +93,14 @@ def _parts(a: Tensor) -> Tensor:
     return _real(a, tf.float64 if a.dtype is tf.complex128 else tf.float32)
 
 
-def _refuse_nan(a: Tensor, message: str) -> None:
-    """Raise where LAPACK reports failure and TensorFlow marks it with NaN; values are not known while tracing."""
-    if type(a) is EagerTensor and np.isnan(a.numpy()).any():
+def _refuse(a: Tensor, message: str) -> None:
+    """Raise for infinities and NaN, where LAPACK or NumPy does; values are not known while tracing."""
+    if type(a) is EagerTensor and not np.isfinite(a.numpy()).all():
         raise np.linalg.LinAlgError(message)
+
+
+_SVD = "SVD did not converge"
+_EIG = "Array must not contain infs or NaNs"
 
 
 def cholesky(a: Tensor) -> Tensor:
@@ -129,16 +133,14 @@ def svd(a: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
         kind = tf.float64 if a.dtype in (tf.complex128, tf.float64) else tf.float32
         lead = shape[:-2]
         return tf.eye(m, ku, lead, a.dtype), tf.zeros((*lead, 0), kind), tf.eye(kv, n, lead, a.dtype)
+    _refuse(a, _SVD)
     s, u, v = _svd(a, True, full_matrices)
-    s = _parts(s)
-    _refuse_nan(s, "SVD did not converge")
-    return u, s, _adjoint(v)
+    return u, _parts(s), _adjoint(v)
 
 
 def svdvals(a: Tensor) -> Tensor:
-    s = _parts(_svd(a, False, False)[0])
-    _refuse_nan(s, "SVD did not converge")
-    return s
+    _refuse(a, _SVD)
+    return _parts(_svd(a, False, False)[0])
 
 
 def _triangle(a: Tensor, lower: bool) -> Tensor:
@@ -163,12 +165,14 @@ def _complex_of(a: Tensor) -> Any:
 
 @_checked("Eigenvalues did not converge")
 def eig(a: Tensor) -> tuple[Tensor, Tensor]:
+    _refuse(a, _EIG)
     w, v = _eig(a, _complex_of(a), True)
     return w, v
 
 
 @_checked("Eigenvalues did not converge")
 def eigvals(a: Tensor) -> Tensor:
+    _refuse(a, _EIG)
     return _eig(a, _complex_of(a), False)[0]
 
 
@@ -205,8 +209,9 @@ def _transform(table: dict[int, Callable[..., Any]], a: Tensor, axes: tuple[int,
     """TensorFlow transforms the last one to three axes: turn the wanted ones there, three at a time."""
     if math.prod(dims(a)) == 0:
         return a
+    together = 3 if len(set(axes)) == len(axes) else 1  # NumPy goes over a repeated axis again
     while axes:
-        now, axes = axes[-3:], axes[:-3]
+        now, axes = axes[-together:], axes[:-together]
         a = _at_end(table[len(now)], a, now)
     return a
 

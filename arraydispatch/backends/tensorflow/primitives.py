@@ -318,6 +318,8 @@ def _flat_index(indices: Sequence[Tensor], lead: Shape) -> Tensor:
 def scatter(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Tensor:
     """A new tensor. Among equal indices the last value stays: the CPU goes in order, other devices do not."""
     k, shape = len(indices), dims(a)
+    if 0 in shape:
+        return fresh(a)
     count = dims(indices[0])
     if not count:  # TensorFlow wants a list of places
         count, one = (1,), ints((1,))

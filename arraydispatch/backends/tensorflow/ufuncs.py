@@ -254,10 +254,11 @@ def _complex_reciprocal(a: Tensor) -> Tensor:
 
 
 def _complex_power(a: Tensor, b: Tensor) -> Tensor:
-    """TensorFlow gives NaN for 0 ** 0, and infinities where NumPy gives NaN."""
+    """TensorFlow gives NaN for 0 ** 0, infinities where NumPy gives NaN, and rounds squares."""
     zero = scalar(0j, a)
     of_zero = _select(_greater(_parts(b)[0], 0.0), zero, scalar(complex(math.nan, math.nan), a))
-    out = _select(_equal(a, zero), of_zero, _pow(a, b))
+    out = _select(_equal(b, scalar(2 + 0j, a)), _square(a), _pow(a, b))
+    out = _select(_equal(a, zero), of_zero, out)
     return _select(_equal(b, zero), scalar(1 + 0j, a), out)
 
 

@@ -1,0 +1,91 @@
+"""Reductions and accumulations of the JAX backend: the tables ``REDUCE`` and ``ACCUMULATE``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from arraydispatch.backends.jax.compiled import is_float16, kernel
+from arraydispatch.backends.jax.ufuncs import maximum, minimum
+
+Array = Any
+Kernel = Callable[..., Any]
+
+
+def _reduction(function: Callable[[Array, tuple[int, ...], bool], Array]) -> Kernel:
+    return kernel(function, static=(1, 2))
+
+
+def _sum(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    if a.dtype == np.bool_:
+        return jnp.any(a, axes, keepdims=keepdims)
+    return jnp.sum(a, axes, dtype=a.dtype, keepdims=keepdims)  # 16-bit floats are summed in float32
+
+
+def _product(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    if a.dtype == np.bool_:
+        return jnp.all(a, axes, keepdims=keepdims)
+    return jnp.prod(a, axes, dtype=a.dtype, keepdims=keepdims)
+
+
+def _extremum_of(real: Kernel, choose: Kernel) -> Callable[[Array, tuple[int, ...], bool], Array]:
+    def reduce(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+        if not jnp.issubdtype(a.dtype, np.complexfloating) or not axes:
+            return real(a, axes, keepdims=keepdims)
+        # The lexicographic order is not one XLA reduces by: fold pairs, halving the axis each time.
+        kept = [axis for axis in range(a.ndim) if axis not in axes]
+        shape = [1 if axis in axes else n for axis, n in enumerate(a.shape)]
+        out = jnp.transpose(a, (*axes, *kept)).reshape(-1, *[a.shape[axis] for axis in kept])
+        while (n := out.shape[0]) > 1:
+            half = n // 2
+            out = jnp.concatenate([choose(out[:half], out[half : 2 * half]), out[2 * half :]])
+        return out[0].reshape(shape if keepdims else [a.shape[axis] for axis in kept])
+
+    return reduce
+
+
+def _bitwise(operator: Kernel, identity: int) -> Callable[[Array, tuple[int, ...], bool], Array]:
+    def reduce(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+        start = np.array(bool(identity)) if a.dtype == np.bool_ else np.array(identity).astype(a.dtype)
+        out = lax.reduce(a, start, operator, axes)
+        return jnp.expand_dims(out, axes) if keepdims else out
+
+    return reduce
+
+
+REDUCE: dict[Any, Kernel] = {
+    np.add: _reduction(_sum),
+    np.multiply: _reduction(_product),
+    np.maximum: _reduction(_extremum_of(jnp.max, maximum)),
+    np.minimum: _reduction(_extremum_of(jnp.min, minimum)),
+    np.logical_and: _reduction(lambda a, axes, keepdims: jnp.all(a, axes, keepdims=keepdims)),
+    np.logical_or: _reduction(lambda a, axes, keepdims: jnp.any(a, axes, keepdims=keepdims)),
+    np.bitwise_and: _reduction(_bitwise(lax.bitwise_and, -1)),
+    np.bitwise_or: _reduction(_bitwise(lax.bitwise_or, 0)),
+    np.bitwise_xor: _reduction(_bitwise(lax.bitwise_xor, 0)),
+}
+
+
+def _accumulation(numeric: Kernel, boolean: Kernel, choose: Kernel | None) -> Kernel:
+    def accumulate(a: Array, axis: int) -> Array:
+        if a.dtype == np.bool_:
+            return boolean(a.astype(np.uint8), axis).astype(bool)
+        if choose is not None and jnp.issubdtype(a.dtype, np.complexfloating):
+            return lax.associative_scan(choose, a, axis=axis)
+        if is_float16(a.dtype):
+            return numeric(a.astype(jnp.float32), axis).astype(a.dtype)
+        return numeric(a, axis)
+
+    return kernel(accumulate, static=(1,))
+
+
+ACCUMULATE: dict[Any, Kernel] = {
+    np.add: _accumulation(lax.cumsum, lax.cummax, None),
+    np.multiply: _accumulation(lax.cumprod, lax.cummin, None),
+    np.maximum: _accumulation(lax.cummax, lax.cummax, maximum),
+    np.minimum: _accumulation(lax.cummin, lax.cummin, minimum),
+}
