@@ -14,84 +14,34 @@ if TYPE_CHECKING:
     from .active import active_backend as active_backend
     from .api import (
         asarray as asarray,
-    )
-    from .api import (
         available_backends as available_backends,
-    )
-    from .api import (
         backend as backend,
-    )
-    from .api import (
         choose_backend as choose_backend,
-    )
-    from .api import (
         context_backend as context_backend,
-    )
-    from .api import (
         convert as convert,
-    )
-    from .api import (
         default_backend as default_backend,
-    )
-    from .api import (
         devices as devices,
-    )
-    from .api import (
         get_precision as get_precision,
-    )
-    from .api import (
         precision as precision,
-    )
-    from .api import (
         seed as seed,
-    )
-    from .api import (
         set_precision as set_precision,
-    )
-    from .api import (
         synchronize as synchronize,
-    )
-    from .api import (
         to_numpy as to_numpy,
-    )
-    from .api import (
         use as use,
-    )
-    from .api import (
         wrap as wrap,
     )
-    from .array import Array as Array
-    from .array import Scalar as Scalar
-    from .backends.base import Backend as Backend
-    from .backends.base import Device as Device
+    from .array import Array as Array, Scalar as Scalar
+    from .backends.base import Backend as Backend, Device as Device
     from .errors import (
         ArrayDispatchError as ArrayDispatchError,
-    )
-    from .errors import (
         BackendMismatchError as BackendMismatchError,
-    )
-    from .errors import (
         BackendNotInstalledError as BackendNotInstalledError,
-    )
-    from .errors import (
         DeviceMismatchError as DeviceMismatchError,
-    )
-    from .errors import (
         DeviceNotFoundError as DeviceNotFoundError,
-    )
-    from .errors import (
         HostFallbackError as HostFallbackError,
-    )
-    from .errors import (
         HostFallbackWarning as HostFallbackWarning,
-    )
-    from .errors import (
         NoBackendFoundError as NoBackendFoundError,
-    )
-    from .errors import (
         PrecisionError as PrecisionError,
-    )
-    from .errors import (
         TraceError as TraceError,
     )
     from .profiling import profile as profile

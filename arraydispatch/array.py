@@ -6,6 +6,7 @@ it. What needs NumPy's own view of memory (strides, flags, what aliases what) is
 
 from __future__ import annotations
 
+import builtins
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -422,7 +423,14 @@ class Array(Handle):
         return wrapping.wrap(made, backend.kind(wanted))
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
-        """A view; with a dtype of the same item size, the same bits read as that dtype (read-only, not written through)."""
+        """A view; with a dtype of the same item size, the same bits read as that dtype (read-only, not written through).
+
+        A view as a subclass of ndarray is a NumPy array.
+        """
+        if isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray):
+            dtype, type = None, dtype
+        if type is not None:
+            return self._host("viewed as a subclass of ndarray").view(*() if dtype is None else (dtype,), type=type)
         if dtype is None or np.dtype(dtype) == self.dtype:
             return views.derive(self, ghost(self)[...])
         wanted = np.dtype(dtype)

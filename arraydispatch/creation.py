@@ -6,6 +6,7 @@ exact to the last bit is made by NumPy and moved.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,12 +33,12 @@ def _fresh(dtype: Any) -> np.dtype[Any]:
     return dtypes.apply_precision(np.dtype(dtype), settings.current_precision())
 
 
-def _filled(shape: Any, value: Any, dtype: Any) -> Any:
+def _filled(shape: Any, value: Any, dtype: Any, by_numpy: Callable[..., Any] | None = None) -> Any:
     backend, device = _target()
     wanted = _fresh(dtype)
     if dtypes.category(wanted) == "other" or not backend.holds(wanted):
         events_left(wanted)
-        return np.full(shape, value, wanted)
+        return np.full(shape, value, wanted) if by_numpy is None else by_numpy(shape, wanted)
     size = np.empty(shape, np.dtype([])).shape if not isinstance(shape, tuple) else shape
     if any(n < 0 for n in size):
         raise ValueError("negative dimensions are not allowed")
@@ -72,17 +73,17 @@ def _moved(host: Any) -> Any:
 
 def zeros(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
     """As :func:`numpy.zeros`, on the default backend."""
-    return _filled(shape, 0, float if dtype is None else dtype)
+    return _filled(shape, 0, float if dtype is None else dtype, np.zeros)
 
 
 def ones(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
     """As :func:`numpy.ones`, on the default backend."""
-    return _filled(shape, 1, float if dtype is None else dtype)
+    return _filled(shape, 1, float if dtype is None else dtype, np.ones)
 
 
 def empty(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
     """As :func:`numpy.empty`, on the default backend; the memory holds zeros."""
-    return _filled(shape, 0, float if dtype is None else dtype)
+    return _filled(shape, 0, float if dtype is None else dtype, np.empty)
 
 
 def full(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -34,13 +34,13 @@ def array_function(func: Any, types: Collection[type], args: tuple[Any, ...], kw
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a NumPy function on arguments of which at least one is an array of ours."""
     first = args[0] if args else None
-    if isinstance(first, Handle) and events.tap is None:
+    if isinstance(first, Handle):
         precision = precision_override.get()
         if precision is UNSET:
             precision = _defaults.precision
         if precision is None:
             kind = first._kind
-            if not kwargs and len(args) == 1 and func in kind.whole:
+            if not kwargs and len(args) == 1 and events.tap is None and func in kind.whole:
                 run, out = kind.whole[func]
                 value = run(first._v if first._root is None else native(first))
                 where = _scalars.get()
@@ -52,7 +52,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             if _plain(args, kwargs):
                 backend: Backend = kind.backend
                 entry = backend.entries.get(func)
-                if entry is not None and entry.plain:
+                if entry is not None and entry.plain and len(args) <= entry.most:
                     return _plainly(entry, func, args, kwargs, backend)
     return _general(func, args, kwargs)
 
@@ -62,10 +62,18 @@ def _plainly(entry: Entry, func: Any, args: tuple[Any, ...], kwargs: dict[str, A
     spec: Spec = entry.spec  # type: ignore[assignment]
     if spec.whole is not None:
         whole_plan(func, spec.whole, args[0]._kind)
+    start = perf_counter()
+    scope = backend.scope if backend.scoped else None
     try:
-        result = entry.bound(native(args[0]), *args[1:], **kwargs)  # type: ignore[misc]
+        if scope is None:
+            result = entry.bound(native(args[0]), *args[1:], **kwargs)  # type: ignore[misc]
+        else:
+            with scope():
+                result = entry.bound(native(args[0]), *args[1:], **kwargs)  # type: ignore[misc]
     except Unsupported as unsupported:
         return host.call(func, args, kwargs, backend, str(unsupported))
+    if events.tap is not None:
+        events.tap.call(func, backend.name, entry.kind, "", perf_counter() - start)
     return wrapping.wrap_result(result, backend, spec.returns, None)
 
 
@@ -93,7 +101,7 @@ def _general(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if entry.run is None or entry.spec is None:
         return host.call(func, args, kwargs, backend, entry.reason)
     tap = events.tap
-    start = time.perf_counter() if tap is not None else 0.0
+    start = perf_counter() if tap is not None else 0.0
     mode = entry.spec.mode
     try:
         with_scope = backend.scope
@@ -105,7 +113,7 @@ def _general(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     except Unsupported as unsupported:
         return host.call(func, args, kwargs, backend, str(unsupported))
     if tap is not None and mode != "meta":
-        tap.call(func, backend.name, "view" if mode == "view" else entry.kind, "", time.perf_counter() - start)
+        tap.call(func, backend.name, "view" if mode == "view" else entry.kind, "", perf_counter() - start)
     return result
 
 

@@ -6,8 +6,8 @@ The operators' path is short on purpose: two dict look-ups, the plan's own kerne
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -53,10 +53,15 @@ def binary_operator(
         else:
             right, y = type(b), b
         plan = plans.get((left, right, precision))
-        if plan is None or events.tap is not None:
+        if plan is None:
             return otherwise(ufunc, a, b)
         try:
-            result = plan.run(x, y)
+            if events.tap is None:
+                result = plan.run(x, y)
+            else:
+                start = perf_counter()
+                result = plan.run(x, y)
+                events.tap.call(ufunc, plan.out.backend.name, plan.kind, "", perf_counter() - start)
         except Exception as error:  # noqa: BLE001 -- raised again, as NumPy would say it
             return _failed(error, ufunc, a, b, (x, y))
         if result.ndim:
@@ -113,7 +118,7 @@ def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
         kind = self._kind
         backend = kind.backend
-        if ufunc in backend.INPLACE and self._root is None and events.tap is None:
+        if ufunc in backend.INPLACE and self._root is None:
             key: Any = other._kind if isinstance(other, Handle) else type(other)
             plan = plans.get((kind, key, None))
             if (
@@ -130,7 +135,10 @@ def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
                     or (backend.shape_of(y) == backend.shape_of(x) and (y is x or not backend.may_share(x, y)))
                 )
                 if fits:
+                    start = perf_counter()
                     kernel(x, y, out=x)
+                    if events.tap is not None:
+                        events.tap.call(ufunc, backend.name, plan.kind, "", perf_counter() - start)
                     return self
         if not isinstance(other, Handle) and type(other) not in wrapping.PLAIN and _defers(other):
             return NotImplemented
@@ -219,7 +227,7 @@ def _quick(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Plan | None, Any, 
 
 def _run(plan: Plan, ufunc: np.ufunc, operands: tuple[Any, ...], backend: Backend) -> Any:
     tap = events.tap
-    start = time.perf_counter() if tap is not None else 0.0
+    start = perf_counter() if tap is not None else 0.0
     try:
         result = plan.run(*operands)
     except Unsupported:
@@ -228,7 +236,7 @@ def _run(plan: Plan, ufunc: np.ufunc, operands: tuple[Any, ...], backend: Backen
         wrapping.check_operands(operands, backend)
         raise
     if tap is not None:
-        tap.call(ufunc, backend.name, plan.kind, "", time.perf_counter() - start)
+        tap.call(ufunc, backend.name, plan.kind, "", perf_counter() - start)
     if ufunc.nout == 1:
         if result.ndim:
             return views.wrapper(result, plan.out)  # type: ignore[arg-type]
@@ -288,7 +296,7 @@ def _general(
 ) -> Any:
     options = {k: v for k, v in kwargs.items() if k not in _HANDLED and (v is not None or k == "axis")}
     tap = events.tap
-    start = time.perf_counter() if tap is not None else 0.0
+    start = perf_counter() if tap is not None else 0.0
     precision = settings.current_precision() if not any(o is not None for o in outs) else None
     for out in outs:
         if isinstance(out, Handle):
@@ -300,7 +308,7 @@ def _general(
     else:
         result, kind = _elementwise(ufunc, inputs, options, where, outs, backend, precision)
     if tap is not None:
-        tap.call(ufunc, backend.name, kind, "", time.perf_counter() - start)
+        tap.call(ufunc, backend.name, kind, "", perf_counter() - start)
     if method == "at":
         return None
     if any(out is not None for out in outs):

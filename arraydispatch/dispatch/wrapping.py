@@ -12,6 +12,7 @@ from ..backends import loader
 from ..backends.base import Backend, Kind, Native
 from ..errors import BackendMismatchError, DeviceMismatchError
 from ..registry import Returns
+from ..ufuncs.plans import check_shapes
 from ..views import Handle, native
 
 _scalars = settings.scalars_override
@@ -200,12 +201,7 @@ def check_devices(operands: Iterable[Any], backend: Backend) -> None:
 
 def check_operands(operands: tuple[Any, ...], backend: Backend) -> None:
     """Raise NumPy's broadcast error, or the device error, if that is why the library refused."""
-    shapes = [backend.shape_of(x) if backend.is_native(x) else np.shape(x) for x in operands]
-    try:
-        np.broadcast_shapes(*shapes)
-    except ValueError:
-        said = " ".join(str(s) for s in shapes)
-        raise ValueError(f"operands could not be broadcast together with shapes {said} ") from None
+    check_shapes(operands, backend)
     check_devices(operands, backend)
 
 

@@ -142,6 +142,8 @@ class Entry:
     """``run`` with the backend's ``xp`` in its place."""
     plain: bool = False
     """Whether a call needs nothing but its arguments unwrapped and its result wrapped."""
+    most: int = 99
+    """Positional arguments that come before ``out``."""
 
     @property
     def pure(self) -> bool:
@@ -265,8 +267,9 @@ def resolve(func: Any, backend: Backend) -> Entry:
 def _runs(
     func: Any, kind: Literal["override", "native", "composed"], spec: Spec | None, run: Body, backend: Backend
 ) -> Entry:
-    plain = spec is not None and spec.mode == "function" and not backend.scoped
-    return Entry(func, kind, spec, run, bound=partial(run, namespace(backend)), plain=plain)
+    plain = spec is not None and spec.mode == "function"
+    most = 99 if spec is None or spec.out is None else spec.out
+    return Entry(func, kind, spec, run, bound=partial(run, namespace(backend)), plain=plain, most=most)
 
 
 def _resolve(func: Any, backend: Backend) -> Entry:

@@ -43,10 +43,11 @@ def cbrt(xp: XP, x: Any) -> Any:
 
 
 def spacing(xp: XP, x: Any) -> Any:
-    """Distance to the next number away from zero, with the sign of ``x``; NaN for infinities."""
+    """Distance to the next number away from zero, with the sign of ``x`` (not for float16, as in NumPy); NaN for inf."""
     size = xp.absolute(x)
     gap = xp.subtract(xp.nextafter(size, _like(xp, x, math.inf)), size)
-    return xp.copysign(xp.prim.where(xp.isfinite(x), gap, _like(xp, x, math.nan)), x)
+    gap = xp.prim.where(xp.isfinite(x), gap, _like(xp, x, math.nan))
+    return gap if xp.dtype_of(x) == np.float16 else xp.copysign(gap, x)
 
 
 def bitwise_count(xp: XP, x: Any) -> Any:
@@ -154,6 +155,46 @@ def log10(xp: XP, x: Any) -> Any:
     return xp.multiply(xp.log(x), 1.0 / math.log(10.0))
 
 
+_LAYOUT = {8: (52, 1023, np.dtype(np.int64)), 4: (23, 127, np.dtype(np.int32))}
+"""Item size of a float -> bits of its fraction, bias of its exponent, the integer of its size (IEEE 754)."""
+
+
+def _power_of_two(xp: XP, exponent: Any, dtype: np.dtype[Any]) -> Any:
+    """``2.0**exponent`` for integers in the range of normal numbers, exact: the exponent's own bits."""
+    fraction, bias, integer = _LAYOUT[dtype.itemsize]
+    bits = xp.left_shift(xp.prim.astype(xp.add(exponent, bias), integer), integer.type(fraction))
+    return xp.prim.view_dtype(bits, dtype)
+
+
+def ldexp(xp: XP, x: Any, exponent: Any) -> Any:
+    """``x * 2**exponent``; the power is applied in three parts, each of which a normal number holds."""
+    dtype = xp.dtype_of(x)
+    wide = xp.prim.astype(x, dtypes.widen_half(dtype))
+    kind = xp.dtype_of(wide)
+    limit = 3 * (_LAYOUT[kind.itemsize][1] - 1)
+    left = xp.minimum(xp.maximum(xp.prim.astype(exponent, dtypes.INTP), -limit), limit)
+    for parts in (3, 2, 1):
+        part = xp.floor_divide(left, parts)
+        wide = xp.multiply(wide, _power_of_two(xp, part, kind))
+        left = xp.subtract(left, part)
+    return xp.prim.astype(wide, dtype)
+
+
+def frexp(xp: XP, x: Any) -> Any:
+    """Fraction in [0.5, 1) and exponent, read from the number's bits; zero, infinity and NaN stay, with exponent 0."""
+    dtype = xp.dtype_of(x)
+    wide = xp.prim.astype(x, dtypes.widen_half(dtype))
+    fraction, bias, integer = _LAYOUT[xp.dtype_of(wide).itemsize]
+    mask = (2 * bias + 1) << fraction
+    bits = xp.prim.view_dtype(wide, integer)
+    exponent = xp.right_shift(xp.bitwise_and(bits, integer.type(mask)), integer.type(fraction))
+    scaled = xp.bitwise_or(xp.bitwise_and(bits, integer.type(~mask)), integer.type((bias - 1) << fraction))
+    plain = xp.logical_and(xp.isfinite(wide), xp.not_equal(wide, 0))
+    part = xp.prim.where(plain, xp.prim.view_dtype(scaled, xp.dtype_of(wide)), wide)
+    power = xp.prim.where(plain, xp.subtract(exponent, integer.type(bias - 1)), _like(xp, exponent, 0))
+    return xp.prim.astype(part, dtype), xp.prim.astype(power, np.dtype(np.int32))
+
+
 COMPOSED: dict[np.ufunc, Callable[..., Any]] = {
     np.divmod: divmod_,
     np.modf: modf,
@@ -172,6 +213,8 @@ COMPOSED: dict[np.ufunc, Callable[..., Any]] = {
     np.rad2deg: degrees,
     np.radians: radians,
     np.deg2rad: radians,
+    np.ldexp: ldexp,
+    np.frexp: frexp,
     np.exp2: exp2,
     np.log2: log2,
     np.log10: log10,

@@ -9,7 +9,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .. import dtypes
 from ..backends.base import Backend, Unsupported
-from .plans import Plan, plan_for
+from .plans import Plan, check_shapes, plan_for
 
 NoValue = np._NoValue
 
@@ -48,7 +48,14 @@ class Bound:
                 keys.append(type(x))
         if found is None:
             return ufunc(*operands) if dtype is None else ufunc(*operands, dtype=dtype)
-        result = self.plan(tuple(keys), dtype, casting).run(*operands)
+        plan = self.plan(tuple(keys), dtype, casting)
+        try:
+            result = plan.run(*operands)
+        except Unsupported:
+            raise
+        except Exception:
+            check_shapes(operands, backend)
+            raise
         if where is True:
             return result
         zeros = [backend.prim.full(backend.shape_of(r), 0, dtype_of(r), backend.device_of(r)) for r in _tuple(result)]

@@ -265,7 +265,7 @@ class WholePlan(NamedTuple):
 def whole_plan(func: Any, ufunc: np.ufunc, kind: Kind) -> WholePlan | None:
     """Make and keep the plan of a function that reduces all of an array; None where rules beyond a cast apply."""
     backend, dtype = kind.backend, kind.dtype
-    if backend.scoped or ufunc not in backend.REDUCE or dtypes.is_bfloat16(dtype):
+    if ufunc not in backend.REDUCE or dtypes.is_bfloat16(dtype):
         return None
     to = dtypes.default_accumulator(dtype) if ufunc in (np.add, np.multiply) else dtype
     kernel, astype, shape_of = backend.whole(ufunc, to), backend.prim.astype, backend.shape_of
@@ -277,8 +277,18 @@ def whole_plan(func: Any, ufunc: np.ufunc, kind: Kind) -> WholePlan | None:
                 raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
             return kernel(a)
 
-    plan = kind.whole[func] = WholePlan(run, backend.kind(to))
+    plan = kind.whole[func] = WholePlan(_in_scope(run, backend) if backend.scoped else run, backend.kind(to))
     return plan
+
+
+def check_shapes(operands: tuple[Any, ...], backend: Backend) -> None:
+    """Raise NumPy's broadcast error if that is why the library refused native operands."""
+    shapes = [backend.shape_of(x) if backend.is_native(x) else np.shape(x) for x in operands]
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        said = " ".join(str(s) for s in shapes)
+        raise ValueError(f"operands could not be broadcast together with shapes {said} ") from None
 
 
 def describe(ufunc: np.ufunc, backend: Backend) -> tuple[str, str]:
