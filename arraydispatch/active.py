@@ -9,7 +9,6 @@ import numpy as np
 
 from . import conversion, dtypes, settings
 from .api import to_numpy as _to_numpy
-from .views import native
 
 
 class _Active:
@@ -31,7 +30,7 @@ class _Active:
         """A native array of the values of ``obj`` on the active backend."""
         from .api import asarray
 
-        return native(asarray(obj, dtype=dtype))
+        return asarray(obj, dtype=dtype).native
 
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         """The values of a native array (or an ``Array``) as an ndarray."""

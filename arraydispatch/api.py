@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import conversion, dtypes, placement, settings
+from . import conversion, dtypes, placement, settings, views
 from .array import Array
 from .backends import loader
 from .backends.base import Backend, Device
@@ -223,13 +223,13 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
     value = conversion.upload(
         target, host, None if place is None else place.native, "asarray", copy=not (fresh or alias)
     )
-    return Array(value, target.kind(target.dtype_of(value)))
+    return Array(value, target.kind(target.dtype_of(value)), not alias)
 
 
 def _from_array(source: Handle, target: Backend, place: Device | None, wanted: Any, copy: bool | None) -> Array:
     held = source._kind.backend
     with target.within():
-        value = native(source)
+        value = views.expose(source)
         if held is not target:
             if copy is False:
                 raise ValueError(
@@ -286,7 +286,7 @@ def convert(x: Any, target: Any = None, *, dlpack: bool = True) -> Array:
     if held is to:
         return source
     with held.within(), to.within():
-        value = conversion.between(held, to, native(source), dlpack)
+        value = conversion.between(held, to, views.expose(source), dlpack)
         return Array(value, to.kind(to.dtype_of(value)))
 
 

@@ -87,7 +87,7 @@ class Array(Handle):
     @property
     def native(self) -> Any:
         """The library's own array."""
-        return native(self)
+        return views.expose(self)
 
     @property
     def backend(self) -> Backend:
@@ -178,7 +178,7 @@ class Array(Handle):
         return functions.array_function(func, types, args, kwargs)
 
     def _host(self, why: str) -> np.ndarray[Any, Any]:
-        return conversion.download(self._kind.backend, native(self), why)
+        return conversion.download(self._kind.backend, views.expose(self), why)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         found = self._host("a library asked for an ndarray")
@@ -193,7 +193,7 @@ class Array(Handle):
         return found.copy() if copy or not shared else found
 
     def __dlpack__(self, **kwargs: Any) -> Any:
-        return self._kind.backend.dlpack(native(self), **kwargs)
+        return self._kind.backend.dlpack(views.expose(self), **kwargs)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._kind.backend.dlpack_device(native(self))
@@ -240,7 +240,7 @@ class Array(Handle):
     # -- looking at values -------------------------------------------------------------------------------------------
 
     def _one(self, why: str) -> np.ndarray[Any, Any]:
-        found = self._host(why)
+        found = conversion.download(self._kind.backend, native(self), why)
         if events.tap is not None and not self._kind.backend.on_cpu(native(self)):
             events.tap.sync(why)
         return found
@@ -306,7 +306,7 @@ class Array(Handle):
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
         """The array on another device of its library: a new array, or this one if it is there already."""
         backend = self._kind.backend
-        return wrapping.wrap(placement.move(native(self), backend, device), self._kind)
+        return wrapping.wrap(placement.move(views.expose(self), backend, device), self._kind)
 
     # -- operators ---------------------------------------------------------------------------------------------------
 
@@ -420,7 +420,7 @@ class Array(Handle):
         with backend.within():
             value = native(self)
             made = backend.prim.copy(value) if wanted == have else backend.prim.astype(value, wanted)
-        return wrapping.wrap(made, backend.kind(wanted))
+        return views.wrapper(made, backend.kind(wanted), True)
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         """A view; with a dtype of the same item size, the same bits read as that dtype (read-only, not written through).
@@ -440,7 +440,7 @@ class Array(Handle):
         if wanted.itemsize != self.itemsize or dtypes.category(wanted) == "other":
             return host.call(np.ndarray.view, (self, wanted), {}, backend, f"{self.dtype} is reread as {wanted}")
         with backend.within():
-            return _read_only(wrapping.wrap(backend.prim.view_dtype(native(self), wanted), backend.kind(wanted)))
+            return _read_only(wrapping.wrap(backend.prim.view_dtype(views.expose(self), wanted), backend.kind(wanted)))
 
     def fill(self, value: Any) -> None:
         """As ``ndarray.fill``."""
@@ -555,7 +555,7 @@ class Scalar(Array):
 
     def __getitem__(self, key: Any) -> Any:
         if key == () or key is Ellipsis:
-            return self if key == () else wrapping.wrap(native(self), self._kind)
+            return self if key == () else wrapping.wrap(views.expose(self), self._kind)
         raise IndexError("invalid index to scalar variable.")
 
     def __iter__(self) -> NoReturn:

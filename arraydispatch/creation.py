@@ -44,7 +44,7 @@ def _filled(shape: Any, value: Any, dtype: Any, by_numpy: Callable[..., Any] | N
         raise ValueError("negative dimensions are not allowed")
     with backend.within():
         made = backend.prim.full(tuple(int(n) for n in size), dtypes.cast_scalar(value, wanted), wanted, device)
-    return Array(made, backend.kind(wanted))
+    return Array(made, backend.kind(wanted), True)
 
 
 def events_left(dtype: np.dtype[Any]) -> None:
@@ -68,7 +68,7 @@ def _moved(host: Any) -> Any:
     value = conversion.upload(
         backend, host.astype(wanted, copy=False), device, "made by NumPy", copy=host.base is not None
     )
-    return Array(value, backend.kind(wanted))
+    return Array(value, backend.kind(wanted), True)
 
 
 def zeros(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:

@@ -12,7 +12,7 @@ with the number of view steps: a view of a view has the same root.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -34,32 +34,42 @@ class Handle:
         Backend and dtype.
     _root : Handle or None
         Where the value must be read again from; None for roots and for views that alias natively.
-    _seen : native array or None
-        The root's value when ``_v`` was read.
+    _seen : int
+        The root's number of writes when ``_v`` was read.
     _ghost : ndarray or None
         Made on demand.
     _base : Handle or None
         The root, as ``ndarray.base`` has it; None for a root.
+    _owned : bool
+        On an immutable backend, of a root: the value's buffer was made by a kernel of ours and nobody else can see it, so
+        an update may reuse it. Python's reference count could not tell: ``device_put`` and ``addressable_data`` alias
+        without changing it. :func:`expose` takes the bit away.
+    _writes : int
+        Number of writes to a root.
     """
 
-    __slots__ = ("__weakref__", "_base", "_ghost", "_kind", "_root", "_seen", "_v")
+    __slots__ = ("__weakref__", "_base", "_ghost", "_kind", "_owned", "_root", "_seen", "_v", "_writes")
 
     _v: Native
     _kind: Kind
     _root: Handle | None
-    _seen: Native
+    _seen: int
+    _owned: bool
+    _writes: int
     _ghost: Ghost | None
     _base: Handle | None
 
-    def __init__(self, value: Native, kind: Kind) -> None:
+    def __init__(self, value: Native, kind: Kind, owned: bool = False) -> None:
         self._v = value
         self._kind = kind
+        self._owned = owned
         self._root = None
         self._ghost = None
         self._base = None
+        self._writes = 0
 
 
-wrapper: Callable[[Native, Kind], Any] = Handle
+wrapper: Callable[..., Any] = Handle
 """The class that views are made of: handed in by the array layer."""
 
 
@@ -71,12 +81,37 @@ def native(a: Handle) -> Native:
     root = a._root
     if root is None:
         return a._v
-    value = root._v
-    if a._seen is not value or value is None:
+    if a._seen != root._writes:
         a._v = _read(a, root)
-        # On a mutable backend the root changes in place, so its identity proves nothing: read again next time.
-        a._seen = None if a._kind.backend.mutable else value
+        # On a mutable backend the root changes without our knowing: read again next time.
+        a._seen = _NEVER if a._kind.backend.mutable else root._writes
     return a._v
+
+
+_NEVER = -1
+
+
+def expose(a: Handle) -> Native:
+    """The native value, for somebody else to keep: its buffer is no longer ours alone."""
+    owner(a)._owned = False
+    return native(a)
+
+
+def keep_apart(arrays: Iterable[Any], results: Any) -> None:
+    """Take the ownership bit from arrays whose buffer a function's native results share."""
+    for a in arrays:
+        if isinstance(a, Handle):
+            root = owner(a)
+            if root._owned and not root._kind.backend.mutable and _shares(root._kind.backend, root._v, results):
+                root._owned = False
+        elif isinstance(a, list | tuple):
+            keep_apart(a, results)
+
+
+def _shares(backend: Backend, value: Native, results: Any) -> bool:
+    if isinstance(results, list | tuple):
+        return any(_shares(backend, value, r) for r in results)
+    return backend.is_native(results) and backend.may_share(results, value)
 
 
 def ghost(a: Handle) -> Ghost:
@@ -177,7 +212,7 @@ def derive(a: Handle, view_ghost: Ghost) -> Any:
             return made
     made = wrapper(None, kind)
     made._root = made._base = root
-    made._seen = None
+    made._seen = _NEVER
     made._ghost = view_ghost
     return made
 
@@ -222,8 +257,11 @@ def derive_native(a: Handle, value: Native) -> Any:
 # -- writing ---------------------------------------------------------------------------------------------------------
 
 
-def assign(a: Handle, value: Native) -> None:
-    """Overwrite the whole array with a native value of its shape and dtype, through to its root."""
+def assign(a: Handle, value: Native, fresh: bool = False) -> None:
+    """Overwrite the whole array with a native value of its shape and dtype, through to its root.
+
+    ``fresh``: the value's buffer was made by a kernel of ours and is seen by nobody else.
+    """
     backend = a._kind.backend
     root = a._root
     if backend.mutable:
@@ -235,10 +273,14 @@ def assign(a: Handle, value: Native) -> None:
             backend.fill(alias, backend.prim.flip(value, flips))
     elif root is None:
         a._v = value
+        a._owned = fresh
+        a._writes += 1
     else:
-        offset, shape, strides = _placement(ghost(a), ghost(root))
+        program = compile_view(ghost(root).shape, *_placement(ghost(a), ghost(root)))
         with backend.within():
-            root._v = compile_view(ghost(root).shape, offset, shape, strides).write(backend, root._v, value)
+            root._v = program.write(backend, root._v, value, root._owned)
+        root._owned = not program.whole or fresh
+        root._writes += 1
 
 
 # -- compiling a description -------------------------------------------------------------------------------------------
@@ -281,8 +323,13 @@ class ViewProgram(NamedTuple):
             x = prim.broadcast_to(x, self.shape)
         return x
 
-    def write(self, backend: Backend, root: Native, value: Native) -> Native:
-        """The root's value with the view's elements replaced."""
+    @property
+    def whole(self) -> bool:
+        """Whether the view is all of the root, in some order."""
+        return self.gather is None and self.sliced == self.factors
+
+    def write(self, backend: Backend, root: Native, value: Native, donate: bool = False) -> Native:
+        """The root's value with the view's elements replaced; ``donate``: the root's buffer may be reused."""
         prim = backend.prim
         if self.gather is not None:
             where = backend.from_numpy(self.gather.reshape(-1), backend.device_of(root))
@@ -301,7 +348,7 @@ class ViewProgram(NamedTuple):
         if self.sliced == self.factors:  # the whole root
             return x if self.factors == self.root_shape else prim.reshape(x, self.root_shape)
         if self.factors == self.root_shape:
-            return prim.slice_update(root, self.key, x)
+            return backend.slice_update(root, self.key, x, donate)
         return prim.reshape(prim.slice_update(prim.reshape(root, self.factors), self.key, x), self.root_shape)
 
 

@@ -345,13 +345,17 @@ class Backend:
         """Overwrite ``a`` in place with ``value`` of its shape and dtype. Mutable backends only."""
         raise NotImplementedError
 
+    def slice_update(self, a: Native, key: tuple[slice, ...], value: Native, donate: bool) -> Native:
+        """The primitive; ``donate``: nobody else can see the buffer of ``a``, which may be reused."""
+        return self.prim.slice_update(a, key, value)
+
     def strided(self, a: Native, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Native:
         """An aliasing view of a mutable native array, in elements from its first one; no negative strides."""
         raise NotImplementedError
 
     def may_share(self, a: Native, b: Native) -> bool:
-        """Whether two native arrays of a mutable backend may share memory."""
-        return False
+        """Whether two native arrays may share memory."""
+        return True
 
     def compute_dtype(self, ufunc: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any]:
         """The dtype in which the library computes a loop whose own dtype has no kernel; ``dtype`` itself if it has."""

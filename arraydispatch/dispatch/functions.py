@@ -74,6 +74,8 @@ def _plainly(entry: Entry, func: Any, args: tuple[Any, ...], kwargs: dict[str, A
         return host.call(func, args, kwargs, backend, str(unsupported))
     if events.tap is not None:
         events.tap.call(func, backend.name, entry.kind, "", perf_counter() - start)
+    if not backend.mutable:
+        views.keep_apart(args[:1], result)
     return wrapping.wrap_result(result, backend, spec.returns, None)
 
 
@@ -125,6 +127,8 @@ def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str,
     precision = settings.current_precision() if out is None else None
     natives, keywords = _natives(args, kwargs, backend, precision, spec.min_bits)
     result = entry.run(namespace(backend), *natives, **keywords)  # type: ignore[misc]
+    if not backend.mutable:
+        views.keep_apart((*args, *kwargs.values()), result)
     if out is not None:
         return _write(out, result, backend)
     return wrapping.wrap_result(result, backend, spec.returns, precision)
@@ -224,6 +228,8 @@ def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
     wrapping.check_writeable(target)
     natives, keywords = _natives(args, kwargs, backend, None, 16)
     new = entry.run(namespace(backend), *natives, **keywords)  # type: ignore[misc]
+    if not backend.mutable:
+        views.keep_apart((*args, *kwargs.values()), new)
     views.assign(target, new)
     return None
 

@@ -71,7 +71,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
 
     def to_host(x: Any, written: bool = False) -> Any:
         if isinstance(x, Handle):
-            host = conversion.download(x._kind.backend, native(x), f"{name_of(target)} runs on the host")
+            host = conversion.download(x._kind.backend, views.expose(x), f"{name_of(target)} runs on the host")
             if written:
                 wrapping.check_writeable(x)
                 host = host.copy()

@@ -113,6 +113,8 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
     else:
         with scope():
             result = indexing.getitem(xp, x, _native_key(key, backend, backend.device_of(x)))
+    if not backend.mutable:
+        views.keep_apart((a,), result)
     return wrapping.wrap(result, a._kind)
 
 
@@ -146,8 +148,12 @@ def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
         if 0 in place.shape:
             _value(value, a, place.shape, backend)
             return
+        if isinstance(value, Handle) and _is_already_there(value, a, place):
+            return
         target = a if place.shape == ghost(a).shape and place.strides == ghost(a).strides else views.derive(a, place)
         views.assign(target, _value(value, a, place.shape, backend))
+        if not backend.mutable:
+            views.keep_apart((value,), views.owner(a)._v)
         return
     x = native(a)
     device = backend.device_of(x)
@@ -155,6 +161,18 @@ def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
     new = indexing.setitem(namespace(backend), x, _native_key(key, backend, device), source)
     if not (backend.mutable and a._root is None and backend.may_share(new, a._v)):
         views.assign(a, new)
+
+
+def _is_already_there(value: Handle, a: Handle, place: views.Ghost) -> bool:
+    """``x[key] += y`` ends in ``x[key] = x[key]``: Python assigns the view that was written in place."""
+    if value._base is None or views.owner(value) is not views.owner(a):
+        return False
+    held = ghost(value)
+    return (
+        held.shape == place.shape
+        and held.strides == place.strides
+        and held.__array_interface__["data"][0] == place.__array_interface__["data"][0]
+    )
 
 
 def _source(value: Any, a: Handle, backend: Backend) -> Any:

@@ -65,8 +65,8 @@ def binary_operator(
         except Exception as error:  # noqa: BLE001 -- raised again, as NumPy would say it
             return _failed(error, ufunc, a, b, (x, y))
         if result.ndim:
-            return views.wrapper(result, plan.out)  # type: ignore[arg-type]
-        return wrapping.scalar(result, plan.out)  # type: ignore[arg-type]
+            return views.wrapper(result, plan.out, True)
+        return wrapping.scalar(result, plan.out)
 
     return operator
 
@@ -239,10 +239,10 @@ def _run(plan: Plan, ufunc: np.ufunc, operands: tuple[Any, ...], backend: Backen
         tap.call(ufunc, backend.name, plan.kind, "", perf_counter() - start)
     if ufunc.nout == 1:
         if result.ndim:
-            return views.wrapper(result, plan.out)  # type: ignore[arg-type]
-        return wrapping.scalar(result, plan.out)  # type: ignore[arg-type]
+            return views.wrapper(result, plan.out, True)
+        return wrapping.scalar(result, plan.out)
     return tuple(
-        views.wrapper(r, k) if backend.shape_of(r) else wrapping.scalar(r, k) for r, k in zip(result, plan.kinds)
+        views.wrapper(r, k, True) if backend.shape_of(r) else wrapping.scalar(r, k) for r, k in zip(result, plan.kinds)
     )
 
 
@@ -321,7 +321,7 @@ def _into(outs: tuple[Any, ...], result: Any, backend: Backend, casting: str, pr
     made = [
         wrapping.wrap_result(r, backend, "scalar", precision)
         if out is None
-        else wrapping.write_out(out, r, backend, casting)
+        else wrapping.write_out(out, r, backend, casting, fresh=True)
         for out, r in zip(outs, results)
     ]
     return made[0] if len(made) == 1 else tuple(made)

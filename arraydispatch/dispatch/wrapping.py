@@ -158,7 +158,7 @@ def wrap_result(value: Any, backend: Backend, returns: Returns, precision: setti
     return value
 
 
-def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_kind") -> Any:
+def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_kind", fresh: bool = False) -> Any:
     """Write a native result into ``out=`` (an array of ours, or an ndarray) and return that same object."""
     have = backend.dtype_of(value)
     want = out.dtype
@@ -169,7 +169,7 @@ def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_ki
     if isinstance(out, Handle):
         check_writeable(out)
         if out._kind.backend is backend:
-            views.assign(out, backend.prim.astype(value, want))
+            views.assign(out, backend.prim.astype(value, want), fresh)
         else:
             views.assign(out, conversion.download(backend, value, "out= is a NumPy-held array").astype(want))
     else:

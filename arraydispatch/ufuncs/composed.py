@@ -155,7 +155,7 @@ def log10(xp: XP, x: Any) -> Any:
     return xp.multiply(xp.log(x), 1.0 / math.log(10.0))
 
 
-_LAYOUT = {8: (52, 1023, np.dtype(np.int64)), 4: (23, 127, np.dtype(np.int32))}
+_LAYOUT: dict[int, tuple[int, int, Any]] = {8: (52, 1023, np.dtype(np.int64)), 4: (23, 127, np.dtype(np.int32))}
 """Item size of a float -> bits of its fraction, bias of its exponent, the integer of its size (IEEE 754)."""
 
 

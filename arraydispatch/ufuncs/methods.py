@@ -31,6 +31,7 @@ class Bound:
         self.backend = backend
 
     def __call__(self, *operands: Any, where: Any = True, dtype: Any = None, casting: str = "same_kind") -> Any:
+        """Run the ufunc; NumPy itself runs it if no operand is an array."""
         backend, ufunc = self.backend, self.ufunc
         dtype_of, kind, is_native = backend.dtype_of, backend.kind, backend.is_native
         keys: list[Any] = []

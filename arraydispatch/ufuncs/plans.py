@@ -36,7 +36,7 @@ class Plan:
     kinds : tuple of Kind
         Kind of each output.
     out : Kind
-        The first of them.
+        The first of them (None if the plan is a host plan).
     kind : {"native", "composed", "host"}
         The class of the call.
     kernel : callable or None
@@ -51,7 +51,7 @@ class Plan:
         self.kernel: Run | None = None
         self.run = run
         self.kinds = kinds
-        self.out = kinds[0] if kinds else None
+        self.out: Any = kinds[0] if kinds else None
         self.kind = kind
         self.reason = reason
 

@@ -29,7 +29,7 @@ _DTYPES = frozenset(
 
 
 def _wide_types() -> AbstractContextManager[Any]:
-    return jax.enable_x64(True)  # type: ignore[no-any-return]
+    return jax.enable_x64(True)
 
 
 _stage = kernel(lambda x: x)
@@ -83,13 +83,13 @@ class JaxBackend(Backend):
     # -- properties of a native value ------------------------------------------------------------------------------
 
     def dtype_of(self, a: Array) -> np.dtype[Any]:
-        return a.dtype  # type: ignore[no-any-return]
+        return a.dtype
 
     def holds(self, dtype: np.dtype[Any]) -> bool:
         return dtype in _DTYPES
 
     def shape_of(self, a: Array) -> tuple[int, ...]:
-        return a.shape  # type: ignore[no-any-return]
+        return a.shape
 
     def device_of(self, a: Array) -> Any:
         return None if isinstance(a, jax.core.Tracer) else a.device  # a sharding, where it has several
@@ -208,6 +208,19 @@ class JaxBackend(Backend):
         return any(key.__name__ == feature for table in (self.UFUNCS, self.OVERRIDES) for key in table)
 
     # -- hooks ------------------------------------------------------------------------------------------------------
+
+    def slice_update(self, a: Array, key: tuple[slice, ...], value: Array, donate: bool) -> Array:
+        if donate and not isinstance(a, jax.core.Tracer):
+            return primitives.slice_update_donated(a, key, value)
+        return primitives.slice_update(a, key, value)
+
+    def may_share(self, a: Array, b: Array) -> bool:
+        """Outputs are whole buffers, so two arrays share memory where they begin at one address."""
+        if isinstance(a, jax.core.Tracer) or isinstance(b, jax.core.Tracer):
+            return True
+        if len(a.devices()) > 1 or len(b.devices()) > 1:
+            return True
+        return bool(a.unsafe_buffer_pointer() == b.unsafe_buffer_pointer())
 
     def adopt_wrapper(self, wrapper: type) -> None:
         """Native functions take the wrapper: jitted ones as a pytree of its native array, the others by `__jax_array__`.

@@ -31,7 +31,7 @@ def kernel(function: Callable[..., Any], static: tuple[int, ...] = (), **options
         inputs = {id(leaf) for leaf in jax.tree.leaves([a for i, a in enumerate(args) if i not in static])}
         return jax.tree.map(lambda out: jnp.copy(out) if id(out) in inputs else out, function(*args))
 
-    return jax.jit(fresh, static_argnums=static, **options)  # type: ignore[no-any-return]
+    return jax.jit(fresh, static_argnums=static, **options)
 
 
 def wide(function: Callable[..., Any]) -> Callable[..., Any]:

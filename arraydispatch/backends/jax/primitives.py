@@ -99,9 +99,9 @@ _IN_BOUNDS = "promise_in_bounds"  # the caller has checked; JAX's own modes clam
 @cache
 def _on(device: Any, function: Callable[..., Array], static: tuple[int, ...]) -> Callable[..., Array]:
     if device is None:
-        return jax.jit(function, static_argnums=static)  # type: ignore[no-any-return]
+        return jax.jit(function, static_argnums=static)
     sharding = jax.sharding.SingleDeviceSharding(device) if isinstance(device, jax.Device) else device
-    return jax.jit(function, static_argnums=static, out_shardings=sharding)  # type: ignore[no-any-return]
+    return jax.jit(function, static_argnums=static, out_shardings=sharding)
 
 
 def _full(value: Array, shape: tuple[int, ...]) -> Array:

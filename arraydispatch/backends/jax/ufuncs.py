@@ -50,7 +50,7 @@ def _derived_from(reference: Kernel) -> Callable[[Kernel], Kernel]:
         def _(primals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tuple[Array, Array]:
             return function(*primals), jax.jvp(reference, primals, tangents)[1]
 
-        return function  # type: ignore[no-any-return]
+        return function
 
     return decorate
 

@@ -69,13 +69,13 @@ class NumpyBackend(Backend):
     # -- properties of a native value ------------------------------------------------------------------------------
 
     def dtype_of(self, a: Array) -> np.dtype[Any]:
-        return a.dtype  # type: ignore[no-any-return]
+        return a.dtype
 
     def holds(self, dtype: np.dtype[Any]) -> bool:
         return True
 
     def shape_of(self, a: Array) -> tuple[int, ...]:
-        return a.shape  # type: ignore[no-any-return]
+        return a.shape
 
     def device_of(self, a: Array) -> Any:
         return "cpu"

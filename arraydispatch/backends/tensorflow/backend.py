@@ -257,6 +257,14 @@ class TensorFlowBackend(Backend):
 
     # -- hooks ------------------------------------------------------------------------------------------------------
 
+    def slice_update(self, a: Tensor, key: tuple[slice, ...], value: Tensor, donate: bool) -> Tensor:
+        return (primitives.slice_update_donated if donate else primitives.slice_update)(a, key, value)
+
+    def may_share(self, a: Tensor, b: Tensor) -> bool:
+        if not (self.on_cpu(a) and self.on_cpu(b)):
+            return True
+        return bool(np.may_share_memory(self.to_numpy(a), self.to_numpy(b)))
+
     def adopt_wrapper(self, wrapper: type) -> None:
         """Register how the wrapper becomes a tensor: the one inside, in no other dtype than its own."""
 
