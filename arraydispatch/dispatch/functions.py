@@ -71,7 +71,14 @@ def _plainly(entry: Entry, func: Any, args: tuple[Any, ...], kwargs: dict[str, A
             with scope():
                 result = entry.bound(native(args[0]), *args[1:], **kwargs)  # type: ignore[misc]
     except Unsupported as unsupported:
-        return host.call(func, args, kwargs, backend, str(unsupported))
+        reason = str(unsupported)
+    else:
+        return _finish(entry, func, args, result, backend, start)
+    return host.call(func, args, kwargs, backend, reason)  # outside `except`: what NumPy raises has no context of ours
+
+
+def _finish(entry: Entry, func: Any, args: tuple[Any, ...], result: Any, backend: Backend, start: float) -> Any:
+    spec: Spec = entry.spec  # type: ignore[assignment]
     if events.tap is not None:
         events.tap.call(func, backend.name, entry.kind, "", perf_counter() - start)
     if not backend.mutable:
@@ -113,10 +120,12 @@ def _general(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             with with_scope():
                 result = _MODES[mode](entry, entry.spec, args, kwargs, backend)
     except Unsupported as unsupported:
-        return host.call(func, args, kwargs, backend, str(unsupported))
-    if tap is not None and mode != "meta":
-        tap.call(func, backend.name, "view" if mode == "view" else entry.kind, "", perf_counter() - start)
-    return result
+        reason = str(unsupported)
+    else:
+        if tap is not None and mode != "meta":
+            tap.call(func, backend.name, "view" if mode == "view" else entry.kind, "", perf_counter() - start)
+        return result
+    return host.call(func, args, kwargs, backend, reason)
 
 
 # -- the modes of a spec -------------------------------------------------------------------------------------------------

@@ -66,9 +66,11 @@ def getitem(a: Handle, key: Any) -> Any:
     else:
         backend = a._kind.backend
         try:
-            result, kind = _gather(a, key, backend), "native"
+            result, kind, reason = _gather(a, key, backend), "native", ""
         except Unsupported as unsupported:
-            return host.call(np.ndarray.__getitem__, (a, key), {}, backend, str(unsupported))
+            kind, reason = "host", str(unsupported)
+        if kind == "host":  # outside `except`: what NumPy raises has no context of ours
+            return host.call(np.ndarray.__getitem__, (a, key), {}, backend, reason)
     if tap is not None:
         tap.call("__getitem__", a._kind.backend.name, kind, "", time.perf_counter() - start)
     return result

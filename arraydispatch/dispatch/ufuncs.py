@@ -62,22 +62,20 @@ def binary_operator(
                 start = perf_counter()
                 result = plan.run(x, y)
                 events.tap.call(ufunc, plan.out.backend.name, plan.kind, "", perf_counter() - start)
-        except Exception as error:  # noqa: BLE001 -- raised again, as NumPy would say it
-            return _failed(error, ufunc, a, b, (x, y))
-        if result.ndim:
-            return views.wrapper(result, plan.out, True)
-        return wrapping.scalar(result, plan.out)
+        except Unsupported as unsupported:
+            reason = str(unsupported)
+        except Exception:
+            backend = a._kind.backend if isinstance(a, Handle) else b._kind.backend
+            wrapping.check_operands((x, y), backend)
+            raise
+        else:
+            if result.ndim:
+                return views.wrapper(result, plan.out, True)
+            return wrapping.scalar(result, plan.out)
+        backend = a._kind.backend if isinstance(a, Handle) else b._kind.backend
+        return host.call(ufunc, (a, b), {}, backend, reason)
 
     return operator
-
-
-def _failed(error: Exception, ufunc: np.ufunc, a: Any, b: Any, natives: tuple[Any, Any]) -> Any:
-    """What a kernel's error becomes: a host call if it is unsupported, NumPy's error if the shapes do not fit."""
-    backend = a._kind.backend if isinstance(a, Handle) else b._kind.backend
-    if isinstance(error, Unsupported):
-        return host.call(ufunc, (a, b), {}, backend, str(error))
-    wrapping.check_operands(natives, backend)
-    raise error
 
 
 def reflected_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
@@ -203,8 +201,9 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         with backend.within():
             return _general(ufunc, method, inputs, kwargs, outs, where, backend)
     except Unsupported as unsupported:
-        bound = ufunc if method == "__call__" else getattr(ufunc, method)
-        return host.call(bound, inputs, kwargs, backend, str(unsupported))
+        reason = str(unsupported)
+    bound = ufunc if method == "__call__" else getattr(ufunc, method)
+    return host.call(bound, inputs, kwargs, backend, reason)  # outside `except`: NumPy's errors have no context of ours
 
 
 def _quick(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Plan | None, Any, Any]:

@@ -48,6 +48,20 @@ def _integer_product(a: Tensor, b: Tensor) -> Tensor:
     return out.view(dtype) if dtype is torch.uint64 else out.to(dtype)
 
 
+_SAID = {
+    "inv": "Singular matrix",
+    "solve": "Singular matrix",
+    "cholesky": "Matrix is not positive definite",
+    "eigh": "Eigenvalues did not converge",
+    "eigvalsh": "Eigenvalues did not converge",
+    "eig": "Eigenvalues did not converge",
+    "eigvals": "Eigenvalues did not converge",
+    "svd": "SVD did not converge",
+    "svdvals": "SVD did not converge",
+}
+"""NumPy's own words, which programs print."""
+
+
 def _numpy_errors(func: Callable[..., Any]) -> Callable[..., Any]:
     """torch's LinAlgError as NumPy's."""
 
@@ -55,7 +69,7 @@ def _numpy_errors(func: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return func(*args)
         except torch.linalg.LinAlgError as error:
-            raise np.linalg.LinAlgError(str(error)) from error
+            raise np.linalg.LinAlgError(_SAID.get(func.__name__, str(error))) from error
 
     wrapped.__name__ = wrapped.__qualname__ = func.__name__
     wrapped.__doc__ = func.__doc__
