@@ -58,7 +58,7 @@ def use(
         For an option the backend does not have.
     """
     chosen = default_backend() if name is None else _backend(name)
-    bits = settings.default.precision if precision is _KEEP else settings.check_precision(precision)
+    bits = settings.default.rules.precision if precision is _KEEP else settings.check_precision(precision)
     settings.check_held(bits, chosen)
     if execution is not _KEEP and execution != "eager":
         raise ValueError(f"execution {execution!r} is not available; choose 'eager'.")
@@ -70,7 +70,7 @@ def use(
     if options:
         chosen.configure(**options)
     settings.default.backend = chosen.name
-    settings.default.precision = bits
+    settings.set_default_precision(bits)
     if place is not None:
         settings.default.devices[chosen.name] = place
     return chosen
@@ -338,7 +338,7 @@ def set_precision(bits: Any) -> None:
     """Set the process default of the precision."""
     checked = settings.check_precision(bits)
     settings.check_held(checked, default_backend())
-    settings.default.precision = checked
+    settings.set_default_precision(checked)
 
 
 def get_precision() -> settings.Precision:

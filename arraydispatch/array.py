@@ -24,6 +24,7 @@ __all__ = ["Array", "Scalar"]
 _binary, _inplace, _unary = ufuncs.binary_operator, ufuncs.inplace_operator, ufuncs.unary_operator
 _FAST = ufuncs.FAST
 _call = functions.call
+_reduce_all = functions.reduce_all
 _reflected = ufuncs.reflected_operator
 
 
@@ -31,6 +32,8 @@ def _method(func: Any) -> Callable[..., Any]:
     """An ndarray method that is the NumPy function of the same parameters."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not args and not kwargs and func in self._kind.whole:
+            return _reduce_all(func, self)
         return _call(func, (self, *args), kwargs)
 
     method.__name__ = func.__name__
@@ -174,6 +177,8 @@ class Array(Handle):
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if len(types) == 1:  # nobody else to ask
+            if not kwargs and len(args) == 1 and func in self._kind.whole:
+                return _reduce_all(func, self)
             return _call(func, args, kwargs)
         return functions.array_function(func, types, args, kwargs)
 

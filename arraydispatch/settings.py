@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Literal
+from functools import cache
+from typing import Any, Literal, NamedTuple
 
 from .backends import loader
 from .backends.base import Backend
@@ -23,26 +24,42 @@ UNSET: Any = object()
 """No override here: the process default holds."""
 
 
+class Rules(NamedTuple):
+    """What every result obeys, in one object, so that a call looks once."""
+
+    precision: Precision
+    scalars: Literal["numpy", "device"]
+
+
+@cache
+def rules(precision: Precision, scalars: Literal["numpy", "device"]) -> Rules:
+    """The one object of these rules."""
+    return Rules(precision, scalars)
+
+
+PLAIN = rules(None, "numpy")
+"""NumPy's own precision, NumPy's own scalars where the device allows them."""
+
+
 class _Defaults:
     """The process defaults."""
 
-    __slots__ = ("backend", "devices", "execution", "fallback", "precision", "scalars")
+    __slots__ = ("backend", "devices", "execution", "fallback", "rules")
 
     def __init__(self) -> None:
         self.backend: str = "numpy"
         self.devices: dict[str, Any] = {}
-        self.precision: Precision = None
         self.fallback: Fallback = "warn"
         self.execution: Execution = "eager"
-        self.scalars: Literal["numpy", "device"] = "numpy"
+        self.rules: Rules = PLAIN
 
 
 default = _Defaults()
 
 _backends: ContextVar[tuple[Backend, ...]] = ContextVar("arraydispatch_backends", default=())
-precision_override: ContextVar[Any] = ContextVar("arraydispatch_precision", default=UNSET)
+context_rules: ContextVar[Rules | None] = ContextVar("arraydispatch_rules", default=None)
+"""The rules of the innermost block here, None outside any; read together with ``default.rules`` by every call."""
 _fallback: ContextVar[Any] = ContextVar("arraydispatch_fallback", default=UNSET)
-scalars_override: ContextVar[Any] = ContextVar("arraydispatch_scalars", default=UNSET)
 
 
 # -- backend ---------------------------------------------------------------------------------------------------------
@@ -100,8 +117,17 @@ def check_held(bits: Precision, backend: Backend) -> None:
 
 def current_precision() -> Precision:
     """The precision in force: innermost context, else the process default."""
-    value: Precision = precision_override.get()
-    return default.precision if value is UNSET else value
+    return current_rules().precision
+
+
+def current_rules() -> Rules:
+    """The rules in force: of the innermost context, else the process default."""
+    return context_rules.get() or default.rules
+
+
+def set_default_precision(bits: Precision) -> None:
+    """Set the process default."""
+    default.rules = rules(bits, default.rules.scalars)
 
 
 @contextmanager
@@ -118,7 +144,7 @@ def precision_context(bits: Any) -> Any:
     """A context in which fresh floating results have ``bits``."""
     checked = check_precision(bits)
     check_held(checked, current_backend())
-    return override(precision_override, checked)
+    return override(context_rules, rules(checked, current_rules().scalars))
 
 
 # -- fallback and scalars ------------------------------------------------------------------------------------------------
@@ -164,12 +190,11 @@ class fallback:
 
 def current_scalars() -> Literal["numpy", "device"]:
     """``"numpy"``: scalars on a CPU device are NumPy's own; ``"device"``: always a ``Scalar`` on the device."""
-    value: Literal["numpy", "device"] = scalars_override.get()
-    return default.scalars if value is UNSET else value
+    return current_rules().scalars
 
 
 def scalars_context(where: Literal["numpy", "device"]) -> Any:
     """A context that forces device scalars on the CPU too, as an accelerator's user gets them."""
     if where not in ("numpy", "device"):
         raise ValueError(f"{where!r} is not a place for scalars; choose 'numpy' or 'device'.")
-    return override(scalars_override, where)
+    return override(context_rules, rules(current_rules().precision, where))

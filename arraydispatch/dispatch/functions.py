@@ -13,13 +13,12 @@ from ..backends import loader
 from ..backends.base import Backend, Unsupported
 from ..errors import HostFallbackError
 from ..registry import Entry, Spec, namespace, resolve
-from ..settings import UNSET, precision_override
+from ..settings import PLAIN, context_rules
 from ..ufuncs.plans import whole_plan
 from ..views import Handle, native
 from . import host, wrapping
 
 _defaults = settings.default
-_scalars = settings.scalars_override
 _NUMPY_FUNCTION = np.ndarray.__array_function__
 
 
@@ -34,42 +33,53 @@ def array_function(func: Any, types: Collection[type], args: tuple[Any, ...], kw
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a NumPy function on arguments of which at least one is an array of ours."""
     first = args[0] if args else None
-    if isinstance(first, Handle):
-        precision = precision_override.get()
-        if precision is UNSET:
-            precision = _defaults.precision
-        if precision is None:
-            kind = first._kind
-            if not kwargs and len(args) == 1 and events.tap is None and func in kind.whole:
-                run, out = kind.whole[func]
-                value = run(first._v if first._root is None else native(first))
-                where = _scalars.get()
-                if where is UNSET and _defaults.scalars == "numpy":
-                    made = out.scalar(value)
-                    if made is not None:
-                        return made
-                return wrapping.scalar(value, out)
-            if _plain(args, kwargs):
-                backend: Backend = kind.backend
-                entry = backend.entries.get(func)
-                if entry is not None and entry.plain and len(args) <= entry.most:
-                    return _plainly(entry, func, args, kwargs, backend)
+    backend = first._kind.backend if isinstance(first, Handle) else _backend_of_all(first)
+    if backend is not None and _plain(args, kwargs) and (context_rules.get() or _defaults.rules).precision is None:
+        entry = backend.entries.get(func)
+        if entry is not None and entry.plain and len(args) <= entry.most:
+            return _plainly(entry, func, args, kwargs, backend)
     return _general(func, args, kwargs)
 
 
+def _backend_of_all(first: Any) -> Backend | None:
+    """The backend of a list or tuple of nothing but arrays of one backend (``np.concatenate((a, b))``), else None."""
+    if type(first) not in (list, tuple) or not first or not isinstance(first[0], Handle):
+        return None
+    backend = first[0]._kind.backend
+    for x in first:
+        if not isinstance(x, Handle) or x._kind.backend is not backend:
+            return None
+    return backend
+
+
+def reduce_all(func: Any, a: Handle) -> Any:
+    """``np.sum(a)`` and its like, for which ``a`` 's kind has a plan."""
+    if events.tap is not None or (context_rules.get() or _defaults.rules) is not PLAIN:
+        return call(func, (a,), {})
+    run, out = a._kind.whole[func]
+    value = run(a._v if a._root is None else native(a))
+    made = out.scalar(value)
+    return wrapping.scalar_class(value, out) if made is None else made
+
+
 def _plainly(entry: Entry, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """A call of which the first argument is the only array, under NumPy's own precision."""
+    """A call of which the first argument is the only one with arrays, under NumPy's own precision."""
     spec: Spec = entry.spec  # type: ignore[assignment]
-    if spec.whole is not None:
-        whole_plan(func, spec.whole, args[0]._kind)
+    first = args[0]
+    if isinstance(first, Handle):
+        if spec.whole is not None:
+            whole_plan(func, spec.whole, first._kind)
+        first = first._v if first._root is None else native(first)
+    else:
+        first = [native(x) for x in first]
     start = perf_counter()
     scope = backend.scope if backend.scoped else None
     try:
         if scope is None:
-            result = entry.bound(native(args[0]), *args[1:], **kwargs)  # type: ignore[misc]
+            result = entry.bound(first, *args[1:], **kwargs)  # type: ignore[misc]
         else:
             with scope():
-                result = entry.bound(native(args[0]), *args[1:], **kwargs)  # type: ignore[misc]
+                result = entry.bound(first, *args[1:], **kwargs)  # type: ignore[misc]
     except Unsupported as unsupported:
         reason = str(unsupported)
     else:

@@ -16,7 +16,7 @@ from .. import conversion, dtypes, events, settings, views
 from ..backends import loader
 from ..backends.base import Backend, Kind, Unsupported
 from ..registry import namespace
-from ..settings import UNSET, precision_override
+from ..settings import context_rules
 from ..ufuncs import Bound, Plan, plan_for
 from ..ufuncs.methods import casting_error
 from ..ufuncs.plans import PLANS
@@ -36,12 +36,11 @@ def binary_operator(
 ) -> Callable[[Any, Any], Any]:
     """``__add__`` for a ufunc of two operands; ``slow`` does what has no plan yet."""
     plans = PLANS.setdefault(ufunc, {})
+    find, inside = plans.get, context_rules.get
     otherwise = _binary if slow is None else slow
 
     def operator(a: Any, b: Any) -> Any:
-        precision = precision_override.get()
-        if precision is UNSET:
-            precision = _defaults.precision
+        rules = inside() or _defaults.rules
         if isinstance(a, Handle):
             left: Any = a._kind
             x = a._v if a._root is None else native(a)
@@ -52,7 +51,7 @@ def binary_operator(
             y = b._v if b._root is None else native(b)
         else:
             right, y = type(b), b
-        plan = plans.get((left, right, precision))
+        plan = find((left, right, rules.precision))
         if plan is None:
             return otherwise(ufunc, a, b)
         try:
@@ -211,9 +210,7 @@ def _quick(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Plan | None, Any, 
     plans = PLANS.get(ufunc)
     if plans is None:
         return None, None, None
-    precision = precision_override.get()
-    if precision is UNSET:
-        precision = _defaults.precision
+    precision = (context_rules.get() or _defaults.rules).precision
     if len(inputs) != 1 or not isinstance(inputs[0], Handle):
         return None, None, None
     (x,) = inputs

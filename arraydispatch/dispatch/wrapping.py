@@ -15,8 +15,6 @@ from ..registry import Returns
 from ..ufuncs.plans import check_shapes
 from ..views import Handle, native
 
-_scalars = settings.scalars_override
-
 scalar_class: Any = None
 """The class of scalars on a device: handed in by the array layer."""
 
@@ -127,8 +125,7 @@ def wrap(value: Native, kind: Kind) -> Any:
 
 def scalar(value: Native, kind: Kind) -> Any:
     """What NumPy's scalar results become: NumPy's own scalar on a CPU device, else a ``Scalar`` on the device."""
-    where = _scalars.get()
-    if where == "numpy" or (where is settings.UNSET and settings.default.scalars == "numpy"):
+    if settings.current_rules().scalars == "numpy":
         made = kind.scalar(value)
         if made is not None:
             return made

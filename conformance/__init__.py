@@ -1,0 +1,1 @@
+"""Runs other projects' own tests on our backends: NumPy's test modules under the launcher."""
