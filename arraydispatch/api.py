@@ -13,7 +13,6 @@ from .backends import loader
 from .backends.base import Backend, Device
 from .dispatch import wrapping
 from .errors import NoBackendFoundError
-from .registry import namespace
 from .views import Handle, native
 
 _KEEP: Any = object()
@@ -254,7 +253,7 @@ def _from_sequence(obj: Any, target: Backend, place: Device | None, wanted: Any)
     held = wrapping.find_backend(obj) or target
     with held.within():
         rows = wrapping.to_native(obj, held, wrapping.device_among(obj, held))
-        stacked = namespace(held).asarray(rows)
+        stacked = held.xp.asarray(rows)
         have = held.dtype_of(stacked)
         to = dtypes.apply_precision(have if wanted is None else wanted, settings.current_precision())
         made = Array(held.prim.astype(stacked, to), held.kind(to))

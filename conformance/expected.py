@@ -68,7 +68,9 @@ def read(path: Path) -> Expectations:
         if not test or not reason:
             raise Usage(f"{where}: a line must read 'module::test  # reason', two spaces before the '#'.")
         if test.partition("::")[0] not in MODULES:
-            raise Usage(f"{where}: {test.partition('::')[0]!r} is none of the modules that are run; check the spelling.")
+            raise Usage(
+                f"{where}: {test.partition('::')[0]!r} is none of the modules that are run; check the spelling."
+            )
         table, key = (found.families, test[:-3]) if test.endswith("[*]") else (found.exact, test)
         if key in table:
             raise Usage(f"{where}: {test!r} is there twice; keep one of the lines.")

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +34,11 @@ PRIVATE = (
 )
 """NumPy's tests import public functions from these too; users do not, so the launcher has no facade for them."""
 
-_MESSAGE = 500
+_MESSAGE = 500  # characters of an error
 _FRAMES = 4
-# Adoption moves an ndarray that a test makes in a way no launcher sees, so the paths here are short.
+_RUNNER = ("_pytest/", "pluggy/")
 _SITE = f"{os.sep}site-packages{os.sep}"
+_HERE = Path(__file__).parents[1].name
 
 
 def test_name(nodeid: str) -> str:
@@ -95,7 +96,7 @@ class Reporter:
         self._tell(event="start", test=test_name(nodeid), at=time.time())
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
         """Note the error of a failing phase, and where in our code it happened."""
         report: Any = yield
         if report.failed and call.excinfo is not None and item.nodeid not in self._failures:
@@ -105,7 +106,7 @@ class Reporter:
                 "error": f"{type(error).__name__}: {text}"[:_MESSAGE],
                 "place": _place(call.excinfo),
             }
-        return report  # noqa: B901 -- pytest's wrapper protocol
+        return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Add up the three phases of a test."""
@@ -139,16 +140,18 @@ class Reporter:
 
 
 def _short(path: str) -> str:
-    at = path.rfind(_SITE)
-    if at >= 0:
-        return path[at + len(_SITE) :]
-    parts = path.split(os.sep)
-    return "/".join(parts[parts.index("arraydispatch") :]) if "arraydispatch" in parts else parts[-1]
+    """A path from its package on: where this machine keeps the package tells nobody anything."""
+    for root in (_SITE, f"{os.sep}{_HERE}{os.sep}"):
+        _, found, rest = path.rpartition(root)
+        if found:
+            return rest.replace(os.sep, "/")
+    return path.rpartition(os.sep)[2]
 
 
 def _place(error: pytest.ExceptionInfo[BaseException]) -> str:
-    """The innermost frames of ours and of the test, which tell one cause from another."""
+    """The innermost frames, which tell one cause from another."""
     frames = [f"{_short(str(entry.path))}:{entry.lineno + 1}:{entry.name}" for entry in error.traceback]
+    frames = [frame for frame in frames if not frame.startswith(_RUNNER)]
     return " < ".join(reversed(frames[-_FRAMES:]))
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import ModuleType
 from typing import Any, ClassVar, Self
 
@@ -191,6 +192,14 @@ class Backend:
         self._kinds: dict[Any, Kind] = {}
         self.entries: dict[Any, Any] = {}
         """NumPy function -> resolved entry; filled by the registry."""
+
+    resolver: ClassVar[Callable[[Backend], Any]]
+    """What makes :attr:`xp`; the registry, which stands above this module, puts its own here."""
+
+    @cached_property
+    def xp(self) -> Any:
+        """NumPy's functions on this backend's native arrays: :class:`arraydispatch.registry.XP`."""
+        return type(self).resolver(self)
 
     # -- identity ------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from .. import dtypes, events, settings, views
 from ..backends import loader
 from ..backends.base import Backend, Unsupported
 from ..errors import HostFallbackError
-from ..registry import Entry, Spec, namespace, resolve
+from ..registry import Entry, Spec, resolve
 from ..settings import PLAIN, context_rules
 from ..ufuncs.plans import whole_plan
 from ..views import Handle, native
@@ -145,7 +145,7 @@ def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str,
     args, kwargs, out = _without_out(spec, args, kwargs)
     precision = settings.current_precision() if out is None else None
     natives, keywords = _natives(args, kwargs, backend, precision, spec.min_bits)
-    result = entry.run(namespace(backend), *natives, **keywords)  # type: ignore[misc]
+    result = entry.run(backend.xp, *natives, **keywords)  # type: ignore[misc]
     if not backend.mutable:
         views.keep_apart((*args, *kwargs.values()), result)
     if out is not None:
@@ -156,7 +156,7 @@ def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str,
 def _write(out: Any, result: Any, backend: Backend) -> Any:
     outs = out if isinstance(out, tuple) else (out,)
     results = result if isinstance(result, tuple) else (result,)
-    xp = namespace(backend)
+    xp = backend.xp
     for o, r in zip(outs, results):
         if not isinstance(o, Handle | np.ndarray):
             raise TypeError("return arrays must be of ArrayType")
@@ -246,7 +246,7 @@ def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
         return host.call(spec.func, args, kwargs, backend, "the array written to is held by NumPy")
     wrapping.check_writeable(target)
     natives, keywords = _natives(args, kwargs, backend, None, 16)
-    new = entry.run(namespace(backend), *natives, **keywords)  # type: ignore[misc]
+    new = entry.run(backend.xp, *natives, **keywords)  # type: ignore[misc]
     if not backend.mutable:
         views.keep_apart((*args, *kwargs.values()), new)
     views.assign(target, new)

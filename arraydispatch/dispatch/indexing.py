@@ -10,7 +10,6 @@ import numpy as np
 from .. import conversion, dtypes, events, settings, views
 from ..backends.base import Backend, Unsupported
 from ..functions import indexing
-from ..registry import namespace
 from ..views import Handle, ghost, native
 from . import host, wrapping
 
@@ -101,14 +100,14 @@ def _native_key(key: Any, backend: Backend, device: Any) -> Any:
     if isinstance(key, Handle | np.ndarray):
         return wrapping.to_native(key, backend, device)
     if isinstance(key, list) and wrapping.find_backend(key) is not None:
-        return namespace(backend).asarray(wrapping.to_native(key, backend, device))
+        return backend.xp.asarray(wrapping.to_native(key, backend, device))
     return key
 
 
 def _gather(a: Handle, key: Any, backend: Backend) -> Any:
     wrapping.find_backend((a, key))
     x = native(a)
-    xp = namespace(backend)
+    xp = backend.xp
     scope = backend.scope
     if scope is None:
         result = indexing.getitem(xp, x, _native_key(key, backend, backend.device_of(x)))
@@ -160,7 +159,7 @@ def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
     x = native(a)
     device = backend.device_of(x)
     source = _source(value, a, backend)
-    new = indexing.setitem(namespace(backend), x, _native_key(key, backend, device), source)
+    new = indexing.setitem(backend.xp, x, _native_key(key, backend, device), source)
     if not (backend.mutable and a._root is None and backend.may_share(new, a._v)):
         views.assign(a, new)
 
@@ -184,7 +183,7 @@ def _source(value: Any, a: Handle, backend: Backend) -> Any:
     if isinstance(value, Handle) or (type(value) not in wrapping.PLAIN and backend.is_native(value)):
         return backend.prim.astype(wrapping.to_native(value, backend, device), dtype)
     if isinstance(value, list | tuple) and wrapping.find_backend(value) is not None:
-        stacked = namespace(backend).asarray(wrapping.to_native(value, backend, device))
+        stacked = backend.xp.asarray(wrapping.to_native(value, backend, device))
         return backend.prim.astype(stacked, dtype)
     if isinstance(value, np.ndarray):
         return conversion.upload(backend, value.astype(dtype), device, "assigned into an array")

@@ -15,7 +15,7 @@ import numpy as np
 from .. import conversion, dtypes, events, settings, views
 from ..backends import loader
 from ..backends.base import Backend, Kind, Unsupported
-from ..registry import namespace
+from ..functions.indexing import ufunc_at
 from ..settings import context_rules
 from ..ufuncs import Bound, Plan, plan_for
 from ..ufuncs.methods import casting_error
@@ -277,7 +277,7 @@ def _operands(inputs: tuple[Any, ...], backend: Backend) -> tuple[list[Any], lis
 
 def _from_sequence(x: Any, backend: Backend, device: Any) -> Any:
     if wrapping.find_backend(x) is not None:
-        return namespace(backend).asarray(wrapping.to_native(x, backend, device))
+        return backend.xp.asarray(wrapping.to_native(x, backend, device))
     return wrapping.to_native(np.asarray(x), backend, device)
 
 
@@ -363,7 +363,7 @@ def _masked(result: Any, where: Any, outs: tuple[Any, ...], backend: Backend) ->
     prim = backend.prim
     mask = None
     if where is not True:
-        mask = namespace(backend).asarray(wrapping.to_native(where, backend, backend.device_of(results[0])))
+        mask = backend.xp.asarray(wrapping.to_native(where, backend, backend.device_of(results[0])))
         if backend.dtype_of(mask) != dtypes.BOOL:
             raise TypeError(
                 f"Cannot cast array data from {backend.dtype_of(mask)!r} to dtype('bool') according to the rule 'safe'"
@@ -426,7 +426,7 @@ def _gufunc(
         )
     natives = [_precise(x, backend, precision) for x in natives]
     options.pop("casting", None)
-    return body(namespace(backend), *natives, **options), "native"
+    return body(backend.xp, *natives, **options), "native"
 
 
 def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: int = 16) -> Any:
@@ -453,7 +453,7 @@ def _method(
     bound = Bound(ufunc, backend)
     kind = "native" if ufunc in backend.REDUCE or method == "outer" else "composed"
     if method == "at":
-        return _at(bound, inputs, backend), "composed"
+        return _at(ufunc, inputs, backend), "composed"
     natives, _ = _operands(inputs[:1] if method in ("reduce", "accumulate", "reduceat") else inputs, backend)
     device = wrapping.device_among(inputs, backend)
     x = natives[0] if backend.is_native(natives[0]) else conversion.upload(backend, np.asarray(natives[0]), device)
@@ -480,7 +480,7 @@ def _method(
     return result, kind
 
 
-def _at(bound: Bound, inputs: tuple[Any, ...], backend: Backend) -> Any:
+def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend) -> Any:
     target, indices, *rest = inputs
     if not isinstance(target, Handle):
         raise Unsupported("the array written to is a NumPy array")
@@ -488,6 +488,6 @@ def _at(bound: Bound, inputs: tuple[Any, ...], backend: Backend) -> Any:
     device = backend.device_of(native(target))
     key = wrapping.to_native(indices, backend, device)
     values = [wrapping.to_native(v, backend, device) for v in rest]
-    new = bound.at(native(target), key, *values)
+    new = ufunc_at(backend.xp, ufunc, native(target), key, *values)
     views.assign(target, new)
     return new

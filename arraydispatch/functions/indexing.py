@@ -14,7 +14,9 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from .. import dtypes
-from ..registry import implements
+from ..backends.base import Unsupported
+from ..registry import XP, implements
+from ..ufuncs.methods import Bound, casting_error
 from .advanced_index import element_value, getitem, in_bounds, setitem
 from .operands import (
     BOOL,
@@ -32,7 +34,7 @@ from .operands import (
     upload,
 )
 
-__all__ = ["element_value", "getitem", "in_bounds", "setitem"]
+__all__ = ["element_value", "getitem", "in_bounds", "setitem", "ufunc_at"]
 
 Native = Any
 
@@ -390,3 +392,37 @@ def ravel_multi_index(xp: Any, multi_index: Any, dims: Any, mode: Any = "raise",
         part = xp.multiply(index, radix) if radix != 1 else index
         total = part if total is None else xp.add(total, part)
     return total
+
+
+# -- ufunc.at ----------------------------------------------------------------------------------------------------------
+
+_SCATTER: dict[np.ufunc, str] = {
+    np.add: "add",
+    np.multiply: "multiply",
+    np.maximum: "maximum",
+    np.minimum: "minimum",
+}
+
+
+def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None) -> Native:
+    """The array that ``a`` is after ``ufunc.at(a, indices, b)``: repeated indices accumulate."""
+    prim, backend = xp.prim, xp.backend
+    shape, dtype = xp.shape_of(a), xp.dtype_of(a)
+    size = int(np.prod(shape))
+    places = getitem(xp, prim.reshape(prim.iota(size, dtypes.INTP, backend.device_of(a)), shape), indices)
+    if ufunc.nin == 1:
+        value, how = Bound(ufunc, backend)(getitem(xp, a, indices)), "set"
+    else:
+        value, joins = xp.asarray(b, like=a), ufunc
+        if ufunc is np.subtract and dtype.kind not in "bu":
+            joins, value = np.add, xp.negative(value)
+        how = _SCATTER.get(joins, "")
+        loop = dtypes.loop_dtypes(ufunc, (dtype, xp.dtype_of(value)))
+        if not np.can_cast(loop[-1], dtype, "same_kind"):
+            raise casting_error(ufunc, loop[-1], dtype)
+        if not how or loop[-1] != dtype:
+            raise Unsupported(f"{ufunc.__name__}.at accumulates repeated indices in a way no library offers")
+    value = prim.broadcast_to(prim.astype(value, dtype), xp.shape_of(places))
+    flat = prim.reshape(prim.copy(a) if backend.mutable else a, (size,))
+    new = prim.scatter(flat, (prim.reshape(places, (-1,)),), prim.reshape(value, (-1,)), how)
+    return prim.reshape(new, shape)

@@ -28,6 +28,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from ..backends.base import Backend, Unsupported
+from ..ufuncs import Bound
 
 Body = Callable[..., Any]
 B = TypeVar("B", bound=Body)
@@ -207,23 +208,13 @@ class XP:
         return bind(ufunc, self.backend)(*operands)
 
 
-_xps: dict[str, XP] = {}
-
-
-def namespace(backend: Backend) -> XP:
-    """The one :class:`XP` of a backend."""
-    xp = _xps.get(backend.name)
-    if xp is None:
-        xp = _xps[backend.name] = XP(backend)
-    return xp
+Backend.resolver = XP
 
 
 def bind(func: Any, backend: Backend) -> Body:
     """A function on native arrays of this backend; raises :class:`Unsupported` where it has none."""
     if isinstance(func, np.ufunc):
-        from .. import ufuncs
-
-        return ufuncs.Bound(func, backend)
+        return Bound(func, backend)
     entry = resolve(func, backend)
     run = entry.run
     if run is None:
@@ -269,7 +260,7 @@ def _runs(
 ) -> Entry:
     plain = spec is not None and spec.mode == "function"
     most = 99 if spec is None or spec.out is None else spec.out
-    return Entry(func, kind, spec, run, bound=partial(run, namespace(backend)), plain=plain, most=most)
+    return Entry(func, kind, spec, run, bound=partial(run, backend.xp), plain=plain, most=most)
 
 
 def _resolve(func: Any, backend: Backend) -> Entry:

@@ -12,27 +12,26 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..registry import XP
 
 
-def _like(xp: XP, x: Any, value: Any) -> Any:
+def _like(xp: Any, x: Any, value: Any) -> Any:
     """A 0-d native constant of ``x``'s dtype on its device."""
     return xp.prim.full((), value, xp.dtype_of(x), xp.backend.device_of(x))
 
 
-def divmod_(xp: XP, a: Any, b: Any) -> Any:
+def divmod_(xp: Any, a: Any, b: Any) -> Any:
     """Quotient and remainder."""
     return xp.floor_divide(a, b), xp.remainder(a, b)
 
 
-def modf(xp: XP, x: Any) -> Any:
+def modf(xp: Any, x: Any) -> Any:
     """Fractional and integral part, both with the sign of ``x``; the fraction of an infinity is zero."""
     whole = xp.trunc(x)
     fraction = xp.prim.where(xp.isinf(x), _like(xp, x, 0.0), xp.subtract(x, whole))
     return xp.copysign(fraction, x), whole
 
 
-def cbrt(xp: XP, x: Any) -> Any:
+def cbrt(xp: Any, x: Any) -> Any:
     """Cube root: a power of the magnitude, then one Newton step, which brings it to the last bit or two."""
     size = xp.absolute(x)
     root = xp.power(size, 1.0 / 3.0)
@@ -42,7 +41,7 @@ def cbrt(xp: XP, x: Any) -> Any:
     return xp.copysign(better, x)
 
 
-def spacing(xp: XP, x: Any) -> Any:
+def spacing(xp: Any, x: Any) -> Any:
     """Distance to the next number away from zero, with the sign of ``x`` (not for float16, as in NumPy); NaN for inf."""
     size = xp.absolute(x)
     gap = xp.subtract(xp.nextafter(size, _like(xp, x, math.inf)), size)
@@ -50,7 +49,7 @@ def spacing(xp: XP, x: Any) -> Any:
     return gap if xp.dtype_of(x) == np.float16 else xp.copysign(gap, x)
 
 
-def bitwise_count(xp: XP, x: Any) -> Any:
+def bitwise_count(xp: Any, x: Any) -> Any:
     """Number of bits set in the magnitude (Warren, Hacker's Delight, section 5-1), in 64 bits."""
     wide = xp.prim.astype(x, dtypes.INTP) if xp.dtype_of(x) != np.uint64 else xp.prim.view_dtype(x, dtypes.INTP)
     if xp.dtype_of(x).kind == "i":
@@ -66,7 +65,7 @@ def bitwise_count(xp: XP, x: Any) -> Any:
 _EUCLID_STEPS = 92  # two consecutive Fibonacci numbers below 2**63 are the worst case
 
 
-def gcd(xp: XP, a: Any, b: Any) -> Any:
+def gcd(xp: Any, a: Any, b: Any) -> Any:
     """Greatest common divisor by Euclid's algorithm, on all elements at once."""
     a, b = xp.absolute(a), xp.absolute(b)
     shape = np.broadcast_shapes(xp.shape_of(a), xp.shape_of(b))
@@ -81,35 +80,35 @@ def gcd(xp: XP, a: Any, b: Any) -> Any:
     return a
 
 
-def lcm(xp: XP, a: Any, b: Any) -> Any:
+def lcm(xp: Any, a: Any, b: Any) -> Any:
     """Least common multiple."""
     divisor = xp.gcd(a, b)
     safe = xp.prim.where(xp.equal(divisor, 0), _like(xp, divisor, 1), divisor)
     return xp.absolute(xp.multiply(xp.floor_divide(a, safe), b))
 
 
-def heaviside(xp: XP, x: Any, at_zero: Any) -> Any:
+def heaviside(xp: Any, x: Any, at_zero: Any) -> Any:
     """0 below zero, 1 above, the second argument at zero, NaN for NaN."""
     step = xp.prim.where(xp.greater(x, 0), _like(xp, x, 1), _like(xp, x, 0))
     step = xp.prim.where(xp.equal(x, 0), at_zero, step)
     return xp.prim.where(xp.isnan(x), x, step)
 
 
-def logaddexp(xp: XP, a: Any, b: Any) -> Any:
+def logaddexp(xp: Any, a: Any, b: Any) -> Any:
     """``log(exp(a) + exp(b))`` without overflow."""
     top = xp.maximum(a, b)
     rest = xp.log1p(xp.exp(xp.negative(xp.absolute(xp.subtract(a, b)))))
     return xp.prim.where(xp.equal(a, b), xp.add(a, math.log(2.0)), xp.add(top, rest))
 
 
-def logaddexp2(xp: XP, a: Any, b: Any) -> Any:
+def logaddexp2(xp: Any, a: Any, b: Any) -> Any:
     """``log2(2**a + 2**b)`` without overflow."""
     top = xp.maximum(a, b)
     rest = xp.multiply(xp.log1p(xp.exp2(xp.negative(xp.absolute(xp.subtract(a, b))))), 1.0 / math.log(2.0))
     return xp.prim.where(xp.equal(a, b), xp.add(a, 1.0), xp.add(top, rest))
 
 
-def hypot(xp: XP, a: Any, b: Any) -> Any:
+def hypot(xp: Any, a: Any, b: Any) -> Any:
     """Length of (a, b), scaled by the larger one; infinite if either is."""
     a, b = xp.absolute(a), xp.absolute(b)
     top, low = xp.maximum(a, b), xp.minimum(a, b)
@@ -119,38 +118,38 @@ def hypot(xp: XP, a: Any, b: Any) -> Any:
     return xp.prim.where(xp.logical_or(xp.isinf(a), xp.isinf(b)), _like(xp, top, math.inf), length)
 
 
-def float_power(xp: XP, a: Any, b: Any) -> Any:
+def float_power(xp: Any, a: Any, b: Any) -> Any:
     """Power; NumPy's loops are float64 and complex128 only."""
     return xp.power(a, b)
 
 
-def copysign(xp: XP, x: Any, sign: Any) -> Any:
+def copysign(xp: Any, x: Any, sign: Any) -> Any:
     """The magnitude of the first with the sign of the second."""
     size = xp.absolute(x)
     return xp.prim.where(xp.signbit(sign), xp.negative(size), size)
 
 
-def degrees(xp: XP, x: Any) -> Any:
+def degrees(xp: Any, x: Any) -> Any:
     """Radians to degrees."""
     return xp.multiply(x, 180.0 / math.pi)
 
 
-def radians(xp: XP, x: Any) -> Any:
+def radians(xp: Any, x: Any) -> Any:
     """Degrees to radians."""
     return xp.multiply(x, math.pi / 180.0)
 
 
-def exp2(xp: XP, x: Any) -> Any:
+def exp2(xp: Any, x: Any) -> Any:
     """Power of two."""
     return xp.power(_like(xp, x, 2), x)
 
 
-def log2(xp: XP, x: Any) -> Any:
+def log2(xp: Any, x: Any) -> Any:
     """Logarithm to base two."""
     return xp.multiply(xp.log(x), 1.0 / math.log(2.0))
 
 
-def log10(xp: XP, x: Any) -> Any:
+def log10(xp: Any, x: Any) -> Any:
     """Logarithm to base ten."""
     return xp.multiply(xp.log(x), 1.0 / math.log(10.0))
 
@@ -159,14 +158,14 @@ _LAYOUT: dict[int, tuple[int, int, Any]] = {8: (52, 1023, np.dtype(np.int64)), 4
 """Item size of a float -> bits of its fraction, bias of its exponent, the integer of its size (IEEE 754)."""
 
 
-def _power_of_two(xp: XP, exponent: Any, dtype: np.dtype[Any]) -> Any:
+def _power_of_two(xp: Any, exponent: Any, dtype: np.dtype[Any]) -> Any:
     """``2.0**exponent`` for integers in the range of normal numbers, exact: the exponent's own bits."""
     fraction, bias, integer = _LAYOUT[dtype.itemsize]
     bits = xp.left_shift(xp.prim.astype(xp.add(exponent, bias), integer), integer.type(fraction))
     return xp.prim.view_dtype(bits, dtype)
 
 
-def ldexp(xp: XP, x: Any, exponent: Any) -> Any:
+def ldexp(xp: Any, x: Any, exponent: Any) -> Any:
     """``x * 2**exponent``; the power is applied in three parts, each of which a normal number holds."""
     dtype = xp.dtype_of(x)
     wide = xp.prim.astype(x, dtypes.widen_half(dtype))
@@ -180,7 +179,7 @@ def ldexp(xp: XP, x: Any, exponent: Any) -> Any:
     return xp.prim.astype(wide, dtype)
 
 
-def frexp(xp: XP, x: Any) -> Any:
+def frexp(xp: Any, x: Any) -> Any:
     """Fraction in [0.5, 1) and exponent, read from the number's bits; zero, infinity and NaN stay, with exponent 0."""
     dtype = xp.dtype_of(x)
     wide = xp.prim.astype(x, dtypes.widen_half(dtype))

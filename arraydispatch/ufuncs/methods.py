@@ -1,4 +1,4 @@
-"""The methods of a ufunc on native arrays, written once: ``reduce``, ``accumulate``, ``reduceat``, ``outer``, ``at``."""
+"""The methods of a ufunc on native arrays, written once: ``reduce``, ``accumulate``, ``reduceat``, ``outer`` (``at`` writes, and is in :mod:`arraydispatch.functions.indexing`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ _ASSOCIATIVE = frozenset({
     np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.gcd, np.lcm, np.logaddexp, np.logaddexp2, np.hypot,
 })  # fmt: skip
 _LOGICAL = frozenset({np.logical_and, np.logical_or, np.logical_xor})
-_SCATTER: dict[np.ufunc, str] = {np.add: "add", np.multiply: "multiply", np.maximum: "maximum", np.minimum: "minimum"}
 
 
 class Bound:
@@ -41,7 +40,7 @@ class Bound:
                 found = x
                 keys.append(kind(dtype_of(x)))
             elif isinstance(x, list | tuple | np.ndarray):
-                x = _namespace(backend).asarray(x, like=found)
+                x = backend.xp.asarray(x, like=found)
                 operands = (*operands[:i], x, *operands[i + 1 :])
                 found = x
                 keys.append(kind(dtype_of(x)))
@@ -143,7 +142,7 @@ class Bound:
                     "so to use a where mask one has to specify 'initial'"
                 )
             identity = initial
-        mask = _namespace(backend).asarray(where, like=a)
+        mask = backend.xp.asarray(where, like=a)
         fill = dtypes.cast_scalar(identity, backend.dtype_of(a))
         neutral = backend.prim.full((), fill, backend.dtype_of(a), backend.device_of(a))
         return backend.prim.where(mask, a, neutral)
@@ -170,7 +169,7 @@ class Bound:
             x = prim.astype(x, dtypes.BOOL)
         return _row(prim, x, 0)
 
-    # -- accumulate, reduceat, outer, at ---------------------------------------------------------------------------
+    # -- accumulate, reduceat, outer ---------------------------------------------------------------------------
 
     def accumulate(self, a: Any, axis: int = 0, dtype: Any = None) -> Any:
         """As ``ufunc.accumulate``."""
@@ -223,41 +222,13 @@ class Bound:
 
     def outer(self, a: Any, b: Any, **kwargs: Any) -> Any:
         """As ``ufunc.outer``."""
-        xp = _namespace(self.backend)
+        xp = self.backend.xp
         if not xp.is_array(a):
             a = xp.asarray(a, like=b if xp.is_array(b) else None)
         if not xp.is_array(b):
             b = xp.asarray(b, like=a)
         ones = (1,) * xp.ndim_of(b)
         return self(xp.prim.reshape(a, (*xp.shape_of(a), *ones)), b, **kwargs)
-
-    def at(self, a: Any, indices: Any, b: Any = None) -> Any:
-        """As ``ufunc.at``, unbuffered; returns the new value of ``a``."""
-        from ..functions import indexing
-
-        xp, prim, backend = _namespace(self.backend), self.backend.prim, self.backend
-        shape, dtype = xp.shape_of(a), xp.dtype_of(a)
-        size = int(np.prod(shape))
-        places = prim.reshape(prim.iota(size, dtypes.INTP, backend.device_of(a)), shape)
-        places = indexing.getitem(xp, places, indices)
-        if self.ufunc.nin == 1:
-            chosen = indexing.getitem(xp, a, indices)
-            value = self(chosen)
-            how = "set"
-        else:
-            ufunc, value = self.ufunc, xp.asarray(b, like=a)
-            if ufunc is np.subtract and dtype.kind not in "bu":
-                ufunc, value = np.add, xp.negative(value)
-            how = _SCATTER.get(ufunc, "")
-            loop = dtypes.loop_dtypes(self.ufunc, (dtype, xp.dtype_of(value)))
-            if not np.can_cast(loop[-1], dtype, "same_kind"):
-                raise casting_error(self.ufunc, loop[-1], dtype)
-            if not how or loop[-1] != dtype:
-                raise Unsupported(f"{self.ufunc.__name__}.at accumulates repeated indices in a way no library offers")
-        value = prim.broadcast_to(prim.astype(value, dtype), xp.shape_of(places))
-        flat = prim.reshape(prim.copy(a) if backend.mutable else a, (size,))
-        new = prim.scatter(flat, (prim.reshape(places, (-1,)),), prim.reshape(value, (-1,)), how)
-        return prim.reshape(new, shape)
 
 
 def reduction_axes(axis: Any, ndim: int) -> tuple[int, ...]:
@@ -296,9 +267,3 @@ def _row(prim: Any, x: Any, i: int) -> Any:
 
 def _tuple(x: Any) -> tuple[Any, ...]:
     return x if isinstance(x, tuple) else (x,)
-
-
-def _namespace(backend: Backend) -> Any:
-    from ..registry import namespace
-
-    return namespace(backend)

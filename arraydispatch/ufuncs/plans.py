@@ -16,6 +16,7 @@ import numpy as np
 from .. import dtypes
 from ..backends.base import Backend, Kind, Unsupported
 from ..settings import Precision
+from .composed import COMPOSED
 
 Key = Kind | type
 """What stands for an operand: its Kind if it is an array, its Python or NumPy type if it is a scalar."""
@@ -109,8 +110,6 @@ def _build(
     signature: tuple[Any, ...] | None,
     casting: str,
 ) -> Plan:
-    from .composed import COMPOSED
-
     operands = tuple(_operand(key, precision) for key in keys)
     if any(isinstance(t, np.dtype) and dtypes.category(t) == "other" for t in operands):
         return _host(f"dtype {next(t for t in operands if isinstance(t, np.dtype))} exists only on the host")
@@ -129,7 +128,7 @@ def _build(
         kernel = backend.kernel(ufunc, computed[0], any(not isinstance(key, Kind) for key in keys))
     else:
         kind, computed = "composed", ins
-        kernel = partial(COMPOSED[ufunc], _namespace(backend))
+        kernel = partial(COMPOSED[ufunc], backend.xp)
     kinds = tuple(backend.kind(dtypes.apply_precision(t, precision)) for t in outs)
     scalars = kind == "native" and ufunc in backend.SCALARS
     converters = [_converter(backend, key, loop, to, scalars) for key, loop, to in zip(keys, ins, computed)]
@@ -152,12 +151,6 @@ def _in_scope(run: Run, backend: Backend) -> Run:
             return run(*natives)
 
     return scoped
-
-
-def _namespace(backend: Backend) -> Any:
-    from ..registry import namespace
-
-    return namespace(backend)
 
 
 # -- operands ----------------------------------------------------------------------------------------------------------
@@ -293,8 +286,6 @@ def check_shapes(operands: tuple[Any, ...], backend: Backend) -> None:
 
 def describe(ufunc: np.ufunc, backend: Backend) -> tuple[str, str]:
     """Class and reason of a ufunc on a backend: ``("native" | "composed" | "host", reason)``."""
-    from .composed import COMPOSED
-
     if ufunc in backend.UFUNCS:
         return "native", ""
     if ufunc in COMPOSED:

@@ -11,7 +11,6 @@ import pytest
 
 import arraydispatch as ad
 from arraydispatch.functions.indexing import getitem, setitem
-from arraydispatch.registry import namespace
 
 from .. import oracle
 
@@ -277,7 +276,7 @@ def test_engine_on_random_keys(name: str, count: int) -> None:
     if name not in ad.available_backends():
         pytest.skip(f"{name} is not installed")
     with ad.backend(name) as backend:
-        xp = namespace(backend)
+        xp = backend.xp
     random, rng = Random(11), np.random.default_rng(11)
     for i in range(count):
         shape = tuple(random.choice([1, 2, 3, 4]) for _ in range(random.randint(1, 4)))
