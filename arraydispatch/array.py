@@ -368,7 +368,7 @@ class Array(Handle):
     all, any = _method(np.all), _method(np.any)
     argmax, argmin = _method(np.argmax), _method(np.argmin)
     argpartition, argsort = _method(np.argpartition), _method(np.argsort)
-    choose, clip = _method(np.choose), _method(np.clip)
+    choose = _method(np.choose)
     cumprod, cumsum = _method(np.cumprod), _method(np.cumsum)
     diagonal, dot = _method(np.diagonal), _method(np.dot)
     max, min = _method(np.max), _method(np.min)
@@ -383,6 +383,10 @@ class Array(Handle):
     def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
         """As ``ndarray.compress``."""
         return functions.call(np.compress, (condition, self), {"axis": axis, "out": out})
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:  # noqa: A002
+        """As ``ndarray.clip``."""
+        return functions.call(np.clip, (self, min, max), {"out": out, **kwargs})
 
     def conj(self) -> Any:
         """As ``ndarray.conj``."""
@@ -600,7 +604,7 @@ def _short_power(base: Array, exponent: Any) -> np.ufunc | None:
     kind = base._kind.dtype.kind
     if kind in "fc":
         return {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}.get(exponent)
-    return np.square if kind in "iu" and exponent == 2 and type(exponent) is int else None
+    return np.square if kind in "biu" and exponent == 2 and type(exponent) is int else None
 
 
 def _read_only(a: Array) -> Array:

@@ -12,13 +12,14 @@ with the number of view steps: a view of a view has the same root.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .backends.base import Backend, Kind, Native
+from .backends.base import Backend, Kind, Native, Unsupported
 
 Ghost = np.ndarray[Any, Any]
 
@@ -81,20 +82,37 @@ def native(a: Handle) -> Native:
     root = a._root
     if root is None:
         return a._v
-    if a._seen != root._writes:
-        a._v = _read(a, root)
+    writes = root._writes  # looked at first: a write during the read makes the next look read again
+    if a._seen != writes:
+        value = root._v
+        try:
+            a._v = _read(a, value)
+        except Exception:
+            if not replaced(root, value):
+                raise
+            return native(a)
         # On a mutable backend the root changes without our knowing: read again next time.
-        a._seen = _NEVER if a._kind.backend.mutable else root._writes
+        a._seen = _NEVER if a._kind.backend.mutable else writes
     return a._v
 
 
 _NEVER = -1
 
+_exchange = threading.RLock()
+"""Held while a root's buffer is donated and its successor put in place, and while a buffer is let out."""
+
 
 def expose(a: Handle) -> Native:
     """The native value, for somebody else to keep: its buffer is no longer ours alone."""
-    owner(a)._owned = False
-    return native(a)
+    with _exchange:
+        owner(a)._owned = False
+        return native(a)
+
+
+def replaced(a: Handle, value: Native) -> bool:
+    """Whether another thread has written the array since ``value`` was read, whose buffer may be gone: read again."""
+    with _exchange:
+        return native(a) is not value
 
 
 def keep_apart(arrays: Iterable[Any], results: Any) -> None:
@@ -138,12 +156,25 @@ def ghost(a: Handle) -> Ghost:
 def _ghost_in(root: Handle, a: Handle, strides: tuple[int, ...]) -> Ghost:
     """The ghost of a native view: a view of the root's ghost, at the same place."""
     backend, whole = a._kind.backend, ghost(root)
-    size = whole.itemsize
-    offset = (backend.offset_of(a._v) - backend.offset_of(root._v)) * size
+    dtype = a._kind.dtype
+    size = dtype.itemsize
+    offset = backend.offset_of(a._v) * size - backend.offset_of(root._v) * whole.itemsize
     if 0 in backend.shape_of(a._v):
         offset = 0
     flat = whole.base if isinstance(whole.base, np.ndarray) else whole
-    return np.ndarray(backend.shape_of(a._v), whole.dtype, flat, offset, tuple(s * size for s in strides))
+    locked = not flat.flags.writeable
+    if locked:  # after the view was made, which was of a writeable array: only ghosts make views of read-only ones
+        flat.flags.writeable = True
+    made: Ghost = np.ndarray(
+        backend.shape_of(a._v),
+        dtype,
+        flat,
+        offset,
+        tuple(s * size for s in strides),  # type: ignore[arg-type]
+    )
+    if locked:
+        flat.flags.writeable = False
+    return made
 
 
 def _ghost_of_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]) -> Ghost:
@@ -161,23 +192,31 @@ def owner(a: Handle) -> Handle:
 
 
 def _placement(a_ghost: Ghost, root_ghost: Ghost) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
-    """Offset, shape and strides of a view in elements, from the root's first element."""
-    size = root_ghost.itemsize
+    """Offset, shape and strides of a view in its own elements, from the root's first byte."""
+    size = a_ghost.itemsize
     offset = a_ghost.__array_interface__["data"][0] - root_ghost.__array_interface__["data"][0]
     return offset // size, a_ghost.shape, tuple(s // size for s in a_ghost.strides)
 
 
-def _read(a: Handle, root: Handle) -> Native:
-    backend = a._kind.backend
-    offset, shape, strides = _placement(ghost(a), ghost(root))
-    if backend.mutable:
-        alias, flips = _alias(backend, root._v, offset, shape, strides)
-        return backend.prim.flip(alias, flips)
-    program = compile_view(ghost(root).shape, offset, shape, strides)
+def _read(a: Handle, value: Native) -> Native:
+    """A view's value, from that of its root."""
+    root, backend = owner(a), a._kind.backend
     if backend.scope is None:
-        return program.read(backend, root._v)
+        return _read_in_scope(a, root, value, backend)
     with backend.within():
-        return program.read(backend, root._v)
+        return _read_in_scope(a, root, value, backend)
+
+
+def _read_in_scope(a: Handle, root: Handle, value: Native, backend: Backend) -> Native:
+    placement = _placement(ghost(a), ghost(root))
+    shape = ghost(root).shape
+    if a._kind is not root._kind:
+        value = reread(backend, value, root._kind.dtype, a._kind.dtype)
+        shape = backend.shape_of(value)
+    if backend.mutable:
+        alias, flips = _alias(backend, value, *placement)
+        return backend.prim.flip(alias, flips)
+    return compile_view(shape, *placement).read(backend, value)
 
 
 def _alias(
@@ -188,6 +227,70 @@ def _alias(
     for i in flips:
         offset += strides[i] * (shape[i] - 1)
     return backend.strided(value, shape, tuple(abs(s) for s in strides), offset), flips
+
+
+# -- the same memory as another dtype ----------------------------------------------------------------------------------
+
+
+def reread(backend: Backend, value: Native, have: np.dtype[Any], want: np.dtype[Any]) -> Native:
+    """The memory of an array as items of another dtype.
+
+    Smaller items stand along a new last axis; larger ones make a flat array, unless the last axis is as long as one of
+    them. On a mutable backend the result aliases, and its shape does not matter.
+    """
+    prim = backend.prim
+    if have == want:
+        return value
+    if backend.mutable:
+        if have.kind == "c" and want.kind == "f":
+            alias = prim.real(value)
+        else:
+            alias = prim.view_dtype(value if have.itemsize == want.itemsize else prim.reshape(value, (-1,)), want)
+        if not backend.may_share(alias, value):
+            raise Unsupported("its memory cannot be read as another dtype in place")
+        return alias
+    if have.kind == "c":
+        shape = (*backend.shape_of(value), 1)
+        parts = [prim.reshape(part(value), shape) for part in (prim.real, prim.imag)]
+        return reread(backend, prim.concatenate(parts, len(shape) - 1), _component(have), want)
+    if want.kind == "c":
+        part = _component(want)
+        pairs = reread(backend, value, have, part)
+        shape = backend.shape_of(pairs)
+        if shape[-1:] != (2,):
+            pairs = prim.reshape(pairs, (-1, 2))
+        shape = backend.shape_of(pairs)[:-1]
+        whole = tuple(slice(0, n, 1) for n in shape)
+        re, im = (prim.reshape(prim.slice(pairs, (*whole, slice(i, i + 1, 1))), shape) for i in (0, 1))
+        return prim.complex(re, im)
+    if have.itemsize == want.itemsize:
+        return prim.view_dtype(value, want)
+    if "b" in (have.kind, want.kind):
+        return (
+            reread(backend, reread(backend, value, have, _BYTE), _BYTE, want)
+            if have.kind == "b"
+            else (prim.view_dtype(reread(backend, value, have, _BYTE), want))
+        )
+    ratio = want.itemsize // have.itemsize
+    if ratio > 1 and backend.shape_of(value)[-1:] != (ratio,):
+        value = prim.reshape(value, (-1, ratio))
+    return prim.view_dtype(value, want)
+
+
+_BYTE = np.dtype(np.uint8)
+
+
+def _component(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of the two parts of a complex number."""
+    return np.dtype(f"f{dtype.itemsize // 2}")
+
+
+def can_reread(a: Handle, view_ghost: Ghost) -> bool:
+    """Whether the root, read as the view's dtype, has the view's elements among its own."""
+    size, whole = view_ghost.itemsize, ghost(owner(a))
+    offset = view_ghost.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+    places = (offset, whole.nbytes, *(s for n, s in zip(view_ghost.shape, view_ghost.strides) if n > 1))
+    return all(place % size == 0 for place in places)
 
 
 # -- making views ----------------------------------------------------------------------------------------------------
@@ -203,8 +306,8 @@ def derive(a: Handle, view_ghost: Ghost) -> Any:
         made._base = root
         return made
     if backend.mutable:
-        offset, shape, strides = _placement(view_ghost, ghost(root))
-        alias, flips = _alias(backend, root._v, offset, shape, strides)
+        value = root._v if kind is root._kind else reread(backend, root._v, root._kind.dtype, kind.dtype)
+        alias, flips = _alias(backend, value, *_placement(view_ghost, ghost(root)))
         if not flips:
             made = wrapper(alias, kind)
             made._base = root
@@ -268,19 +371,61 @@ def assign(a: Handle, value: Native, fresh: bool = False) -> None:
         if root is None:
             backend.fill(a._v, value)
         else:
-            offset, shape, strides = _placement(ghost(a), ghost(root))
-            alias, flips = _alias(backend, root._v, offset, shape, strides)
+            memory = root._v
+            if a._kind is not root._kind:
+                memory = reread(backend, memory, root._kind.dtype, a._kind.dtype)
+            alias, flips = _alias(backend, memory, *_placement(ghost(a), ghost(root)))
             backend.fill(alias, backend.prim.flip(value, flips))
     elif root is None:
-        a._v = value
-        a._owned = fresh
-        a._writes += 1
+        with _exchange:
+            a._v = value
+            a._owned = fresh
+            a._writes += 1
     else:
-        program = compile_view(ghost(root).shape, *_placement(ghost(a), ghost(root)))
         with backend.within():
-            root._v = program.write(backend, root._v, value, root._owned)
-        root._owned = not program.whole or fresh
+            _write_through(a, root, value, fresh, backend)
+
+
+def _write_through(a: Handle, root: Handle, value: Native, fresh: bool, backend: Backend) -> None:
+    placement, shape = _placement(ghost(a), ghost(root)), ghost(root).shape
+    with _exchange:
+        before, donate = root._v, root._owned
+        if a._kind is not root._kind:
+            have, want = root._kind.dtype, a._kind.dtype
+            memory = reread(backend, before, have, want)
+            program = compile_view(backend.shape_of(memory), *placement)
+            after = reread(backend, program.write(backend, memory, value), want, have)
+            if backend.shape_of(after) != shape:
+                after = backend.prim.reshape(after, shape)
+            fresh = True
+        else:
+            program = compile_view(shape, *placement)
+            after = program.write(backend, before, value, donate and backend.is_concrete(before))
+            fresh = fresh or not program.whole
+        root._v = after
+        root._owned = fresh
         root._writes += 1
+
+
+def update(a: Handle, change: Callable[[Native, bool], Native]) -> None:
+    """Write ``change(value, donate)`` of an immutable backend's root or view; ``donate``: it may reuse the buffer.
+
+    ``change`` returns the value itself if there was nothing to write, and else a buffer that nobody else sees.
+    """
+    root = a._root
+    if root is not None or a._kind.backend.mutable:
+        before = native(a)
+        after = change(before, False)
+        if after is not before:
+            assign(a, after)
+        return
+    with _exchange:
+        before = a._v
+        after = change(before, a._owned and a._kind.backend.is_concrete(before))
+        if after is not before or a._owned:
+            a._v = after
+            a._writes += 1
+        a._owned = a._owned if after is before else True
 
 
 # -- compiling a description -------------------------------------------------------------------------------------------

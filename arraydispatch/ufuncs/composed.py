@@ -158,6 +158,19 @@ _LAYOUT: dict[int, tuple[int, int, Any]] = {8: (52, 1023, np.dtype(np.int64)), 4
 """Item size of a float -> bits of its fraction, bias of its exponent, the integer of its size (IEEE 754)."""
 
 
+_MIRRORED = {np.less: np.greater, np.greater: np.less, np.less_equal: np.greater_equal, np.greater_equal: np.less_equal}
+
+
+def compare_signs(xp: Any, ufunc: np.ufunc, a: Any, b: Any) -> Any:
+    """uint64 against int64, which no common integer dtype holds: a negative number is below every unsigned one."""
+    if xp.dtype_of(a).kind == "i":
+        return compare_signs(xp, _MIRRORED.get(ufunc, ufunc), b, a)
+    below = xp.less(b, 0)
+    same = xp.call(ufunc, a, xp.prim.astype(xp.maximum(b, 0), xp.dtype_of(a)))
+    verdict = ufunc in (np.greater, np.greater_equal, np.not_equal)
+    return xp.logical_or(same, below) if verdict else xp.logical_and(same, xp.logical_not(below))
+
+
 def _power_of_two(xp: Any, exponent: Any, dtype: np.dtype[Any]) -> Any:
     """``2.0**exponent`` for integers in the range of normal numbers, exact: the exponent's own bits."""
     fraction, bias, integer = _LAYOUT[dtype.itemsize]

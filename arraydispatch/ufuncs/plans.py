@@ -16,7 +16,7 @@ import numpy as np
 from .. import dtypes
 from ..backends.base import Backend, Kind, Unsupported
 from ..settings import Precision
-from .composed import COMPOSED
+from .composed import COMPOSED, compare_signs
 
 Key = Kind | type
 """What stands for an operand: its Kind if it is an array, its Python or NumPy type if it is a scalar."""
@@ -129,6 +129,11 @@ def _build(
     else:
         kind, computed = "composed", ins
         kernel = partial(COMPOSED[ufunc], backend.xp)
+    if ufunc in _COMPARISONS and ins[0] != ins[1]:  # NumPy's loops of uint64 against int64
+        kind, computed = "composed", ins
+        kernel = partial(compare_signs, backend.xp, ufunc)
+    elif ufunc is np.power and ins[1].kind == "i" and not backend.native_is_ndarray:
+        kernel = _refusing_negative_powers(kernel, backend)
     kinds = tuple(backend.kind(dtypes.apply_precision(t, precision)) for t in outs)
     scalars = kind == "native" and ufunc in backend.SCALARS
     converters = [_converter(backend, key, loop, to, scalars) for key, loop, to in zip(keys, ins, computed)]
@@ -138,6 +143,25 @@ def _build(
     convert = _composed_conversion(converters, kernel, keys)
     plan.run = _first_run(plan, backend, convert, ufunc, keys, backend.scoped and wide)
     return plan
+
+
+def _refusing_negative_powers(kernel: Run, backend: Backend) -> Run:
+    """NumPy's error for an integer to a negative integer power, where the exponent's value is known."""
+
+    def power(x: Any, y: Any) -> Any:
+        if backend.is_native(y):
+            negative = backend.is_concrete(y) and bool(
+                (backend.to_numpy(y) < 0).any()
+                if backend.on_cpu(y)
+                else backend.item(backend.xp.logical_or.reduce(backend.xp.less(y, 0), axis=None))
+            )
+        else:
+            negative = y < 0
+        if negative:
+            raise ValueError("Integers to negative integer powers are not allowed.")
+        return kernel(x, y)
+
+    return power
 
 
 def _in_scope(run: Run, backend: Backend) -> Run:
