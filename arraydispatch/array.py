@@ -384,7 +384,7 @@ class Array(Handle):
         """As ``ndarray.compress``."""
         return functions.call(np.compress, (condition, self), {"axis": axis, "out": out})
 
-    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:  # noqa: A002
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
         """As ``ndarray.clip``."""
         return functions.call(np.clip, (self, min, max), {"out": out, **kwargs})
 

@@ -12,6 +12,7 @@ with the number of view steps: a view of a view has the same root.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -477,9 +478,7 @@ class ViewProgram(NamedTuple):
         """The root's value with the view's elements replaced; ``donate``: the root's buffer may be reused."""
         prim = backend.prim
         if self.gather is not None:
-            where = backend.from_numpy(self.gather.reshape(-1), backend.device_of(root))
-            flat = prim.scatter(prim.reshape(root, (-1,)), (where,), prim.reshape(value, (-1,)), "set")
-            return prim.reshape(flat, self.root_shape)
+            return self._scatter(backend, root, self.gather, value, donate)
         x = value
         transposed = tuple(self.kept[p] for p in self.perm)
         if transposed != self.ones:
@@ -494,7 +493,34 @@ class ViewProgram(NamedTuple):
             return x if self.factors == self.root_shape else prim.reshape(x, self.root_shape)
         if self.factors == self.root_shape:
             return backend.slice_update(root, self.key, x, donate)
-        return prim.reshape(prim.slice_update(prim.reshape(root, self.factors), self.key, x), self.root_shape)
+        if donate and _FEW * math.prod(self.sliced) <= math.prod(self.root_shape):
+            return self._scatter(backend, root, self._positions(), x, donate)
+        return prim.reshape(
+            backend.slice_update(prim.reshape(root, self.factors), self.key, x, donate), self.root_shape
+        )
+
+    def _positions(self) -> np.ndarray[Any, Any]:
+        """Flat positions in the root of what is sliced."""
+        where = np.zeros((), np.int64)
+        radix = math.prod(self.factors)
+        for n, part in zip(self.factors, self.key):
+            radix //= n
+            where = np.add.outer(where, np.arange(part.start, part.stop, part.step) * radix)
+        return where
+
+    def _scatter(
+        self, backend: Backend, root: Native, positions: np.ndarray[Any, Any], value: Native, donate: bool
+    ) -> Native:
+        """One index array for each axis of the root, which is not reshaped: that would be a copy."""
+        prim, device = backend.prim, backend.device_of(root)
+        places = np.unravel_index(positions.reshape(-1), self.root_shape)
+        indices = tuple(backend.from_numpy(np.ascontiguousarray(i), device) for i in places)
+        scatter = getattr(prim, "scatter_donated", prim.scatter) if donate else prim.scatter
+        return scatter(root, indices, prim.reshape(value, (-1,)), "set")
+
+
+_FEW = 16
+"""A view with fewer elements than this part of its root is written element by element, rather than the root reshaped."""
 
 
 @lru_cache(maxsize=4096)
