@@ -163,11 +163,17 @@ def wrap(native_array: Any) -> Array:
     found = loader.backend_of(native_array)
     if found is None or isinstance(native_array, np.generic):
         native_array, found = np.asarray(native_array), loader.load("numpy")
-    if found.native_is_ndarray and not found.holds(native_array.dtype):
+    if found.native_is_ndarray and dtypes.category(native_array.dtype) == "other":
         raise NoBackendFoundError(
             f"dtype {native_array.dtype} is not one that arrays are wrapped for; keep it as NumPy has it."
         )
-    return Array(native_array, found.kind(found.dtype_of(native_array)))
+    try:
+        kind = found.kind_of(native_array)
+    except KeyError as dtype:
+        raise NoBackendFoundError(
+            f"{found.name!r} arrays of dtype {dtype} are not wrapped; convert to a dtype that NumPy knows first."
+        ) from None
+    return Array(native_array, kind)
 
 
 def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -207,7 +213,12 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
         return _from_array(source, target, place, wanted, copy)
     if isinstance(obj, list | tuple) and wrapping.find_backend(obj) is not None:
         return _from_sequence(obj, target, place, wanted)
-    host = np.asarray(obj)
+    host = obj if isinstance(obj, np.ndarray | list | tuple) else from_protocol(obj)
+    if isinstance(host, Handle):
+        return _from_array(host, target, place, wanted, copy)
+    host = np.asarray(host)
+    if not host.dtype.isnative:
+        host = host.astype(host.dtype.newbyteorder("="))
     wanted = dtypes.apply_precision(host.dtype if wanted is None else wanted, settings.current_precision())
     if copy is False and not (target.native_is_ndarray and host is obj and host.dtype == wanted):
         raise ValueError(
@@ -223,6 +234,12 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
         target, host, None if place is None else place.native, "asarray", copy=not (fresh or alias)
     )
     return Array(value, target.kind(target.dtype_of(value)), not alias)
+
+
+def from_protocol(obj: Any) -> Any:
+    """What an object's ``__array__`` gives: in a user's class it may give an array of ours, which NumPy would refuse."""
+    protocol = getattr(type(obj), "__array__", None)
+    return obj if protocol is None or isinstance(obj, np.generic) else protocol(obj)
 
 
 def _from_array(source: Handle, target: Backend, place: Device | None, wanted: Any, copy: bool | None) -> Array:

@@ -13,12 +13,14 @@ from .errors import TraceError
 
 def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: str = "", copy: bool = True) -> Native:
     """A native array of an ndarray's values; raises :class:`Unsupported` for dtypes that exist only on the host."""
+    if not x.dtype.isnative:
+        x = x.astype(x.dtype.newbyteorder("="))
     if dtypes.category(x.dtype) == "other":
         raise Unsupported(f"dtype {x.dtype} exists only on the host")
     if device is None and not backend.native_is_ndarray:
         device = default_device(backend)
-    if x.dtype.byteorder == ">" or (x.dtype.byteorder == "=" and not np.little_endian):
-        x = x.astype(x.dtype.newbyteorder("="))
+    if x.dtype.char in "qQ":  # C's long long: equal to int64 and uint64, but types of their own
+        x = x.view(np.dtype(x.dtype.str))
     made = backend.from_numpy(x, device, copy)
     if events.tap is not None and not backend.native_is_ndarray:
         events.tap.transfer("to_device", x.nbytes, why)

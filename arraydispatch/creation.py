@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import conversion, dtypes, events, settings
-from .api import asarray as _to_backend
+from .api import asarray as _to_backend, from_protocol
 from .array import Array
 from .backends.base import Backend
 from .dispatch import functions, wrapping
@@ -108,7 +108,7 @@ def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None, 
 
 
 def _spaced(func: Any, start: Any, stop: Any, *args: Any, **kwargs: Any) -> Any:
-    if isinstance(start, Handle) or isinstance(stop, Handle):
+    if wrapping.find_backend((start, stop, *args, *kwargs.values())) is not None:
         return functions.call(func, (start, stop, *args), kwargs)
     made = func(start, stop, *args, **kwargs)
     return (_moved(made[0]), made[1]) if isinstance(made, tuple) else _moved(made)
@@ -191,6 +191,10 @@ def array(
     elif isinstance(object, list | tuple) and (held_by := wrapping.find_backend(object)) is not None:
         made = _to_backend(object, backend=held_by, dtype=dtype)
     else:
+        if not isinstance(object, np.ndarray | list | tuple):
+            object = from_protocol(object)
+            if isinstance(object, Handle):
+                return array(object, dtype, copy=copy, ndmin=ndmin)
         host = np.array(object, dtype=dtype, copy=None, ndmin=ndmin)
         if dtypes.category(host.dtype) == "other":
             made = np.array(object, dtype=dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)

@@ -42,7 +42,9 @@ def is_bfloat16(dtype: DType) -> bool:
 
 @lru_cache(maxsize=256)
 def category(dtype: DType) -> str:
-    """``"bool" "int" "uint" "float" "complex"`` or ``"other"`` (longdouble and its complex are "other")."""
+    """``"bool" "int" "uint" "float" "complex"`` or ``"other"`` (longdouble, its complex, and foreign byte order)."""
+    if not dtype.isnative:
+        return "other"
     if is_bfloat16(dtype):
         return "float"
     if dtype.kind == "f":

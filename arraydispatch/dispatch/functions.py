@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, events, settings, views
+from .. import conversion, dtypes, events, settings, views
 from ..backends import loader
 from ..backends.base import Backend, Unsupported
 from ..errors import HostFallbackError
@@ -143,17 +143,19 @@ def _general(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
     args, kwargs, out = _without_out(spec, args, kwargs)
+    if kwargs.get("dtype") is not None and dtypes.category(np.dtype(kwargs["dtype"])) == "other":
+        raise Unsupported(f"dtype {np.dtype(kwargs['dtype'])} exists only on the host")
     precision = settings.current_precision() if out is None else None
     natives, keywords = _natives(args, kwargs, backend, precision, spec.min_bits)
     result = entry.run(backend.xp, *natives, **keywords)  # type: ignore[misc]
     if not backend.mutable:
         views.keep_apart((*args, *kwargs.values()), result)
     if out is not None:
-        return _write(out, result, backend)
+        return _write(out, result, backend, kwargs.get("casting", "same_kind"))
     return wrapping.wrap_result(result, backend, spec.returns, precision)
 
 
-def _write(out: Any, result: Any, backend: Backend) -> Any:
+def _write(out: Any, result: Any, backend: Backend, casting: str) -> Any:
     outs = out if isinstance(out, tuple) else (out,)
     results = result if isinstance(result, tuple) else (result,)
     xp = backend.xp
@@ -161,7 +163,7 @@ def _write(out: Any, result: Any, backend: Backend) -> Any:
         if not isinstance(o, Handle | np.ndarray):
             raise TypeError("return arrays must be of ArrayType")
         value = r if backend.is_native(r) else xp.asarray(r)
-        wrapping.write_out(o, value, backend)
+        wrapping.write_out(o, value, backend, casting)
     return out
 
 
@@ -220,6 +222,15 @@ def ghosts(x: Any, found: list[Handle]) -> Any:
     return x
 
 
+def _looked_at(x: Any) -> Any:
+    """Axes, shapes and the like that are arrays: their values are needed now."""
+    if isinstance(x, Handle):
+        return conversion.download(x._kind.backend, native(x), "axes or a shape given as an array")
+    if isinstance(x, list | tuple) and wrapping.find_backend(x) is not None:
+        return type(x)(_looked_at(y) for y in x)
+    return x
+
+
 def _meta(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
     found: list[Handle] = []
     stand_ins = [ghosts(x, found) for x in args]
@@ -227,10 +238,17 @@ def _meta(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
     return spec.func(*stand_ins, **keywords)
 
 
+_OF_MANY = frozenset({np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays})
+"""View functions whose positional arguments are all arrays to view; the others' first one is."""
+_VIEWED = frozenset({"a", "m", "x", "v", "ary", "array", "arr", "matrix"})
+"""NumPy's names of the argument that is viewed."""
+
+
 def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
     found: list[Handle] = []
-    stand_ins = [ghosts(x, found) for x in args]
-    keywords = {key: ghosts(x, found) for key, x in kwargs.items()}
+    many = len(args) if spec.func in _OF_MANY else 1
+    stand_ins = [ghosts(x, found) if at < many else _looked_at(x) for at, x in enumerate(args)]
+    keywords = {key: ghosts(x, found) if key in _VIEWED else _looked_at(x) for key, x in kwargs.items()}
     result = spec.func(*stand_ins, **keywords)
     return views.through_ghost(found, result, lambda: _function(entry, spec, args, kwargs, backend))
 

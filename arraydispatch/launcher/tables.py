@@ -48,7 +48,7 @@ VIEWS_OF_MANY: frozenset[str] = frozenset({"broadcast_arrays"})
 """The results may be views of the arguments."""
 
 SEQUENCES: frozenset[str] = frozenset(
-    "block column_stack concat concatenate dstack einsum hstack ix_ lexsort multi_dot ravel_multi_index"
+    "block column_stack concat concatenate dstack einsum histogramdd hstack ix_ lexsort multi_dot ravel_multi_index"
     " row_stack select stack vstack".split()
 )
 """The first argument is a sequence of arrays (or, for ``einsum``, no array)."""

@@ -194,6 +194,8 @@ def power(a: Any, b: Any) -> Tensor:
         return _complex_power(a, b)
     if dtype is torch.uint64:
         # x**(k * 2**62) is 1 for odd x and 0 for even x and k > 0, modulo 2**64
+        device = a.device if isinstance(a, Tensor) else b.device
+        a, b = (x if isinstance(x, Tensor) else torch.tensor(x, dtype=torch.uint64, device=device) for x in (a, b))
         high = b.view(torch.int64)
         exponent = (high & (2**62 - 1)) | torch.where((high >> 62) != 0, 2**62, 0)
         return torch.pow(a.view(torch.int64), exponent).view(torch.uint64)
