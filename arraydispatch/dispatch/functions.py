@@ -232,10 +232,21 @@ def _looked_at(x: Any) -> Any:
 
 
 def _meta(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    if spec.func in _MEMORY and any(isinstance(x, np.ndarray) for x in (*args, *kwargs.values())):
+        # An ndarray may share the memory of a native array (np.asarray of it does): the ghost knows nothing of that.
+        hosts = [_in_memory(x) for x in args]
+        return spec.func(*hosts, **{key: _in_memory(x) for key, x in kwargs.items()})
     found: list[Handle] = []
     stand_ins = [ghosts(x, found) for x in args]
     keywords = {key: ghosts(x, found) for key, x in kwargs.items()}
     return spec.func(*stand_ins, **keywords)
+
+
+_MEMORY = frozenset({np.shares_memory, np.may_share_memory})
+
+
+def _in_memory(x: Any) -> Any:
+    return x._kind.backend.to_numpy(views.expose(x)) if isinstance(x, Handle) else x
 
 
 _OF_MANY = frozenset({np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays})
@@ -250,7 +261,19 @@ def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
     stand_ins = [ghosts(x, found) if at < many else _looked_at(x) for at, x in enumerate(args)]
     keywords = {key: ghosts(x, found) if key in _VIEWED else _looked_at(x) for key, x in kwargs.items()}
     result = spec.func(*stand_ins, **keywords)
-    return views.through_ghost(found, result, lambda: _function(entry, spec, args, kwargs, backend))
+    return views.through_ghost(found, result, lambda: _copied(entry, spec, args, kwargs, backend, found))
+
+
+def _copied(
+    entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, sources: list[Handle]
+) -> Any:
+    """What a view function returns where NumPy copies: never an alias, though the library may have made one."""
+    result = _function(entry, spec, args, kwargs, backend)
+    if backend.mutable:
+        for made in result if isinstance(result, list | tuple) else (result,):
+            if isinstance(made, Handle) and any(backend.may_share(made._v, native(a)) for a in sources):
+                made._v = backend.prim.copy(made._v)
+    return result
 
 
 def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:

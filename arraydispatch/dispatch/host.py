@@ -72,6 +72,8 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
     def to_host(x: Any, written: bool = False) -> Any:
         if isinstance(x, Handle):
             host = conversion.download(x._kind.backend, views.expose(x), f"{name_of(target)} runs on the host")
+            if settings.current_precision() in (16, "bf16") and x._kind.dtype.itemsize == 2:
+                host = host.astype(dtypes.widen_half(host.dtype))  # NumPy has no linear algebra at 16 bits
             if written:
                 wrapping.check_writeable(x)
                 host = host.copy()

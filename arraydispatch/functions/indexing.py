@@ -413,11 +413,13 @@ def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None) ->
     if ufunc.nin == 1:
         value, how = Bound(ufunc, backend)(getitem(xp, a, indices)), "set"
     else:
-        value, joins = xp.asarray(b, like=a), ufunc
+        weak = isinstance(b, int | float | complex) and not isinstance(b, bool | np.generic)
+        operand = dtypes.operand_type(b) if weak else xp.dtype_of(b := xp.asarray(b, like=a))
+        loop = dtypes.loop_dtypes(ufunc, (dtype, operand))
+        value, joins = (filled(xp, (), dtypes.cast_scalar(b, loop[1]), loop[1], a) if weak else b), ufunc
         if ufunc is np.subtract and dtype.kind not in "bu":
             joins, value = np.add, xp.negative(value)
         how = _SCATTER.get(joins, "")
-        loop = dtypes.loop_dtypes(ufunc, (dtype, xp.dtype_of(value)))
         if not np.can_cast(loop[-1], dtype, "same_kind"):
             raise casting_error(ufunc, loop[-1], dtype)
         if not how or loop[-1] != dtype:

@@ -158,7 +158,12 @@ _LAYOUT: dict[int, tuple[int, int, Any]] = {8: (52, 1023, np.dtype(np.int64)), 4
 """Item size of a float -> bits of its fraction, bias of its exponent, the integer of its size (IEEE 754)."""
 
 
-_MIRRORED = {np.less: np.greater, np.greater: np.less, np.less_equal: np.greater_equal, np.greater_equal: np.less_equal}
+_MIRRORED: dict[np.ufunc, np.ufunc] = {
+    np.less: np.greater,
+    np.greater: np.less,
+    np.less_equal: np.greater_equal,
+    np.greater_equal: np.less_equal,
+}
 
 
 def compare_signs(xp: Any, ufunc: np.ufunc, a: Any, b: Any) -> Any:
