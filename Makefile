@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 # Arguments for pytest, as in: make test PYTEST_ARGS="-x tests/test_layering.py"
 PYTEST_ARGS ?= -n 2
+# The backend of: make conformance
+BACKEND ?= torch
 
 PY  := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check install -c constraints.txt
@@ -37,8 +39,8 @@ type: $(INSTALLED)  ## static types
 bench: $(BENCH_INSTALLED)  ## overhead of one call, as a ratio to the native call
 	$(PY) tests/benchmarks/overhead.py
 
-conformance: $(INSTALLED)  ## the array-API standard's checks
-	$(PY) -m pytest $(PYTEST_ARGS) conformance
+conformance: $(INSTALLED)  ## NumPy's own tests on a backend, as in: make conformance BACKEND=jax
+	$(PY) -m conformance numpy --backend $(BACKEND)
 
 docs: $(DOCS_INSTALLED)  ## the documentation as HTML, warnings as errors
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -6,6 +6,7 @@ import argparse
 import importlib.util
 import json
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ from .runs import PLAIN, ModuleResult, Settings, run_module
 _EPILOG = """\
 Exit codes: 0, all as expected; 1, a failure that numpy-B-xfails.txt does not list, or one that it lists and that
 passed; 2, the command line or a data file is wrong."""
+
+_WIDTH = 160  # of a table that goes into a file
 
 
 class _Parser(argparse.ArgumentParser):
@@ -104,6 +107,7 @@ def _progress(console: Console) -> Iterator[Progress]:
 
 def _run(modules: list[str], settings: Settings, left_out: Expectations, workers: int, console: Console) -> list[Any]:
     """Run the modules, each in its own process, in the order given."""
+    stop = threading.Event()
     with _progress(console) as progress, ThreadPoolExecutor(workers) as pool:
         whole = progress.add_task(f"{settings.backend}: modules", total=len(modules), note="")
 
@@ -116,7 +120,7 @@ def _run(modules: list[str], settings: Settings, left_out: Expectations, workers
                 progress.update(task, completed=len(result.tests), total=result.total or None, note=note)
 
             mine = frozenset(test.partition("::")[2] for test in left_out.exact if test.startswith(f"{module}::"))
-            found = run_module(module, settings, mine, tell)
+            found = run_module(module, settings, mine, tell, stop)
             progress.remove_task(task)
             progress.advance(whole)
             return found
@@ -125,6 +129,7 @@ def _run(modules: list[str], settings: Settings, left_out: Expectations, workers
         try:
             return [future.result() for future in futures]
         except BaseException:
+            stop.set()  # the processes are in sessions of their own, where Ctrl-C does not reach them
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
@@ -181,6 +186,8 @@ def _main(argv: list[str] | None) -> int:
     workers = int(max(1, options.workers))
 
     bars, console = Console(stderr=True), Console()
+    if not console.is_terminal:
+        console = Console(width=_WIDTH)
     found = _run(modules, settings, left_out, workers, bars)
     if options.backend == PLAIN:
         plain = {result.module: result.count("passed") for result in found}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Generator
@@ -25,7 +26,6 @@ PRIVATE = (
     "numpy._core",
     "numpy._core.multiarray",
     "numpy._core.numeric",
-    "numpy._core.umath",
     "numpy.lib._function_base_impl",
     "numpy.lib._index_tricks_impl",
     "numpy.lib._nanfunctions_impl",
@@ -39,6 +39,8 @@ _FRAMES = 4
 _RUNNER = ("_pytest/", "pluggy/")
 _SITE = f"{os.sep}site-packages{os.sep}"
 _HERE = Path(__file__).parents[1].name
+# What comes before a package in a path, where a message quotes a traceback.
+_PATHS = re.compile(rf"[^\s\"']*(?:{re.escape(_SITE)}|{os.sep}{re.escape(_HERE)}{os.sep}(?=arraydispatch{os.sep}))")
 
 
 def test_name(nodeid: str) -> str:
@@ -101,7 +103,7 @@ class Reporter:
         report: Any = yield
         if report.failed and call.excinfo is not None and item.nodeid not in self._failures:
             error = call.excinfo.value
-            text = " ".join(str(error).split())
+            text = _PATHS.sub("", " ".join(str(error).split()))
             self._failures[item.nodeid] = {
                 "error": f"{type(error).__name__}: {text}"[:_MESSAGE],
                 "place": _place(call.excinfo),

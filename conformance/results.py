@@ -16,6 +16,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+import arraydispatch
+
 from .expected import Expectations
 from .runs import PLAIN, ModuleResult, Settings
 
@@ -121,8 +123,10 @@ def baseline() -> dict[str, int] | None:
 
 def _versions(backend: str) -> dict[str, str]:
     found = {"python": platform.python_version(), "numpy": np.__version__}
-    names = ("arraydispatch", *_DISTRIBUTIONS.get(backend, (backend,)))
-    for name in names if backend != PLAIN else ():
+    if backend == PLAIN:
+        return found
+    found["arraydispatch"] = arraydispatch.__version__
+    for name in _DISTRIBUTIONS.get(backend, (backend,)):
         try:
             found.setdefault(name, importlib.metadata.version(name))
         except importlib.metadata.PackageNotFoundError:
@@ -203,6 +207,7 @@ def show(
     if verdict.failures:
         console.print(f"{len(verdict.failures):,} unexpected failures; the most frequent errors:", style="red")
         rows = Table("count", "error", "such as", show_edge=False, box=None, padding=(0, 2, 0, 0))
+        rows.columns[2].overflow = "fold"
         for count, error, test in causes(verdict.failures)[:_SHOWN]:
             rows.add_row(str(count), _plain(error[:100]), _plain(test))
         console.print(rows)

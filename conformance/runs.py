@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,9 +29,9 @@ _RESTARTS = 20
 _POLL_SECONDS = 0.1
 _USAGE_ERROR = 4  # pytest.ExitCode.USAGE_ERROR
 
-# What numpy.test() passes to pytest ("fast"), and reports short enough to be made ten thousand times.
+# What numpy.test("full") passes to pytest, and reports short enough to be made ten thousand times.
 _PYTEST = [
-    "-p", "conformance.plugin", "-p", "no:cacheprovider", "-q", "-m", "not slow",
+    "-p", "conformance.plugin", "-p", "no:cacheprovider", "-q",
     "--tb=native", "--show-capture=no", "--no-summary",
     "-W", "ignore:the matrix subclass is not", "-W", "ignore:Importing from numpy.matlib is",
 ]  # fmt: skip
@@ -157,6 +158,8 @@ def _environment(events: Path, skip: Path) -> dict[str, str]:
         # One process for each core is the better use of several, and sums then have one order.
         "OMP_NUM_THREADS": "1",
         "TF_CPP_MIN_LOG_LEVEL": "3",
+        # NumPy skips tests that need more than this: a second copy on a backend would take the machine down.
+        "NPY_AVAILABLE_MEM": "3 GB",
         **os.environ,
         "PYTHONPATH": os.pathsep.join(paths),
         plugin.EVENTS: str(events),
@@ -184,7 +187,11 @@ def _last_line(log: Path) -> str:
 
 
 def run_module(
-    module: str, settings: Settings, left_out: frozenset[str], progress: Callable[[ModuleResult], None]
+    module: str,
+    settings: Settings,
+    left_out: frozenset[str],
+    progress: Callable[[ModuleResult], None],
+    stop: threading.Event,
 ) -> ModuleResult:
     """Run a module's tests.
 
@@ -198,12 +205,14 @@ def run_module(
         Tests not to run, by their name within the module.
     progress : callable
         Told the result so far, now and then.
+    stop : threading.Event
+        Set when the run is given up.
     """
     result = ModuleResult(module, left_out=len(left_out))
     start = time.monotonic()
     for _ in range(_RESTARTS):
         with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
-            again = _attempt(result, settings, left_out, progress, Path(folder), start + settings.timeout)
+            again = _attempt(result, settings, left_out, progress, stop, Path(folder), start + settings.timeout)
         if not again:
             break
     else:
@@ -217,6 +226,7 @@ def _attempt(
     settings: Settings,
     left_out: frozenset[str],
     progress: Callable[[ModuleResult], None],
+    stop: threading.Event,
     folder: Path,
     deadline: float,
 ) -> bool:
@@ -240,7 +250,7 @@ def _attempt(
                 whole, newline, rest = (rest + stream.read()).rpartition("\n")
                 read_events(whole + newline, result, attempt)
                 progress(result)
-                if ended:
+                if ended or stop.is_set():
                     break
                 now = time.monotonic()
                 if now > deadline:
@@ -252,7 +262,7 @@ def _attempt(
                 time.sleep(_POLL_SECONDS)
         finally:
             _end(process)
-    if attempt.finished and not why:
+    if stop.is_set() or (attempt.finished and not why):
         return False
     if process.returncode == _USAGE_ERROR and not result.tests:
         raise Usage(_last_line(log).removeprefix("ERROR: "))

@@ -167,8 +167,11 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
     """What ``Array.__array_ufunc__`` does (NEP 13)."""
     if not kwargs and method == "__call__":
         plan, operands, backend = _quick(ufunc, inputs)
-        if plan is not None:
-            return _run(plan, ufunc, operands, backend)
+        if plan is not None and plan.kind != "host":
+            try:
+                return _run(plan, ufunc, operands, backend)
+            except Unsupported:
+                pass  # below, where the call goes to the host
     return _slow(ufunc, method, inputs, kwargs)
 
 

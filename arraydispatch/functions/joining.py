@@ -101,9 +101,8 @@ def _check_shapes(shapes: list[tuple[int, ...]], axis: Any) -> int:
             continue
         if len(shape) != len(first):
             raise ValueError(
-                "all the input array dimensions except for the concatenation axis must match exactly, but along "
-                f"dimension 0, the array at index 0 has {len(first)} dimension(s) and the array at index {i} has "
-                f"{len(shape)} dimension(s)"
+                "all the input arrays must have same number of dimensions, but the array at index 0 has "
+                f"{len(first)} dimension(s) and the array at index {i} has {len(shape)} dimension(s)"
             )
         for k, (n, m) in enumerate(zip(first, shape)):
             if k != axis and n != m:
