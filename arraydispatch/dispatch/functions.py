@@ -106,7 +106,7 @@ def _plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         for x in kwargs.values():
             if type(x) not in wrapping.PLAIN:
                 return False
-        return "out" not in kwargs
+        return "out" not in kwargs and not _on_host_only(kwargs.get("dtype"))
     return True
 
 
@@ -143,7 +143,7 @@ def _general(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
     args, kwargs, out = _without_out(spec, args, kwargs)
-    if kwargs.get("dtype") is not None and dtypes.category(np.dtype(kwargs["dtype"])) == "other":
+    if _on_host_only(kwargs.get("dtype")):
         raise Unsupported(f"dtype {np.dtype(kwargs['dtype'])} exists only on the host")
     precision = settings.current_precision() if out is None else None
     natives, keywords = _natives(args, kwargs, backend, precision, spec.min_bits)
@@ -165,6 +165,11 @@ def _write(out: Any, result: Any, backend: Backend, casting: str) -> Any:
         value = r if backend.is_native(r) else xp.asarray(r)
         wrapping.write_out(o, value, backend, casting)
     return out
+
+
+def _on_host_only(dtype: Any) -> bool:
+    """Whether a ``dtype=`` exists only on the host."""
+    return dtype is not None and dtypes.category(np.dtype(dtype)) == "other"
 
 
 def _without_out(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any], Any]:

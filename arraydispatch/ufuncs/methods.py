@@ -124,6 +124,8 @@ class Bound:
             return a, dtypes.BOOL
         if dtype is not None:
             to = np.dtype(dtype)
+            if dtypes.category(to) == "other":
+                raise Unsupported(f"dtype {to} exists only on the host")
         elif ufunc is np.add or ufunc is np.multiply:
             to = dtypes.default_accumulator(given)
         else:
