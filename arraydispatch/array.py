@@ -7,6 +7,8 @@ it. What needs NumPy's own view of memory (strides, flags, what aliases what) is
 from __future__ import annotations
 
 import builtins
+import gc
+import math
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -15,7 +17,7 @@ import numpy as np
 
 from . import conversion, dtypes, events, placement, settings, views
 from .backends import loader
-from .backends.base import Backend, Device
+from .backends.base import Backend, Device, Unsupported
 from .dispatch import functions, host, indexing, ufuncs, wrapping
 from .views import Handle, ghost, native
 
@@ -61,11 +63,13 @@ def _equality(ufunc: np.ufunc, verdict: bool) -> Callable[[Any, Any], Any]:
 
     def method(self: Any, other: Any) -> Any:
         try:
-            return compare(self, other)
+            if other is not None and not isinstance(other, str | bytes):
+                return compare(self, other)
         except np._core._exceptions._UFuncNoLoopError:  # type: ignore[attr-defined]
-            shape = np.broadcast_shapes(self.shape, np.shape(other))
-            value = self.backend.prim.full(shape, verdict, dtypes.BOOL, self.backend.device_of(native(self)))
-            return wrapping.wrap_result(value, self.backend, "scalar", None)
+            pass
+        shape = np.broadcast_shapes(self.shape, np.shape(other))
+        value = self.backend.prim.full(shape, verdict, dtypes.BOOL, self.backend.device_of(native(self)))
+        return wrapping.wrap_result(value, self.backend, "scalar", None)
 
     return method
 
@@ -115,14 +119,27 @@ class Array(Handle):
 
     @shape.setter
     def shape(self, shape: Any) -> None:
-        made = views.derive(self, np.reshape(ghost(self), shape, copy=False))
+        ours = ghost(self)
+        try:
+            made = views.derive(self, np.reshape(ours, shape, copy=False))
+        except ValueError:
+            np.empty(ours.shape).reshape(shape)  # NumPy's own error if the sizes differ
+            raise AttributeError(
+                "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape."
+            ) from None
         if self._base is not None:
             for slot in ("_v", "_root", "_ghost", "_base"):
                 setattr(self, slot, getattr(made, slot))
-            self._seen = None
-        else:
-            self._v = self._kind.backend.prim.reshape(native(self), made.shape)
+            self._seen = views.NEVER
+            return
+        backend = self._kind.backend
+        with backend.within(), views.exchange:
+            self._v = backend.prim.reshape(self._v, made.shape)
+            self._writes += 1
+        if backend.native_is_ndarray:
             self._ghost = None
+        else:  # views of this array know their place by the address of its ghost
+            ours.shape = made.shape
 
     @property
     def ndim(self) -> int:
@@ -191,7 +208,7 @@ class Array(Handle):
             if copy is False:
                 raise ValueError("a different dtype needs a copy, which copy=False forbids")
             return found.astype(dtype)
-        if copy is False or found.base is None:
+        if copy is False or (found.base is None and not copy and not self._kind.backend.native_is_ndarray):
             return found
         shared = self._kind.backend.mutable and self._root is None
         # Memory of an immutable array must not be written by the receiver, who may expect to: give a copy of it.
@@ -226,9 +243,21 @@ class Array(Handle):
             raise TypeError("iteration over a 0-d array")
         value = native(self)
         backend = self._kind.backend
-        if len(shape) == 1 and backend.on_cpu(value) and settings.current_scalars() == "numpy":
-            return iter(self._host("iteration"))
+        live = self._root is None or not backend.mutable  # whether every write is seen on the host, or counted
+        if live and len(shape) == 1 and backend.on_cpu(value) and settings.current_scalars() == "numpy":
+            return self._scalars(shape[0])
         return (indexing.getitem(self, i) for i in range(shape[0]))
+
+    def _scalars(self, n: int) -> Iterator[Any]:
+        """The elements one by one from one host copy, as long as nobody writes the array in the meantime."""
+        root = views.owner(self)
+        writes = root._writes
+        host = self._host("iteration")
+        for i in range(n):
+            if root._writes != writes:
+                yield from (indexing.getitem(self, j) for j in range(i, n))
+                return
+            yield host[i]
 
     def __contains__(self, item: Any) -> bool:
         return bool((self == item).any())
@@ -432,9 +461,11 @@ class Array(Handle):
         return views.wrapper(made, backend.kind(wanted), True)
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
-        """A view; with a dtype of the same item size, the same bits read as that dtype (read-only, not written through).
+        """A view; with a dtype, of the same memory read as that dtype.
 
-        A view as a subclass of ndarray is a NumPy array.
+        A view as a subclass of ndarray is a NumPy array. Where the library cannot reread its memory (dtypes that exist
+        only on the host, parts of an element that begin within one), the host does, and the result is read-only: writes
+        would not reach this array.
         """
         if isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray):
             dtype, type = None, dtype
@@ -444,23 +475,37 @@ class Array(Handle):
             return views.derive(self, ghost(self)[...])
         wanted = np.dtype(dtype)
         backend = self._kind.backend
-        if backend.native_is_ndarray:
-            return views.derive(self, ghost(self).view(wanted))
-        if wanted.itemsize != self.itemsize or dtypes.category(wanted) == "other":
-            return host.call(np.ndarray.view, (self, wanted), {}, backend, f"{self.dtype} is reread as {wanted}")
-        with backend.within():
-            return _read_only(wrapping.wrap(backend.prim.view_dtype(views.expose(self), wanted), backend.kind(wanted)))
+        reason = f"{self.dtype} is reread as {wanted}"
+        if dtypes.category(wanted) != "other":
+            seen = ghost(self).view(wanted)
+            if backend.native_is_ndarray:
+                return views.derive(self, seen)
+            if backend.holds(wanted) and views.can_reread(self, seen):
+                if wanted.kind == "b" and not backend.mutable:
+                    seen.flags.writeable = False  # any bits but 0 read as 1: writing them back would change others
+                try:
+                    return views.derive(self, seen)
+                except Unsupported as unsupported:
+                    reason = str(unsupported)
+        made = host.call(np.ndarray.view, (self, wanted), {}, backend, reason)
+        return _read_only(made) if isinstance(made, Array) else made
 
     def fill(self, value: Any) -> None:
         """As ``ndarray.fill``."""
+        if not isinstance(value, Handle) or ghost(value).shape:
+            element = np.empty((), self.dtype)
+            element.fill(ghost(value) if isinstance(value, Handle) else value)  # NumPy's own cast and errors
+            value = element[()]
         indexing.setitem(self, ..., value)
 
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
         """Sort in place."""
+        _no_fields(order)
         indexing.setitem(self, ..., functions.call(np.sort, (self,), {"axis": axis, "kind": kind, "stable": stable}))
 
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
         """Partition in place."""
+        _no_fields(order)
         indexing.setitem(self, ..., functions.call(np.partition, (self, kth), {"axis": axis}))
 
     def byteswap(self, inplace: bool = False) -> Any:
@@ -473,38 +518,60 @@ class Array(Handle):
 
     @property
     def real(self) -> Any:
-        """The real part: the array itself if it is real. For complex arrays on a device, read-only."""
-        backend = self._kind.backend
-        if self.dtype.kind != "c" or backend.native_is_ndarray:
-            return views.derive(self, ghost(self).real)
-        with backend.within():
-            value = backend.prim.real(native(self))
-        return _read_only(wrapping.wrap(value, backend.kind(backend.dtype_of(value))))
+        """The real part, a view; of a real array, all of it."""
+        return views.derive(self, ghost(self).real)
 
     @real.setter
     def real(self, value: Any) -> None:
-        if self.dtype.kind == "c":
-            value = value + 1j * self.imag
-        indexing.setitem(self, ..., value)
+        indexing.setitem(self.real, ..., _as_array(value))
 
     @property
     def imag(self) -> Any:
-        """The imaginary part, read-only; zeros if the array is real."""
-        backend = self._kind.backend
-        if self.dtype.kind == "c" and backend.native_is_ndarray:
+        """The imaginary part, a view; read-only zeros if the array is real."""
+        if self.dtype.kind == "c":
             return views.derive(self, ghost(self).imag)
+        backend = self._kind.backend
         with backend.within():
-            if self.dtype.kind == "c":
-                value = backend.prim.imag(native(self))
-            else:
-                value = backend.prim.full(self.shape, 0, self.dtype, backend.device_of(native(self)))
-        return _read_only(wrapping.wrap(value, backend.kind(backend.dtype_of(value))))
+            value = backend.prim.full(self.shape, 0, self.dtype, backend.device_of(native(self)))
+        return _read_only(wrapping.wrap(value, self._kind))
 
     @imag.setter
     def imag(self, value: Any) -> None:
         if self.dtype.kind != "c":
             raise TypeError("array does not have imaginary part to set")
-        indexing.setitem(self, ..., self.real + 1j * value)
+        indexing.setitem(self.imag, ..., _as_array(value))
+
+    def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
+        """As ``ndarray.resize``: in place, cut off or filled with zeros; ValueError for views and arrays with views.
+
+        ``refcheck=False`` allows what the name says in NumPy; here an array with views is never resized.
+        """
+        shape = new_shape[0] if len(new_shape) == 1 else new_shape
+        if shape is None or shape == ():
+            return
+        shape = (operator.index(shape),) if not isinstance(shape, tuple | list) else tuple(map(operator.index, shape))
+        if any(n < 0 for n in shape):
+            raise ValueError("negative dimensions not allowed")
+        if self._base is not None:
+            raise ValueError("cannot resize this array: it does not own its data")
+        if any(isinstance(other, Handle) and other._base is self for other in gc.get_referrers(self)):
+            raise ValueError(
+                "cannot resize an array that references or is referenced\nby another array in this way.\n"
+                "Use the np.resize function."
+            )
+        backend = self._kind.backend
+        prim, size, count = backend.prim, self.size, math.prod(shape)
+        with backend.within():
+            line = prim.reshape(native(self), (size,))
+            line = prim.slice(line, (slice(0, builtins.min(size, count), 1),))
+            more = prim.full((builtins.max(count - size, 0),), 0, self.dtype, backend.device_of(line))
+            made = prim.reshape(prim.concatenate([line, more], 0), shape)
+        locked = not self._writeable()
+        with views.exchange:
+            self._v, self._ghost, self._owned = made, None, True
+            self._writes += 1
+        if locked:
+            _read_only(self)
 
     @property
     def flat(self) -> Any:
@@ -531,20 +598,58 @@ class Flat:
         return iter(self.base.ravel())
 
     def __getitem__(self, key: Any) -> Any:
-        found = self.base.ravel()[key]
+        found = self.base.ravel()[_flat_key(key)]
         return found.copy() if isinstance(found, Array) else found
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        flat = self.base.flatten()
-        if isinstance(value, Array | np.ndarray | list | tuple):
-            count = len(np.empty(len(flat))[key]) if not isinstance(key, int) else 1
-            value = np.resize(value, count)  # NumPy repeats the values as often as needed
-            value = value[0] if isinstance(key, int) else value
-        flat[key] = value
-        indexing.setitem(self.base, ..., flat.reshape(self.base.shape))
+        wrapping.check_writeable(self.base)
+        key, line = _flat_key(key), self.base.ravel()
+        if isinstance(key, int | np.integer):
+            ghost(line)[key]  # out of bounds is said first
+            element = np.empty(1, self.base.dtype)
+            try:
+                element[0] = np.asarray(value) if isinstance(value, Handle) else value
+            except (TypeError, ValueError, OverflowError):
+                raise ValueError("Error setting single item of array.") from None
+            value = element[0]
+        elif np.ndim(value):  # NumPy repeats the values as often as needed
+            if not np.size(value):
+                return
+            count = len(ghost(line)[np.asarray(key) if isinstance(key, Handle) else key])
+            value = np.resize(value, count) if count else 0
+        line[key] = value
+        if line._base is not views.owner(self.base):  # a copy: the elements do not stand in C order
+            indexing.setitem(self.base, ..., line.reshape(self.base.shape))
+
+    def copy(self) -> Any:
+        """The elements in an array of their own."""
+        return self.base.flatten()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.asarray(self.base.ravel(), dtype=dtype)
+
+    def __eq__(self, other: object) -> Any:
+        return self.base.ravel() == other
+
+    def __ne__(self, other: object) -> Any:
+        return self.base.ravel() != other
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _flat_key(key: Any) -> Any:
+    """A key of a flat iterator, which takes one index along its one axis."""
+    if isinstance(key, tuple):
+        if len(key) > 1:
+            raise IndexError(
+                f"too many indices for flat iterator: flat iterator is 1-dimensional, but {len(key)} were indexed"
+            )
+        key = key[0] if key else ...
+    if key is None or isinstance(key, bool | np.bool_):
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid indices"
+        )
+    return key
 
 
 class Scalar(Array):
@@ -605,6 +710,18 @@ def _short_power(base: Array, exponent: Any) -> np.ufunc | None:
     if kind in "fc":
         return {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}.get(exponent)
     return np.square if kind in "biu" and exponent == 2 and type(exponent) is int else None
+
+
+def _as_array(value: Any) -> Any:
+    """As the setters of parts take values: arrays first, whose imaginary part is dropped where a scalar's is an error."""
+    if isinstance(value, list | tuple) and wrapping.find_backend(value) is not None:
+        return value
+    return np.asarray(value) if isinstance(value, int | float | complex | list | tuple) else value
+
+
+def _no_fields(order: Any) -> None:
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
 
 
 def _read_only(a: Array) -> Array:

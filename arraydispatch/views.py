@@ -93,38 +93,43 @@ def native(a: Handle) -> Native:
                 raise
             return native(a)
         # On a mutable backend the root changes without our knowing: read again next time.
-        a._seen = _NEVER if a._kind.backend.mutable else writes
+        a._seen = NEVER if a._kind.backend.mutable else writes
     return a._v
 
 
-_NEVER = -1
+NEVER = -1
 
-_exchange = threading.RLock()
+exchange = threading.RLock()
 """Held while a root's buffer is donated and its successor put in place, and while a buffer is let out."""
 
 
 def expose(a: Handle) -> Native:
     """The native value, for somebody else to keep: its buffer is no longer ours alone."""
-    with _exchange:
+    with exchange:
         owner(a)._owned = False
         return native(a)
 
 
 def replaced(a: Handle, value: Native) -> bool:
     """Whether another thread has written the array since ``value`` was read, whose buffer may be gone: read again."""
-    with _exchange:
+    with exchange:
         return native(a) is not value
 
 
-def keep_apart(arrays: Iterable[Any], results: Any) -> None:
-    """Take the ownership bit from arrays whose buffer a function's native results share."""
+def keep_apart(arrays: Iterable[Any], results: Any, but: Handle | None = None) -> None:
+    """Take the ownership bit from arrays whose buffer a function's native results share; ``but``: not from this root."""
     for a in arrays:
         if isinstance(a, Handle):
             root = owner(a)
-            if root._owned and not root._kind.backend.mutable and _shares(root._kind.backend, root._v, results):
+            if (
+                root._owned
+                and root is not but
+                and not root._kind.backend.mutable
+                and _shares(root._kind.backend, root._v, results)
+            ):
                 root._owned = False
         elif isinstance(a, list | tuple):
-            keep_apart(a, results)
+            keep_apart(a, results, but)
 
 
 def _shares(backend: Backend, value: Native, results: Any) -> bool:
@@ -171,7 +176,7 @@ def _ghost_in(root: Handle, a: Handle, strides: tuple[int, ...]) -> Ghost:
         dtype,
         flat,
         offset,
-        tuple(s * size for s in strides),  # type: ignore[arg-type]
+        tuple(s * size for s in strides),
     )
     if locked:
         flat.flags.writeable = False
@@ -289,6 +294,8 @@ def _component(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def can_reread(a: Handle, view_ghost: Ghost) -> bool:
     """Whether the root, read as the view's dtype, has the view's elements among its own."""
     size, whole = view_ghost.itemsize, ghost(owner(a))
+    if not view_ghost.size:
+        return whole.nbytes % size == 0
     offset = view_ghost.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
     places = (offset, whole.nbytes, *(s for n, s in zip(view_ghost.shape, view_ghost.strides) if n > 1))
     return all(place % size == 0 for place in places)
@@ -305,6 +312,7 @@ def derive(a: Handle, view_ghost: Ghost) -> Any:
     if backend.native_is_ndarray:
         made = wrapper(view_ghost, kind)
         made._base = root
+        made._ghost = view_ghost
         return made
     if backend.mutable:
         value = root._v if kind is root._kind else reread(backend, root._v, root._kind.dtype, kind.dtype)
@@ -316,7 +324,7 @@ def derive(a: Handle, view_ghost: Ghost) -> Any:
             return made
     made = wrapper(None, kind)
     made._root = made._base = root
-    made._seen = _NEVER
+    made._seen = NEVER
     made._ghost = view_ghost
     return made
 
@@ -338,7 +346,13 @@ def through_ghost(arrays: list[Handle], result: Any, copied: Callable[[], Any]) 
     try:
         return turn(result)
     except _Copied:
-        return copied()
+        made = copied()
+    for copy in made if isinstance(made, list | tuple) else (made,):
+        if isinstance(copy, Handle) and copy._kind.backend.mutable:  # a library may alias where NumPy copies
+            backend = copy._kind.backend
+            if any(a._kind.backend is backend and backend.may_share(copy._v, owner(a)._v) for a in arrays):
+                copy._v, copy._ghost = backend.prim.copy(copy._v), None
+    return made
 
 
 class _Copied(Exception):
@@ -378,18 +392,18 @@ def assign(a: Handle, value: Native, fresh: bool = False) -> None:
             alias, flips = _alias(backend, memory, *_placement(ghost(a), ghost(root)))
             backend.fill(alias, backend.prim.flip(value, flips))
     elif root is None:
-        with _exchange:
+        with exchange:
             a._v = value
             a._owned = fresh
             a._writes += 1
-    else:
+    elif ghost(a).size:
         with backend.within():
             _write_through(a, root, value, fresh, backend)
 
 
 def _write_through(a: Handle, root: Handle, value: Native, fresh: bool, backend: Backend) -> None:
     placement, shape = _placement(ghost(a), ghost(root)), ghost(root).shape
-    with _exchange:
+    with exchange:
         before, donate = root._v, root._owned
         if a._kind is not root._kind:
             have, want = root._kind.dtype, a._kind.dtype
@@ -420,7 +434,7 @@ def update(a: Handle, change: Callable[[Native, bool], Native]) -> None:
         if after is not before:
             assign(a, after)
         return
-    with _exchange:
+    with exchange:
         before = a._v
         after = change(before, a._owned and a._kind.backend.is_concrete(before))
         if after is not before or a._owned:
@@ -491,13 +505,23 @@ class ViewProgram(NamedTuple):
             x = prim.reshape(x, self.sliced)
         if self.sliced == self.factors:  # the whole root
             return x if self.factors == self.root_shape else prim.reshape(x, self.root_shape)
+        if donate and self._sparse():
+            return self._scatter(backend, root, self._positions(), x, donate)
         if self.factors == self.root_shape:
             return backend.slice_update(root, self.key, x, donate)
-        if donate and _FEW * math.prod(self.sliced) <= math.prod(self.root_shape):
-            return self._scatter(backend, root, self._positions(), x, donate)
         return prim.reshape(
             backend.slice_update(prim.reshape(root, self.factors), self.key, x, donate), self.root_shape
         )
+
+    def _sparse(self) -> bool:
+        """Whether a reshape of the root, or the window that the steps of a slice span, is large beside the view."""
+        if self.factors == self.root_shape:
+            if all(part.step == 1 for part in self.key):
+                return False
+            span = math.prod(part.stop - part.start for part in self.key)
+        else:
+            span = math.prod(self.root_shape)
+        return _FEW * math.prod(self.sliced) <= span
 
     def _positions(self) -> np.ndarray[Any, Any]:
         """Flat positions in the root of what is sliced."""
@@ -520,7 +544,7 @@ class ViewProgram(NamedTuple):
 
 
 _FEW = 16
-"""A view with fewer elements than this part of its root is written element by element, rather than the root reshaped."""
+"""A view of fewer elements than this part of what a slice would have to copy is written element by element."""
 
 
 @lru_cache(maxsize=4096)

@@ -12,7 +12,7 @@ from .. import conversion, dtypes, events, settings, views
 from ..backends import loader
 from ..backends.base import Backend, Unsupported
 from ..errors import HostFallbackError
-from ..registry import Entry, Spec, resolve
+from ..registry import IN_PLACE_IF_NOT_COPIED, Entry, Spec, resolve
 from ..settings import PLAIN, context_rules
 from ..ufuncs.plans import whole_plan
 from ..views import Handle, native
@@ -180,6 +180,8 @@ def _without_out(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> t
     elif spec.out is not None and len(args) > spec.out:
         out = args[spec.out]
         args = args[: spec.out] + args[spec.out + 1 :]
+    if spec.func in IN_PLACE_IF_NOT_COPIED and not (args[1] if len(args) > 1 else kwargs.get("copy", True)):
+        out = args[0]
     if isinstance(out, tuple) and len(out) == 1:
         out = out[0]
     return args, kwargs, out
@@ -266,19 +268,7 @@ def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
     stand_ins = [ghosts(x, found) if at < many else _looked_at(x) for at, x in enumerate(args)]
     keywords = {key: ghosts(x, found) if key in _VIEWED else _looked_at(x) for key, x in kwargs.items()}
     result = spec.func(*stand_ins, **keywords)
-    return views.through_ghost(found, result, lambda: _copied(entry, spec, args, kwargs, backend, found))
-
-
-def _copied(
-    entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, sources: list[Handle]
-) -> Any:
-    """What a view function returns where NumPy copies: never an alias, though the library may have made one."""
-    result = _function(entry, spec, args, kwargs, backend)
-    if backend.mutable:
-        for made in result if isinstance(result, list | tuple) else (result,):
-            if isinstance(made, Handle) and any(backend.may_share(made._v, native(a)) for a in sources):
-                made._v = backend.prim.copy(made._v)
-    return result
+    return views.through_ghost(found, result, lambda: _function(entry, spec, args, kwargs, backend))
 
 
 def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:

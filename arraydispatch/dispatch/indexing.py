@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -79,11 +80,22 @@ def _element(a: Handle, key: Any) -> Any:
     """One element: a copy, never a view."""
     backend = a._kind.backend
     value = native(a)
-    if backend.on_cpu(value) and settings.current_scalars() == "numpy":
-        return backend.to_numpy(value)[key]
+    try:
+        if backend.on_cpu(value) and settings.current_scalars() == "numpy":
+            return backend.to_numpy(value)[key]
+    except Exception:
+        if not views.replaced(a, value):
+            raise
+        return _element(a, key)
     items = key if type(key) is tuple else (key,)
     made = views.derive(a, ghost(a)[(*items, ...)])
     return _scalar_copy(native(made), a)
+
+
+def _whole_integers(key: Any, ndim: int) -> bool:
+    """Whether a basic key names one element, as a scalar and not as a 0-d array."""
+    items = key if type(key) is tuple else (key,)
+    return len(items) == ndim and all(isinstance(k, int | np.integer) for k in items)
 
 
 def _scalar_copy(value: Any, a: Handle) -> Any:
@@ -109,11 +121,16 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
     x = native(a)
     xp = backend.xp
     scope = backend.scope
-    if scope is None:
-        result = indexing.getitem(xp, x, _native_key(key, backend, backend.device_of(x)))
-    else:
-        with scope():
+    try:
+        if scope is None:
             result = indexing.getitem(xp, x, _native_key(key, backend, backend.device_of(x)))
+        else:
+            with scope():
+                result = indexing.getitem(xp, x, _native_key(key, backend, backend.device_of(x)))
+    except Exception:
+        if not views.replaced(a, x):
+            raise
+        return _gather(a, key, backend)
     if not backend.mutable:
         views.keep_apart((a,), result)
     return wrapping.wrap(result, a._kind)
@@ -129,10 +146,10 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
         key = _simplify(key)
     scope = backend.scope
     try:
-        if scope is None:
+        if backend.mutable:
             _set(a, key, value, backend)
         else:
-            with scope():
+            with views.exchange, nullcontext() if scope is None else scope():
                 _set(a, key, value, backend)
     except Unsupported as unsupported:
         _set_on_host(a, key, value, backend, str(unsupported))
@@ -146,6 +163,10 @@ def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
     if _is_basic(key):
         items = key if type(key) is tuple else (key,)
         place = ghost(a)[items if Ellipsis in items else (*items, ...)]
+        if not place.shape and _whole_integers(key, ghost(a).ndim) and _ndim(value):
+            element = np.empty(1, a._kind.dtype)
+            element[0] = ghost(value) if isinstance(value, Handle) else value  # NumPy's own error
+            value = element[0]
         if 0 in place.shape:
             _value(value, a, place.shape, backend)
             return
@@ -154,14 +175,45 @@ def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
         target = a if place.shape == ghost(a).shape and place.strides == ghost(a).strides else views.derive(a, place)
         views.assign(target, _value(value, a, place.shape, backend))
         if not backend.mutable:
-            views.keep_apart((value,), views.owner(a)._v)
+            root = views.owner(a)
+            views.keep_apart((value,), root._v, root)
         return
-    x = native(a)
-    device = backend.device_of(x)
+    xp = backend.xp
     source = _source(value, a, backend)
-    new = indexing.setitem(backend.xp, x, _native_key(key, backend, device), source)
-    if not (backend.mutable and a._root is None and backend.may_share(new, a._v)):
-        views.assign(a, new)
+    if backend.mutable:
+        x = native(a)
+        native_key = _apart(_native_key(key, backend, backend.device_of(x)), x, backend)
+        new = indexing.setitem(xp, x, native_key, source)
+        if a._root is not None or not backend.may_share(new, a._v):
+            views.assign(a, new)
+        return
+
+    def change(x: Any, donate: bool) -> Any:
+        native_key = _native_key(key, backend, backend.device_of(x))
+        if donate:  # `x[x] = x`: what is read cannot be given away
+            used = (source, *native_key) if type(native_key) is tuple else (source, native_key)
+            donate = not any(backend.is_native(y) and backend.may_share(y, x) for y in used)
+        return indexing.setitem(xp, x, native_key, source, donate)
+
+    views.update(a, change)
+
+
+def _apart(key: Any, x: Any, backend: Backend) -> Any:
+    """The key, its arrays copied that may lie in the memory about to be written: ``x[x] = 0``."""
+    if type(key) is tuple:
+        return tuple(_apart(k, x, backend) for k in key)
+    return backend.prim.copy(key) if backend.is_native(key) and backend.may_share(key, x) else key
+
+
+def _ndim(value: Any) -> int:
+    """Number of dimensions of an assigned value; what is no array and no sequence has none."""
+    if isinstance(value, Handle):
+        return len(ghost(value).shape)
+    if type(value) in wrapping.PLAIN:
+        return 0
+    if isinstance(value, np.ndarray | list | tuple):
+        return 1 if isinstance(value, list | tuple) else value.ndim
+    return int(getattr(value, "ndim", 0))
 
 
 def _is_already_there(value: Handle, a: Handle, place: views.Ghost) -> bool:
@@ -171,6 +223,7 @@ def _is_already_there(value: Handle, a: Handle, place: views.Ghost) -> bool:
     held = ghost(value)
     return (
         held.shape == place.shape
+        and held.dtype == place.dtype
         and held.strides == place.strides
         and held.__array_interface__["data"][0] == place.__array_interface__["data"][0]
     )
@@ -179,7 +232,7 @@ def _is_already_there(value: Handle, a: Handle, place: views.Ghost) -> bool:
 def _source(value: Any, a: Handle, backend: Backend) -> Any:
     """The assigned value as a native array of the array's dtype, not yet broadcast."""
     dtype = a._kind.dtype
-    device = backend.device_of(native(a))
+    device = backend.device_of(views.owner(a)._v)  # a view need not be read for it
     if isinstance(value, Handle) or (type(value) not in wrapping.PLAIN and backend.is_native(value)):
         return backend.prim.astype(wrapping.to_native(value, backend, device), dtype)
     if isinstance(value, list | tuple) and wrapping.find_backend(value) is not None:
@@ -199,6 +252,8 @@ def _value(value: Any, a: Handle, shape: tuple[int, ...], backend: Backend) -> A
     have = backend.shape_of(source)
     if have == shape:
         return source
+    if len(have) > len(shape) and isinstance(value, list | tuple) and wrapping.find_backend(value) is None:
+        np.empty(shape, a._kind.dtype)[...] = value  # NumPy's own error: lists, unlike arrays, lose no leading ones
     stripped = have
     while len(stripped) > len(shape) and stripped[0] == 1:
         stripped = stripped[1:]

@@ -11,6 +11,7 @@ place.
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any, NamedTuple
 
@@ -44,6 +45,7 @@ class _Parsed(NamedTuple):
     broadcast: tuple[int, ...]  # that shape
     place: int  # how many of the sliced axes stand before the index arrays' dimensions
     newaxes: tuple[int, ...]  # of the result's axes, those that newaxis puts in
+    integers: tuple[int, ...]  # of the array's axes, those that integers take away
 
     def kept(self) -> tuple[int, ...]:
         """Lengths of the axes that no index array walks along."""
@@ -150,6 +152,7 @@ def _adjacent(items: list[tuple[int, Any, int]], ellipsis: int) -> bool:
 def _lay_out(xp: Any, a: Native, shape: tuple[int, ...], items: list[tuple[int, Any, int]], adjacent: bool) -> _Parsed:
     key: list[slice] = []
     flips: list[int] = []
+    integers: list[int] = []
     sliced: list[int] = []  # lengths of the axes that stay after the slice
     indexed: list[int] = []
     given: list[tuple[Any, int, int]] = []  # index array, length of its axis, the axis
@@ -181,6 +184,7 @@ def _lay_out(xp: Any, a: Native, shape: tuple[int, ...], items: list[tuple[int, 
                 if not -n <= value < n:
                     raise IndexError(f"index {value} is out of bounds for axis {axis} with size {n}")
                 begin = value % n
+                integers.append(axis)
                 key.append(slice(begin, begin + 1, 1))
                 whole = False
                 axis += 1
@@ -215,6 +219,7 @@ def _lay_out(xp: Any, a: Native, shape: tuple[int, ...], items: list[tuple[int, 
         broadcast,
         max(place, 0),
         tuple(newaxes),
+        tuple(integers),
     )
 
 
@@ -237,7 +242,7 @@ def _columns(xp: Any, index: Any, shape: tuple[int, ...], axis: int) -> list[Any
         return [index]
     its_shape = xp.shape_of(index) if native else index.shape
     for i, n in enumerate(its_shape):
-        if n != shape[axis + i]:
+        if n and n != shape[axis + i]:  # NumPy lets an empty mask stand before any axis: it picks nothing
             raise IndexError(
                 f"boolean index did not match indexed array along axis {axis + i}; size of axis is {shape[axis + i]} "
                 f"but size of corresponding boolean axis is {n}"
@@ -391,12 +396,18 @@ def _block_moved(xp: Any, x: Native, source: int, width: int, destination: int) 
 # -- writing ---------------------------------------------------------------------------------------------------------
 
 
-def setitem(xp: Any, a: Native, key: Any, value: Any) -> Native:
-    """The array that ``a`` is after ``a[key] = value``; a mutable array may have been written in place."""
+def setitem(xp: Any, a: Native, key: Any, value: Any, donate: bool = False) -> Native:
+    """The array that ``a`` is after ``a[key] = value``; a mutable array may have been written in place.
+
+    ``donate``: nobody else can see the buffer of ``a``, which may be reused. The result is ``a`` itself if there was
+    nothing to write, and else shares no buffer with ``value``.
+    """
     prim = xp.prim
     shape, dtype = xp.shape_of(a), xp.dtype_of(a)
     value = element_value(xp, value, dtype, a)
     key = _mask_alone(xp, key, a)
+    if not shape and _is_bool(key) and xp.shape_of(value):
+        _check_masked(xp.shape_of(value), int(key))
     if xp.is_array(key):
         kind, its_shape = xp.dtype_of(key).kind, xp.shape_of(key)
         if kind == "b" and its_shape and its_shape == shape[: len(its_shape)]:
@@ -405,7 +416,7 @@ def setitem(xp: Any, a: Native, key: Any, value: Any) -> Native:
             index = in_bounds(xp, key, shape[0], 0)
             target = its_shape + shape[1:]
             value = _fitted(xp, value, target)
-            return prim.scatter(a, (index,), value, "set") if 0 not in target else a
+            return _scatter(xp, a, (index,), value, donate) if 0 not in target else a
     parsed = _parse(xp, a, shape, key)
     value = _fitted(xp, value, parsed.full())
     result = parsed.result()
@@ -414,6 +425,8 @@ def setitem(xp: Any, a: Native, key: Any, value: Any) -> Native:
     if xp.shape_of(value) != result:
         value = prim.reshape(value, result)
     place, width = parsed.place, len(parsed.broadcast)
+    if parsed.indices and not xp.backend.mutable and _FEW * math.prod(result) <= math.prod(shape):
+        return _scatter(xp, a, _everywhere(xp, a, parsed, result), value, donate)
     if parsed.indices:
         kept = parsed.kept()
         value = _block_moved(xp, value, place, width, 0)
@@ -423,7 +436,7 @@ def setitem(xp: Any, a: Native, key: Any, value: Any) -> Native:
                 value = prim.flip(value, (width + behind,))
         assert len(kept) + width == len(xp.shape_of(value))
         part = _front(xp, _sliced(xp, a, parsed), parsed.indexed)
-        value = prim.scatter(part, parsed.indices, value, "set")
+        value = _scatter(xp, part, parsed.indices, value, donate and part is a)
         order = parsed.indexed + tuple(i for i in range(len(parsed.shape)) if i not in parsed.indexed)
         if order != tuple(range(len(order))):
             value = prim.transpose(value, tuple(int(i) for i in np.argsort(order)))
@@ -433,11 +446,44 @@ def setitem(xp: Any, a: Native, key: Any, value: Any) -> Native:
         if parsed.flips:
             value = prim.flip(value, parsed.flips)
     if parsed.whole:
-        return value if parsed.indices else prim.slice_update(a, parsed.key, value)
+        return value if parsed.indices else xp.backend.slice_update(a, parsed.key, value, donate)
     lengths = tuple(len(range(s.start, s.stop, s.step)) for s in parsed.key)
     if lengths != parsed.shape:
         value = prim.reshape(value, lengths)
-    return prim.slice_update(a, parsed.key, value)
+    return xp.backend.slice_update(a, parsed.key, value, donate)
+
+
+def _scatter(xp: Any, a: Native, indices: tuple[Any, ...], value: Native, donate: bool) -> Native:
+    """``a[indices] = value``; libraries of immutable arrays have a second primitive for a buffer that may be reused."""
+    scatter = getattr(xp.prim, "scatter_donated", xp.prim.scatter) if donate else xp.prim.scatter
+    return scatter(a, indices, value, "set")
+
+
+_FEW = 16
+"""A result of fewer elements than this part of the array is written one by one, rather than the array taken apart."""
+
+
+def _everywhere(xp: Any, a: Native, parsed: _Parsed, result: tuple[int, ...]) -> tuple[Native, ...]:
+    """One index array of the result's shape for each axis of the array."""
+    prim, ndim, width, place = xp.prim, len(result), len(parsed.broadcast), parsed.place
+    found: list[Native] = []
+    stays = dims = 0  # axes so far that no integer takes away, and those of them with a dimension of their own
+    for axis, part in enumerate(parsed.key):
+        if axis in parsed.integers:
+            found.append(filled(xp, result, part.start, INTP, a))
+            continue
+        if stays in parsed.indexed:
+            index = parsed.indices[parsed.indexed.index(stays)]
+            index = prim.reshape(index, (*parsed.broadcast, *(1,) * (ndim - place - width)))
+        else:
+            line = np.arange(part.start, part.stop, part.step)
+            line = line[::-1].copy() if stays in parsed.flips else line
+            before = dims if dims < place else dims + width
+            index = upload(xp, line.reshape(-1, *(1,) * (ndim - before - 1)), a)
+            dims += 1
+        stays += 1
+        found.append(prim.broadcast_to(index, result))
+    return tuple(found)
 
 
 def element_value(xp: Any, value: Any, dtype: np.dtype[Any], like: Native) -> Native:
@@ -475,16 +521,27 @@ def _fitted(xp: Any, value: Native, target: tuple[int, ...]) -> Native:
     return value if short == target else xp.prim.broadcast_to(value, target)
 
 
+def _check_masked(shape: tuple[int, ...], count: int) -> None:
+    """Raise NumPy's errors for values of this shape that a mask puts in ``count`` places."""
+    if len(shape) > 1:
+        raise TypeError(
+            "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, "
+            f"input has {len(shape)} dimensions"
+        )
+    if shape and shape[0] not in (1, count):
+        raise ValueError(
+            f"NumPy boolean array indexing assignment cannot assign {shape[0]} input values "
+            f"to the {count} output values where the mask is true"
+        )
+
+
 def _set_where(xp: Any, a: Native, mask: Native, value: Native) -> Native:
     """``a[mask] = value`` for a mask over the leading axes."""
     prim = xp.prim
     shape, its_shape, value_shape = xp.shape_of(a), xp.shape_of(mask), xp.shape_of(value)
     rest = shape[len(its_shape) :]
     if not rest and len(value_shape) > 1:
-        raise TypeError(
-            "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, "
-            f"input has {len(value_shape)} dimensions"
-        )
+        _check_masked(value_shape, 0)
     lead = len(value_shape) - len(rest)
     if lead <= 0 or all(n == 1 for n in value_shape[:lead]):  # the same values wherever the mask is true
         over = mask if not rest else prim.reshape(mask, its_shape + (1,) * len(rest))
@@ -493,18 +550,12 @@ def _set_where(xp: Any, a: Native, mask: Native, value: Native) -> Native:
         if lead <= 0 or len(value_shape) > 1 or value_shape == (1,):
             _fitted(xp, value, rest)
         return prim.where(over, value, a)
-    if 0 in shape:
-        _fitted(xp, value, (0, *rest))
-        return a
     rows = prim.nonzero(flat(xp, mask))[0]
     count = xp.shape_of(rows)[0]
-    if not rest and len(value_shape) == 1 and value_shape[0] != count:
-        raise ValueError(
-            f"NumPy boolean array indexing assignment cannot assign {value_shape[0]} input values "
-            f"to the {count} output values where the mask is true"
-        )
+    if not rest:
+        _check_masked(value_shape, count)
     value = _fitted(xp, value, (count, *rest))
-    if not count:
+    if not count or 0 in shape:
         return a
     lines = prim.reshape(a, (-1, *rest))
     return prim.reshape(prim.scatter(lines, (rows,), value, "set"), shape)

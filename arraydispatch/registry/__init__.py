@@ -84,6 +84,9 @@ HOST: dict[Any, str] = {}
 HOST_WRITES: dict[Any, tuple[int, ...]] = {}
 """Host functions that write into arguments -> the positions of these."""
 
+IN_PLACE_IF_NOT_COPIED = frozenset({np.nan_to_num})
+"""Functions that write into their first argument if called with ``copy=False``, which is their second parameter."""
+
 REFUSED: dict[Any, str] = {}
 """NumPy function object -> why it is refused on every backend."""
 
@@ -258,7 +261,7 @@ def resolve(func: Any, backend: Backend) -> Entry:
 def _runs(
     func: Any, kind: Literal["override", "native", "composed"], spec: Spec | None, run: Body, backend: Backend
 ) -> Entry:
-    plain = spec is not None and spec.mode == "function"
+    plain = spec is not None and spec.mode == "function" and func not in IN_PLACE_IF_NOT_COPIED
     most = 99 if spec is None or spec.out is None else spec.out
     return Entry(func, kind, spec, run, bound=partial(run, backend.xp), plain=plain, most=most)
 

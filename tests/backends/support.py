@@ -91,11 +91,11 @@ def _flushed(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.where(np.abs(x) < np.finfo(x.dtype).tiny, np.copysign(np.zeros_like(x), x), x)
 
 
-def ulps(got: Any, want: Any) -> Any:
+def ulps(got: Any, want: Any, terms: Any = ()) -> Any:
     """Distance in units in the last place of ``want``; infinite where one is NaN or infinite and the other is not.
 
     For complex numbers the unit is that of the larger part: a small part next to a large one carries the rounding
-    errors of the large one in every library.
+    errors of the large one in every library. So it is for a sum, the largest of whose ``terms`` sets the unit.
     """
     if want.dtype.kind == "c":
         with np.errstate(all="ignore"):
@@ -103,7 +103,8 @@ def ulps(got: Any, want: Any) -> Any:
             parts = [_distance(g, w, unit) for g, w in ((got.real, want.real), (got.imag, want.imag))]
         return np.maximum(*parts)
     with np.errstate(all="ignore"):
-        return _distance(got, want, np.spacing(np.abs(want)))
+        largest = functools.reduce(np.maximum, [np.abs(t) for t in terms], np.abs(want))
+        return _distance(got, want, np.spacing(np.where(np.isfinite(largest), largest, np.abs(want))))
 
 
 def _distance(got: Any, want: Any, unit: Any) -> Any:
@@ -115,14 +116,21 @@ def _distance(got: Any, want: Any, unit: Any) -> Any:
 
 
 def check(
-    got: Any, want: Any, *, ulp: float = 0, signed_zero: bool = True, inputs: Any = (), where: Any = None
+    got: Any,
+    want: Any,
+    *,
+    ulp: float = 0,
+    terms: Any = (),
+    signed_zero: bool = True,
+    inputs: Any = (),
+    where: Any = None,
 ) -> None:
     """Same dtype, same shape, same values to ``ulp`` units in the last place (all of them: NaN, infinities, zeros)."""
     if isinstance(want, tuple):
         assert isinstance(got, tuple)
         assert len(got) == len(want)
         for g, w in zip(got, want, strict=True):
-            check(g, w, ulp=ulp, signed_zero=signed_zero, inputs=inputs, where=where)
+            check(g, w, ulp=ulp, terms=terms, signed_zero=signed_zero, inputs=inputs, where=where)
         return
     want = np.asarray(want)
     assert got.dtype == want.dtype
@@ -130,7 +138,7 @@ def check(
     if want.dtype.kind not in "fc":
         wrong = got != want
     else:
-        wrong = ulps(got, want) > ulp
+        wrong = ulps(got, want, terms) > ulp
         if signed_zero and want.dtype.kind == "f":
             wrong |= (want == 0) & (got == 0) & (np.signbit(want) != np.signbit(got))
     if where is not None:

@@ -26,6 +26,7 @@ from .support import (
     nonfinite_complex,
     special_values,
     to_host,
+    ulps,
 )
 
 DTYPES = BOOL + INTEGERS + FLOATS + COMPLEX
@@ -52,51 +53,83 @@ def loops(backend: Any, ufunc: np.ufunc) -> list[str]:
     return list(found)
 
 
-# Units in the last place a library's own kernel may be from NumPy's, where it is more than one (4 for complex, whose
-# parts are sums and products of real functions). Both sides approximate; neither is correctly rounded.
-ULP: dict[str, float] = {
-    "arctan": 2,  # polynomials of other degrees than NumPy's
-    "arctan2": 2,
-    "cbrt": 2,
-    "cosh": 4,  # composed of two exponentials
-    "sinh": 4,
-    "tan": 4,  # sine over cosine
-    "tanh": 5,  # a rational approximation
-    "arcsinh": 4,  # a logarithm of a sum
-    "arccosh": 4,
-    "arctanh": 4,
-    "exp": 2,
-    "exp2": 2,
-    "expm1": 3,
-    "hypot": 2,
-    "log1p": 3,
-    "logaddexp": 16,  # a sum of terms of opposite signs: one rounding of the larger shows in a small result
-    "logaddexp2": 16,
-    "power": 4,
-    "float_power": 4,
+# The largest distance measured between a library's kernel and NumPy's at the values of these tests, in units in the last
+# place, where it is more than 1 (4 for complex numbers, whose parts are sums and products of real functions). Both sides
+# approximate; neither is correctly rounded. Measured with and without AVX-512 and AVX2 in NumPy, whose loops differ there.
+ULP: dict[str, dict[str, float]] = {
+    "numpy": {},
+    "jax": {
+        "arctan": 2,  # XLA's polynomials are of other degrees than NumPy's
+        "arctan2": 2,
+        "exp": 2,
+        "expm1": 3,
+        "hypot": 2,  # a root of a sum of squares, scaled
+        "sinh": 2,  # composed of two exponentials
+        "tanh": 2,
+        "logaddexp2": 2,  # composed of a logarithm and an exponential
+    },
+    "torch": {
+        "arctan2": 2,  # SLEEF guarantees one unit from the true value, NumPy's SVML as much
+        "exp": 2,
+        "log10": 2,
+        "logaddexp2": 2,  # a logarithm to base e, divided
+    },
+    "tensorflow": {
+        "arccos": 2,  # Eigen's polynomials in float32
+        "arctan": 2,
+        "arctan2": 3,  # the arctangent of a rounded quotient
+        "exp": 2,
+        "expm1": 2,
+        "log1p": 2,
+        "tanh": 3,  # a rational approximation
+    },
 }
-ULP_COMPLEX: dict[str, float] = {
-    "cosh": 8,
-    "sinh": 8,
-    "power": 128,  # exp(b log a): the error of log a is multiplied by |b|, which reaches 14 here
-    "float_power": 128,
+ULP_COMPLEX: dict[str, dict[str, float]] = {
+    "numpy": {},
+    # power is exp(b log a): the error of log a is multiplied by |b|, which reaches 14 here, and is largest in float32.
+    "jax": {"cosh": 7, "sinh": 7, "power": 80, "float_power": 54},
+    "torch": {"power": 26, "float_power": 22},
+    "tensorflow": {"power": 26, "float_power": 22},
 }
-# Functions of complex numbers with an infinite or NaN part where XLA returns (nan, nan), or takes another quadrant,
-# and C99's Annex G, which NumPy follows, gives one part a value.
+# Sums of terms of opposite signs: a rounding of the larger one shows in a small result, and which zero is left is chance.
+SUMS = {"logaddexp", "logaddexp2"}
+# Both zeros are equal: which of them is the larger is up to the order of the operands, in NumPy's own loops too.
+EITHER_ZERO = {"maximum", "minimum", "fmax", "fmin"} | SUMS
+
+
+def overflowing_quotient(a: Any, b: Any) -> Any:
+    return np.isinf(a / b) & np.isfinite(a) & (b != 0)
+
+
+# Operands for which a library's own kernel has another value, and why. They must differ there: a departure that is gone
+# is to be deleted.
+DEPARTURES: dict[tuple[str, str], Any] = {
+    # SLEEF's fmod is NaN there (see the blend in div_floor of torch's aten/src/ATen/native/cpu/BinaryOpsKernel.cpp).
+    ("torch", "fmod"): overflowing_quotient,
+    ("torch", "remainder"): overflowing_quotient,
+}
+# Functions of complex numbers with an infinite or NaN part where C99's Annex G, which NumPy follows, gives one part a
+# value and the library does not, or of the other sign.
 NOT_C99: dict[str, frozenset[str]] = {
     "numpy": frozenset(),
+    # XLA composes them of real functions, and returns (nan, nan) or takes another quadrant.
     "jax": frozenset(
         "arccos arccosh arcsin arcsinh arctan arctanh cos cosh exp exp2 expm1 float_power power sin sinh sqrt tan tanh".split()
     ),
+    "torch": frozenset(),
+    # Eigen: exp(inf-infj) is (-inf, nan), expm1(inf+0j) is (nan, nan), sqrt(-inf-2.5j) is infj, and squares are products.
+    "tensorflow": frozenset({"exp", "exp2", "expm1", "sqrt", "square"}),
 }
-# Both zeros are equal: which of them is the larger is up to the order of the operands, in NumPy's own loops too.
-EITHER_ZERO = {"maximum", "minimum", "fmax", "fmin"}
+# Of those, what has a finite value where NumPy's is not: XLA's arctan of nan+infj is -pi/2.
+NUMBERS_FROM_NAN = {("jax", "arctan"), ("jax", "arctanh")}
 
 
-def tolerance(ufunc: np.ufunc, loop: str) -> float:
+def tolerance(name: str, ufunc: np.ufunc, loop: str) -> float:
+    if name == "numpy":
+        return 0
     if set(loop) & set(COMPLEX):
-        return ULP_COMPLEX.get(ufunc.__name__, 4)
-    return ULP.get(ufunc.__name__, 1)
+        return ULP_COMPLEX[name].get(ufunc.__name__, 4)
+    return ULP[name].get(ufunc.__name__, 1)
 
 
 def operands(ufunc: np.ufunc, loop: str, values: Any = special_values) -> list[np.ndarray[Any, Any]]:
@@ -114,7 +147,19 @@ def operands(ufunc: np.ufunc, loop: str, values: Any = special_values) -> list[n
 
 
 def run(backend: Any, ufunc: np.ufunc, inputs: list[Any]) -> Any:
-    return to_host(backend, call(backend, backend.UFUNCS[ufunc], *[backend.from_numpy(x) for x in inputs]))
+    """What a plan does (``ufuncs/plans.py``): operands in the dtype computed in, the leanest kernel, the loop's dtype."""
+    loop = ufunc.resolve_dtypes((*(x.dtype for x in inputs), *(None,) * ufunc.nout))
+    return to_host(backend, call(backend, _planned, backend, ufunc, loop, [backend.from_numpy(x) for x in inputs]))
+
+
+def _planned(backend: Any, ufunc: np.ufunc, loop: tuple[Any, ...], natives: list[Any]) -> Any:
+    astype = backend.prim.astype
+    computed = [backend.compute_dtype(ufunc, dtype) for dtype in loop[: ufunc.nin]]
+    kernel = backend.kernel(ufunc, computed[0])
+    result = kernel(*[astype(x, to) for x, to in zip(natives, computed, strict=True)])
+    if ufunc.nout == 1:
+        return astype(result, loop[-1])
+    return tuple(astype(x, to) for x, to in zip(result, loop[ufunc.nin :], strict=True))
 
 
 @pytest.mark.parametrize(("name", "ufunc"), rows("UFUNCS"))
@@ -128,13 +173,19 @@ def test_every_loop_at_special_values(name: str, ufunc: np.ufunc) -> None:
         except Unsupported:
             continue
         tested += 1
+        want = ufunc(*inputs)
+        departs = DEPARTURES.get((name, ufunc.__name__), lambda *_: False)(*inputs) if loop[0] in "fd" else False
+        if np.any(departs):
+            assert np.any(ulps(got, want)[departs] > 1)
         try:
             check(
                 got,
-                ufunc(*inputs),
-                ulp=tolerance(ufunc, loop),
+                want,
+                ulp=tolerance(name, ufunc, loop),
+                terms=inputs if ufunc.__name__ in SUMS else (),
                 signed_zero=ufunc.__name__ not in EITHER_ZERO,
                 inputs=inputs,
+                where=~np.asarray(departs),
             )
         except AssertionError as error:
             raise AssertionError(f"loop {loop}: {error}") from None
@@ -145,17 +196,25 @@ def test_every_loop_at_special_values(name: str, ufunc: np.ufunc) -> None:
     ("name", "ufunc"), [p for p in rows("UFUNCS") if any(set(t) & set(COMPLEX) for t in p.values[1].types)]
 )
 def test_complex_infinities_and_nans(name: str, ufunc: np.ufunc) -> None:
-    if ufunc.__name__ in NOT_C99.get(name, ()):
-        pytest.skip("a stated departure: NOT_C99")
     backend = need(name)
+    departs = False
     for loop in loops(backend, ufunc):
         if set(loop) <= set(COMPLEX):
             inputs = operands(ufunc, loop, nonfinite_complex)
+            want = ufunc(*inputs)
             try:
                 got = run(backend, ufunc, inputs)
             except Unsupported:
                 continue
-            check(got, ufunc(*inputs), ulp=4, inputs=inputs)
+            try:
+                check(got, want, ulp=4, inputs=inputs)
+            except AssertionError:
+                if ufunc.__name__ not in NOT_C99[name]:
+                    raise
+                departs = True
+                invented = np.isfinite(got) & ~np.isfinite(want)
+                assert not invented.any() or (name, ufunc.__name__) in NUMBERS_FROM_NAN
+    assert departs == (ufunc.__name__ in NOT_C99[name]), "a departure that is gone is to be deleted from NOT_C99"
 
 
 @pytest.mark.parametrize(("name", "ufunc"), [p for p in rows("UFUNCS") if p.values[1].nin == 2])
@@ -164,7 +223,7 @@ def test_operands_broadcast_and_may_be_empty_or_0d(name: str, ufunc: np.ufunc) -
     loop = next(loop for loop in ("dd", "ll", "di") if loop in loops(backend, ufunc))
     for left, right in [((2, 1, 3), (4, 1)), ((0, 3), (3,)), ((), (2,)), ((3,), ()), ((), ())]:
         inputs = [np.full(shape, value, c) for shape, value, c in zip((left, right), (3, 2), loop, strict=True)]
-        check(run(backend, ufunc, inputs), _arrays(ufunc(*inputs)), ulp=tolerance(ufunc, loop))
+        check(run(backend, ufunc, inputs), _arrays(ufunc(*inputs)), ulp=tolerance(name, ufunc, loop))
 
 
 def _arrays(value: Any) -> Any:
@@ -174,17 +233,18 @@ def _arrays(value: Any) -> Any:
 @pytest.mark.parametrize(("name", "ufunc"), rows("SCALARS"))
 def test_a_python_scalar_is_a_0d_array_of_the_loops_dtype(name: str, ufunc: np.ufunc) -> None:
     backend = need(name)
-    kernel = backend.UFUNCS[ufunc]
     for loop in loops(backend, ufunc):
-        if len(set(loop)) > 1 or loop[0] not in "ilfdFD":
+        dtype = np.dtype(loop[0])
+        if len(set(loop)) > 1 or loop[0] not in "ilfdFD" or backend.compute_dtype(ufunc, dtype) != dtype:
             continue
+        kernel = backend.kernel(ufunc, dtype, True)
         array = np.array([1, 2, 5, 7], loop[0])
         for scalar in (2, 3) if loop[0] in "il" else (2, 0.1) if loop[0] in "fd" else (2, 0.1, 0.5 - 2j):
             other = np.array(scalar, loop[0])
             for position in (0, 1):
                 both = [array, other][:: 1 if position else -1]
                 native = [backend.from_numpy(x) for x in both]
-                native[position] = scalar
+                native[position] = scalar if type(scalar) is float and loop[0] in "fd" else other.item()
                 try:
                     got = to_host(backend, call(backend, kernel, *native))
                 except Unsupported:
@@ -192,9 +252,27 @@ def test_a_python_scalar_is_a_0d_array_of_the_loops_dtype(name: str, ufunc: np.u
                 check(got, run(backend, ufunc, both))
 
 
+@pytest.mark.parametrize(("name", "ufunc"), rows("INPLACE"))
+def test_writing_into_an_operand_gives_the_same(name: str, ufunc: np.ufunc) -> None:
+    backend = need(name)
+    for loop in loops(backend, ufunc):
+        inputs = operands(ufunc, loop)
+        dtypes = ufunc.resolve_dtypes((*(x.dtype for x in inputs), *(None,) * ufunc.nout))
+        if any(backend.compute_dtype(ufunc, dtype) != dtype for dtype in dtypes[: ufunc.nin]):
+            continue  # a cast result is not written in place
+        kernel = backend.kernel(ufunc, dtypes[0])
+        natives = [backend.from_numpy(x) for x in inputs]
+        want = to_host(backend, kernel(*natives)).copy()
+        out = natives[0] if dtypes[-1] == dtypes[0] else backend.from_numpy(np.ones(inputs[0].shape, dtypes[-1]))
+        assert kernel(*natives, out=out) is out
+        check(to_host(backend, out), want)
+
+
 # -- reductions and accumulations --------------------------------------------------------------------------------------
 
 SHAPE = (2, 3, 4)
+# (axes, keepdims); the later ones for one dtype of each kind: each is a program of its own to XLA.
+REDUCTIONS = [((0, 1, 2), False), ((0, 2), True), ((), False), ((1,), False), ((0, 1, 2), True)]
 
 
 def reducible(ufunc: np.ufunc, backend: Any) -> str:
@@ -231,13 +309,12 @@ def test_reduce(name: str, ufunc: np.ufunc) -> None:
     reference = need("numpy").REDUCE[ufunc]
     for dtype in reducible(ufunc, backend):
         array = sample(dtype, SHAPE)
-        for axes in [(), (1,), (0, 2), (0, 1, 2)]:
-            for keepdims in (False, True):
-                try:
-                    got = call(backend, backend.REDUCE[ufunc], backend.from_numpy(array), axes, keepdims)
-                except Unsupported:
-                    continue
-                near(to_host(backend, got), reference(array, axes, keepdims), float(np.abs(array).sum()))
+        for axes, keepdims in REDUCTIONS if dtype in "?lLdD" else REDUCTIONS[:2]:
+            try:
+                got = call(backend, backend.REDUCE[ufunc], backend.from_numpy(array), axes, keepdims)
+            except Unsupported:
+                continue
+            near(to_host(backend, got), reference(array, axes, keepdims), float(np.abs(array).sum()))
 
 
 @pytest.mark.parametrize(("name", "ufunc"), rows("REDUCE"))
@@ -301,8 +378,10 @@ def test_no_kernel_hands_back_the_buffer_it_was_given(name: str) -> None:
     for table, arguments in (("UFUNCS", ()), ("REDUCE", ((), False)), ("REDUCE", ((), True)), ("ACCUMULATE", (0,))):
         for ufunc, kernel in getattr(backend, table).items():
             for dtype in "dl":
-                if table == "UFUNCS" and (ufunc.nin != 1 or dtype not in loops(backend, ufunc)):
-                    continue
+                if table == "UFUNCS":
+                    if ufunc.nin != 1 or dtype not in loops(backend, ufunc):
+                        continue
+                    kernel = backend.kernel(ufunc, np.dtype(dtype))
                 if table == "REDUCE" and dtype not in reducible(ufunc, backend):
                     continue
                 native = backend.from_numpy(array.astype(dtype))

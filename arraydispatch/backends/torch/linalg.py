@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from arraydispatch.backends.torch.dtypes import UNSIGNED, WIDER
+from arraydispatch.backends.torch.dtypes import UNSIGNED, WIDER, concrete
 
 
 def matmul(a: Tensor, b: Tensor) -> Tensor:
@@ -65,14 +66,13 @@ _SAID = {
 def _numpy_errors(func: Callable[..., Any]) -> Callable[..., Any]:
     """torch's LinAlgError as NumPy's."""
 
+    @wraps(func)
     def wrapped(*args: Any) -> Any:
         try:
             return func(*args)
         except torch.linalg.LinAlgError as error:
             raise np.linalg.LinAlgError(_SAID.get(func.__name__, str(error))) from error
 
-    wrapped.__name__ = wrapped.__qualname__ = func.__name__
-    wrapped.__doc__ = func.__doc__
     return wrapped
 
 
@@ -109,14 +109,22 @@ def eigvalsh(a: Tensor, lower: bool) -> Tensor:
     return torch.linalg.eigvalsh(a, "L" if lower else "U")
 
 
+def _check_finite(a: Tensor) -> None:
+    """Of infinities and NaN ``eig`` raises a bare RuntimeError and ``eigvals`` returns numbers."""
+    if concrete(a) and not bool(torch.isfinite(a).all()):
+        raise np.linalg.LinAlgError("Array must not contain infs or NaNs")
+
+
 @_numpy_errors
 def eig(a: Tensor) -> tuple[Tensor, Tensor]:
+    _check_finite(a)
     w, v = torch.linalg.eig(a)
     return w, v
 
 
 @_numpy_errors
 def eigvals(a: Tensor) -> Tensor:
+    _check_finite(a)
     return torch.linalg.eigvals(a)
 
 

@@ -235,6 +235,8 @@ def scatter(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> 
         return a.index_put_(indices, value, accumulate=True)
     if a.dtype.is_complex and how != "multiply":
         raise Unsupported("torch does not order complex numbers")
+    if 0 in tail:
+        return a  # of nothing the number of rows cannot be told
     flat = _linear(indices, a.shape[:k])
     rows = a.reshape((-1, tail.numel()))
     index = flat.unsqueeze(1).expand(-1, tail.numel())

@@ -274,6 +274,12 @@ def heaviside(a: Tensor, b: Tensor) -> Tensor:
     return torch.heaviside(a, b).masked_fill_(a != a, math.nan)
 
 
+def nextafter(a: Tensor, b: Tensor) -> Tensor:
+    """Of two equal zeros NumPy's 16-bit code returns the first, C the second."""
+    out = torch.nextafter(a, b)
+    return torch.where(a == b, a, out) if a.dtype is torch.float16 else out
+
+
 def conjugate(a: Tensor) -> Tensor:
     """Always a new tensor: torch hands a real one back."""
     return torch.conj_physical(a) if a.dtype.is_complex else a.clone()
@@ -328,6 +334,13 @@ def _complex_negative(a: Tensor, out: Tensor | None = None) -> Tensor:
     return out
 
 
+def _complex_log1p(a: Tensor, out: Tensor | None = None) -> Tensor:
+    """torch gives NaN for the modulus of a number with an infinite and a NaN part."""
+    log = torch.log1p(a)
+    infinite = torch.complex(torch.full_like(log.real, math.inf), log.imag)
+    return _into(out, torch.where(torch.isinf(a), infinite, log))
+
+
 UFUNCS: dict[Any, Kernel] = {
     # arithmetic
     np.add: torch.add,
@@ -351,7 +364,7 @@ UFUNCS: dict[Any, Kernel] = {
     np.sign: sign,
     np.signbit: torch.signbit,
     np.copysign: torch.copysign,
-    np.nextafter: torch.nextafter,
+    np.nextafter: nextafter,
     np.ldexp: ldexp,
     np.frexp: frexp,
     np.heaviside: heaviside,
@@ -459,6 +472,7 @@ _COMPLEX: dict[Any, Kernel] = {
     np.add: _parts(torch.add),
     np.subtract: _parts(torch.sub),
     np.negative: _complex_negative,
+    np.log1p: _complex_log1p,
 }
 
 
