@@ -492,6 +492,7 @@ class Array(Handle):
 
     def fill(self, value: Any) -> None:
         """As ``ndarray.fill``."""
+        wrapping.check_writeable(self)
         if not isinstance(value, Handle) or ghost(value).shape:
             element = np.empty((), self.dtype)
             element.fill(ghost(value) if isinstance(value, Handle) else value)  # NumPy's own cast and errors

@@ -123,9 +123,13 @@ def loop_dtypes(
     TypeError
         ``UFuncTypeError``, exactly as NumPy raises it, if no loop fits.
     """
-    if any(isinstance(t, np.dtype) and is_bfloat16(t) for t in operands):
-        operands = _bfloat16_row(operands)
     keywords: dict[str, Any] = {} if signature is None else {"signature": signature}
+    if any(isinstance(t, np.dtype) and is_bfloat16(t) for t in operands):
+        row = _bfloat16_row(operands)
+        try:
+            return ufunc.resolve_dtypes(row + (None,) * ufunc.nout, casting=casting, **keywords)  # type: ignore[arg-type]
+        except TypeError:  # ml_dtypes has no such loop (ldexp): computed in float32
+            operands = tuple(FLOAT32 if isinstance(t, np.dtype) and is_bfloat16(t) else t for t in operands)
     return ufunc.resolve_dtypes(operands + (None,) * ufunc.nout, casting=casting, **keywords)  # type: ignore[arg-type]
 
 

@@ -6,8 +6,6 @@ are plain attributes, because a ContextVar set in the main thread is not seen in
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import Any, Literal, NamedTuple
@@ -130,14 +128,19 @@ def set_default_precision(bits: Precision) -> None:
     default.rules = rules(bits, default.rules.scalars)
 
 
-@contextmanager
-def override(var: ContextVar[Any], value: Any) -> Iterator[None]:
-    """Set a context variable for a block."""
-    token = var.set(value)
-    try:
-        yield
-    finally:
-        var.reset(token)
+class override:
+    """Set a context variable for a block; may be entered again, also inside itself."""
+
+    def __init__(self, var: ContextVar[Any], value: Any) -> None:
+        self._var = var
+        self._value = value
+        self._tokens: list[Any] = []
+
+    def __enter__(self) -> None:
+        self._tokens.append(self._var.set(self._value))
+
+    def __exit__(self, *exc: object) -> None:
+        self._var.reset(self._tokens.pop())
 
 
 def precision_context(bits: Any) -> Any:

@@ -112,6 +112,8 @@ def expose(a: Handle) -> Native:
 
 def replaced(a: Handle, value: Native) -> bool:
     """Whether another thread has written the array since ``value`` was read, whose buffer may be gone: read again."""
+    if a._kind.backend.mutable:
+        return False
     with exchange:
         return native(a) is not value
 

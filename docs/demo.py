@@ -63,7 +63,8 @@ def run(script: Path, backend: str, timeout: float) -> Run:
                 capture_output=True,
                 text=True,
                 timeout=timeout,
-                env={"TF_CPP_MIN_LOG_LEVEL": "3", **os.environ},
+                # Threads that wait must not spin: on a busy machine a script of small calls would crawl.
+                env={"TF_CPP_MIN_LOG_LEVEL": "3", "OMP_WAIT_POLICY": "passive", **os.environ},
             )
         except subprocess.TimeoutExpired:
             return Run(script.name, backend, timeout, "", f"stopped after {timeout:g} s")

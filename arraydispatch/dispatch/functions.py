@@ -151,8 +151,14 @@ def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str,
     if not backend.mutable:
         views.keep_apart((*args, *kwargs.values()), result)
     if out is not None:
-        return _write(out, result, backend, kwargs.get("casting", "same_kind"))
+        return _write(
+            out, result, backend, "unsafe" if spec.func in _CASTS_FREELY else kwargs.get("casting", "same_kind")
+        )
     return wrapping.wrap_result(result, backend, spec.returns, precision)
+
+
+_CASTS_FREELY = frozenset({np.mean, np.std, np.var})
+"""Functions whose last division NumPy writes into ``out=`` with casting="unsafe"."""
 
 
 def _write(out: Any, result: Any, backend: Backend, casting: str) -> Any:

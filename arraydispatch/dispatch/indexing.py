@@ -55,7 +55,11 @@ def getitem(a: Handle, key: Any) -> Any:
         key = _simplify(key)
     if _is_basic(key):
         if _has_native_view(a, key):
-            value = a._v[key]
+            try:
+                value = a._v[key]
+            except IndexError:
+                ghost(a)[key]  # raises it in NumPy's words
+                raise
             if value.ndim or key is Ellipsis or (type(key) is tuple and Ellipsis in key):
                 return views.derive_native(a, value)
             return _scalar_copy(value, a)

@@ -21,6 +21,8 @@ from .composed import COMPOSED, compare_signs
 Key = Kind | type
 """What stands for an operand: its Kind if it is an array, its Python or NumPy type if it is a scalar."""
 
+_UINT64 = np.dtype(np.uint64)  # its upper half is no Python scalar that libraries take for an integer
+
 _COMPARISONS = frozenset({np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
 
 Run = Callable[..., Any]
@@ -187,7 +189,7 @@ def _converter(backend: Backend, key: Key, loop: np.dtype[Any], to: np.dtype[Any
         if key.dtype == to:
             return None
         return lambda x, _other: prim.astype(x, to)
-    if python_scalars and to.itemsize >= (8 if to.kind == "c" else 4) and loop == to:
+    if python_scalars and to != _UINT64 and to.itemsize >= (8 if to.kind == "c" else 4) and loop == to:
         if key is float and to.kind == "f":
             return None
         return lambda x, _other: dtypes.cast_scalar(x, loop)

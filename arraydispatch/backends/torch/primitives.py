@@ -69,6 +69,8 @@ def full(shape: Shape, value: Any, dtype: DType, device: Any) -> Tensor:
         and type(value) is not builtins.complex
     ):
         return torch.zeros(shape, dtype=native, device=device)
+    if native is torch.uint64 and value >= 2**63:  # torch takes no Python int above int64
+        return torch.full(shape, value - 2**64, dtype=torch.int64, device=device).view(native)
     return torch.full(shape, bool(value) if native is torch.bool else value, dtype=native, device=device)
 
 
