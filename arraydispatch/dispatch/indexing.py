@@ -47,12 +47,30 @@ def _simplify(key: Any) -> Any:
     return key
 
 
+def _holds_array(key: Any) -> bool:
+    """Whether a key of integers has one that is an array of rank 0: then NumPy's result is a copy."""
+    return any(
+        isinstance(k, Handle | np.ndarray) and not isinstance(k, wrapping.scalar_class)
+        for k in (key if type(key) is tuple else (key,))
+    )
+
+
+def _copied(view: Handle) -> Any:
+    backend = view._kind.backend
+    with backend.within():
+        return views.wrapper(backend.prim.copy(native(view)), view._kind, True)
+
+
 def getitem(a: Handle, key: Any) -> Any:
     """``a[key]``."""
     tap = events.tap
     start = time.perf_counter() if tap is not None else 0.0
     if not _is_basic(key):
-        key = _simplify(key)
+        simple = _simplify(key)
+        if _is_basic(simple) and _holds_array(key):
+            made = getitem(a, simple)
+            return _copied(made) if isinstance(made, Handle) and ghost(made).base is not None else made
+        key = simple
     if _is_basic(key):
         if _has_native_view(a, key):
             try:

@@ -195,7 +195,8 @@ def _converter(backend: Backend, key: Key, loop: np.dtype[Any], to: np.dtype[Any
         return lambda x, _other: dtypes.cast_scalar(x, loop)
 
     def make(x: Any, other: Any) -> Any:
-        return prim.full((), dtypes.cast_scalar(x, loop), to, backend.device_of(other))
+        made = prim.full((), dtypes.cast_scalar(x, loop), loop, backend.device_of(other))
+        return made if loop == to else prim.astype(made, to)
 
     return make
 
