@@ -495,7 +495,7 @@ class Array(Handle):
         wrapping.check_writeable(self)
         if not isinstance(value, Handle) or ghost(value).shape:
             element = np.empty((), self.dtype)
-            element.fill(ghost(value) if isinstance(value, Handle) else value)  # NumPy's own cast and errors
+            element.fill(indexing.stand_in(value))  # NumPy's own cast and errors
             value = element[()]
         indexing.setitem(self, ..., value)
 

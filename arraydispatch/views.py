@@ -123,13 +123,10 @@ def keep_apart(arrays: Iterable[Any], results: Any, but: Handle | None = None) -
     for a in arrays:
         if isinstance(a, Handle):
             root = owner(a)
-            if (
-                root._owned
-                and root is not but
-                and not root._kind.backend.mutable
-                and _shares(root._kind.backend, root._v, results)
-            ):
-                root._owned = False
+            if root._owned and root is not but and not root._kind.backend.mutable:
+                with exchange:
+                    if _shares(root._kind.backend, root._v, results):
+                        root._owned = False
         elif isinstance(a, list | tuple):
             keep_apart(a, results, but)
 
@@ -461,6 +458,7 @@ class ViewProgram(NamedTuple):
     ones: tuple[int, ...]  # then reshaped: axes of length 1 put in
     shape: tuple[int, ...]  # then broadcast
     gather: np.ndarray[Any, Any] | None = None  # or: flat positions in the root, when no slice says it
+    sparse: bool = False  # whether a slice would copy far more than the view, to write it
 
     def read(self, backend: Backend, root: Native) -> Native:
         """The view's value."""
@@ -507,7 +505,7 @@ class ViewProgram(NamedTuple):
             x = prim.reshape(x, self.sliced)
         if self.sliced == self.factors:  # the whole root
             return x if self.factors == self.root_shape else prim.reshape(x, self.root_shape)
-        if donate and self._sparse():
+        if donate and self.sparse:
             return self._scatter(backend, root, self._positions(), x, donate)
         if self.factors == self.root_shape:
             return backend.slice_update(root, self.key, x, donate)
@@ -515,7 +513,7 @@ class ViewProgram(NamedTuple):
             backend.slice_update(prim.reshape(root, self.factors), self.key, x, donate), self.root_shape
         )
 
-    def _sparse(self) -> bool:
+    def spreads(self) -> bool:
         """Whether a reshape of the root, or the window that the steps of a slice span, is large beside the view."""
         if self.factors == self.root_shape:
             if all(part.step == 1 for part in self.key):
@@ -571,7 +569,8 @@ def compile_view(
             flips = tuple(k for k, i in enumerate(live) if strides[i] < 0)
             ones = tuple(n if i in live else 1 for i, n in enumerate(shape))
             sliced = tuple(len(range(s.start, s.stop, s.step)) for s in key)
-            return ViewProgram(root_shape, factors, key, sliced, kept, perm, flips, ones, shape)
+            program = ViewProgram(root_shape, factors, key, sliced, kept, perm, flips, ones, shape)
+            return program._replace(sparse=program.spreads())
     where = np.full(shape, offset, np.int64)
     for axis, (n, s) in enumerate(zip(shape, strides)):
         where += (np.arange(n) * s).reshape((n,) + (1,) * (len(shape) - axis - 1))

@@ -119,7 +119,7 @@ PRIMITIVES: dict[str, str] = {
     "mask": "(a, mask) -> 1-d array of a[mask], mask of a's shape (value-dependent)",
     "where": "(condition: bool, x, y) -> x and y of one dtype, all broadcast",
     # -- order -------------------------------------------------------------------------------------------------
-    "sort": "(a, axis) -> ascending, NaN last, stable",
+    "sort": "(a, axis) -> ascending, NaN last; the order of equal values (0.0 and -0.0) is open, as in NumPy",
     "argsort": "(a, axis) -> int64, ascending, NaN last, stable",
     "argmax": "(a, axis) -> int64; first of equals, first NaN wins",
     "argmin": "(a, axis) -> int64; first of equals, first NaN wins",
@@ -337,6 +337,15 @@ class Backend:
         """The scope, or a context that does nothing."""
         scope = self.scope
         return nullcontext() if scope is None else scope()
+
+    def wide(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """A function on native arrays that runs in the scope."""
+
+        def inside(*natives: Any) -> Any:
+            with self.within():
+                return run(*natives)
+
+        return inside
 
     def dlpack(self, a: Native, **kwargs: Any) -> Any:
         """A DLPack capsule of a native array; keywords as ``__dlpack__`` has them."""

@@ -28,8 +28,11 @@ def _has_native_view(a: Handle, key: Any) -> bool:
         return False
     if a._ghost is not None and not a._ghost.flags.writeable:
         return False
-    items = key if type(key) is tuple else (key,)
-    return not any(type(k) is slice and k.step is not None and k.step <= 0 for k in items)
+    if type(key) is not tuple:
+        return type(key) is not slice or key.step is None or key.step > 0
+    if key.count(Ellipsis) > 1:  # which torch takes
+        return False
+    return not any(type(k) is slice and k.step is not None and k.step <= 0 for k in key)
 
 
 def _simplify(key: Any) -> Any:
@@ -187,7 +190,7 @@ def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
         place = ghost(a)[items if Ellipsis in items else (*items, ...)]
         if not place.shape and _whole_integers(key, ghost(a).ndim) and _ndim(value):
             element = np.empty(1, a._kind.dtype)
-            element[0] = ghost(value) if isinstance(value, Handle) else value  # NumPy's own error
+            element[0] = stand_in(value)  # NumPy's own error, or what it makes of a sequence
             value = element[0]
         if 0 in place.shape:
             _value(value, a, place.shape, backend)
@@ -225,6 +228,14 @@ def _apart(key: Any, x: Any, backend: Backend) -> Any:
     if type(key) is tuple:
         return tuple(_apart(k, x, backend) for k in key)
     return backend.prim.copy(key) if backend.is_native(key) and backend.may_share(key, x) else key
+
+
+def stand_in(value: Any) -> Any:
+    """An assigned value as NumPy may look at it where it takes one element: more than one are an error by their shape."""
+    if not isinstance(value, Handle):
+        return value
+    found = ghost(value)
+    return value._kind.backend.to_numpy(native(value)) if found.size == 1 else found
 
 
 def _ndim(value: Any) -> int:

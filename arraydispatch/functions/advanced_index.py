@@ -406,8 +406,8 @@ def setitem(xp: Any, a: Native, key: Any, value: Any, donate: bool = False) -> N
     shape, dtype = xp.shape_of(a), xp.dtype_of(a)
     value = element_value(xp, value, dtype, a)
     key = _mask_alone(xp, key, a)
-    if not shape and _is_bool(key) and xp.shape_of(value):
-        _check_masked(xp.shape_of(value), int(key))
+    if not shape and xp.shape_of(value):
+        _check_masked_element(xp, key, xp.shape_of(value))
     if xp.is_array(key):
         kind, its_shape = xp.dtype_of(key).kind, xp.shape_of(key)
         if kind == "b" and its_shape and its_shape == shape[: len(its_shape)]:
@@ -519,6 +519,15 @@ def _fitted(xp: Any, value: Native, target: tuple[int, ...]) -> Native:
     if short != shape:
         value = xp.prim.reshape(value, short)
     return value if short == target else xp.prim.broadcast_to(value, target)
+
+
+def _check_masked_element(xp: Any, key: Any, shape: tuple[int, ...]) -> None:
+    """The errors of a mask of rank 0 on an array of rank 0."""
+    lone = key[0] if type(key) is tuple and len(key) == 1 else key
+    if _is_bool(lone) or (isinstance(lone, np.ndarray) and lone.dtype.kind == "b" and not lone.ndim):
+        _check_masked(shape, int(bool(lone)))
+    elif xp.is_array(lone) and xp.dtype_of(lone).kind == "b" and not xp.shape_of(lone):
+        _check_masked(shape, int(bool(to_host(xp, lone))))
 
 
 def _check_masked(shape: tuple[int, ...], count: int) -> None:

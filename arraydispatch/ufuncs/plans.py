@@ -166,19 +166,6 @@ def _refusing_negative_powers(kernel: Run, backend: Backend) -> Run:
     return power
 
 
-def _in_scope(run: Run, backend: Backend) -> Run:
-    """A run on 64-bit types for a library that hides them unless asked."""
-
-    def scoped(*natives: Any) -> Any:
-        scope = backend.scope
-        if scope is None:
-            return run(*natives)
-        with scope():
-            return run(*natives)
-
-    return scoped
-
-
 # -- operands ----------------------------------------------------------------------------------------------------------
 
 
@@ -211,13 +198,13 @@ def _first_run(plan: Plan, backend: Backend, convert: Run, ufunc: np.ufunc, keys
         final = convert if exact else _casting(convert, backend, plan.kinds, ufunc.nout)
         if ufunc in _COMPARISONS and int in keys:
             final = _compare_with_any_int(final, backend, ufunc, keys)
-        plan.run = _in_scope(final, backend) if scoped else final
+        plan.run = backend.wide(final) if scoped else final
         return result if exact else _cast(result, backend, plan.kinds, ufunc.nout)
 
     first = run
     if ufunc in _COMPARISONS and int in keys:  # the first value may be the one out of range
         first = _compare_with_any_int(run, backend, ufunc, keys)
-    return _in_scope(first, backend) if scoped else first
+    return backend.wide(first) if scoped else first
 
 
 def _composed_conversion(converters: list[Run | None], kernel: Run, keys: tuple[Key, ...]) -> Run:
@@ -297,7 +284,7 @@ def whole_plan(func: Any, ufunc: np.ufunc, kind: Kind) -> WholePlan | None:
                 raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
             return kernel(a)
 
-    plan = kind.whole[func] = WholePlan(_in_scope(run, backend) if backend.scoped else run, backend.kind(to))
+    plan = kind.whole[func] = WholePlan(backend.wide(run) if backend.scoped else run, backend.kind(to))
     return plan
 
 
