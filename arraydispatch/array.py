@@ -10,7 +10,7 @@ import builtins
 import gc
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,6 +19,8 @@ from . import conversion, dtypes, events, placement, settings, views
 from .backends import loader
 from .backends.base import Backend, Device, Unsupported
 from .dispatch import functions, host, indexing, ufuncs, wrapping
+from .flat import Flat
+from .methods import equality, method, short_power, tuple_method
 from .views import Handle, ghost, native
 
 __all__ = ["Array", "Scalar"]
@@ -28,50 +30,6 @@ _FAST = ufuncs.FAST
 _call = functions.call
 _reduce_all = functions.reduce_all
 _reflected = ufuncs.reflected_operator
-
-
-def _method(func: Any) -> Callable[..., Any]:
-    """An ndarray method that is the NumPy function of the same parameters."""
-
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not args and not kwargs and func in self._kind.whole:
-            return _reduce_all(func, self)
-        return _call(func, (self, *args), kwargs)
-
-    method.__name__ = func.__name__
-    method.__qualname__ = f"Array.{func.__name__}"
-    method.__doc__ = f"As ``ndarray.{func.__name__}``; see :func:`numpy.{func.__name__}`."
-    return method
-
-
-def _tuple_method(func: Any) -> Callable[..., Any]:
-    """An ndarray method whose sequence argument may also be given as several arguments (``x.reshape(2, 3)``)."""
-
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if len(args) > 1:
-            return functions.call(func, (self, args), kwargs)
-        return functions.call(func, (self, *args), kwargs)
-
-    method.__name__ = func.__name__
-    method.__doc__ = f"As ``ndarray.{func.__name__}``; see :func:`numpy.{func.__name__}`."
-    return method
-
-
-def _equality(ufunc: np.ufunc, verdict: bool) -> Callable[[Any, Any], Any]:
-    """``==`` and ``!=``, which compare with anything: where NumPy has no loop, nothing is equal."""
-    compare = ufuncs.binary_operator(ufunc)
-
-    def method(self: Any, other: Any) -> Any:
-        try:
-            if other is not None and not isinstance(other, str | bytes):
-                return compare(self, other)
-        except np._core._exceptions._UFuncNoLoopError:  # type: ignore[attr-defined]
-            pass
-        shape = np.broadcast_shapes(self.shape, np.shape(other))
-        value = self.backend.prim.full(shape, verdict, dtypes.BOOL, self.backend.device_of(native(self)))
-        return wrapping.wrap_result(value, self.backend, "scalar", None)
-
-    return method
 
 
 _power = ufuncs.binary_operator(np.power)
@@ -361,16 +319,16 @@ class Array(Handle):
     __rpow__ = _reflected(np.power)
     __lt__, __le__ = _binary(np.less), _binary(np.less_equal)
     __gt__, __ge__ = _binary(np.greater), _binary(np.greater_equal)
-    __eq__, __ne__ = _equality(np.equal, False), _equality(np.not_equal, True)
+    __eq__, __ne__ = equality(np.equal, False), equality(np.not_equal, True)
     __neg__, __pos__, __invert__ = _unary(np.negative), _unary(np.positive), _unary(np.invert)
     __abs__ = _unary(np.absolute)
 
     def __pow__(self, exponent: Any, modulo: None = None) -> Any:
-        short = _short_power(self, exponent)
+        short = short_power(self, exponent)
         return _power(self, exponent) if short is None else ufuncs.array_ufunc(short, "__call__", (self,), {})
 
     def __ipow__(self, exponent: Any) -> Any:  # type: ignore[misc]
-        short = _short_power(self, exponent)
+        short = short_power(self, exponent)
         if short is None:
             return _inplace_power(self, exponent)
         return ufuncs.array_ufunc(short, "__call__", (self,), {"out": (self,)})
@@ -394,20 +352,20 @@ class Array(Handle):
 
     # -- methods that are a NumPy function ------------------------------------------------------------------------------
 
-    all, any = _method(np.all), _method(np.any)
-    argmax, argmin = _method(np.argmax), _method(np.argmin)
-    argpartition, argsort = _method(np.argpartition), _method(np.argsort)
-    choose = _method(np.choose)
-    cumprod, cumsum = _method(np.cumprod), _method(np.cumsum)
-    diagonal, dot = _method(np.diagonal), _method(np.dot)
-    max, min = _method(np.max), _method(np.min)
-    mean, prod, std, sum, var = _method(np.mean), _method(np.prod), _method(np.std), _method(np.sum), _method(np.var)
-    nonzero = _method(np.nonzero)
-    ravel, repeat, reshape = _method(np.ravel), _method(np.repeat), _tuple_method(np.reshape)
-    round, searchsorted = _method(np.round), _method(np.searchsorted)
-    squeeze, swapaxes, take, trace = _method(np.squeeze), _method(np.swapaxes), _method(np.take), _method(np.trace)
-    transpose = _tuple_method(np.transpose)
-    put = _method(np.put)
+    all, any = method(np.all), method(np.any)
+    argmax, argmin = method(np.argmax), method(np.argmin)
+    argpartition, argsort = method(np.argpartition), method(np.argsort)
+    choose = method(np.choose)
+    cumprod, cumsum = method(np.cumprod), method(np.cumsum)
+    diagonal, dot = method(np.diagonal), method(np.dot)
+    max, min = method(np.max), method(np.min)
+    mean, prod, std, sum, var = method(np.mean), method(np.prod), method(np.std), method(np.sum), method(np.var)
+    nonzero = method(np.nonzero)
+    ravel, repeat, reshape = method(np.ravel), method(np.repeat), tuple_method(np.reshape)
+    round, searchsorted = method(np.round), method(np.searchsorted)
+    squeeze, swapaxes, take, trace = method(np.squeeze), method(np.swapaxes), method(np.take), method(np.trace)
+    transpose = tuple_method(np.transpose)
+    put = method(np.put)
 
     def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
         """As ``ndarray.compress``."""
@@ -584,75 +542,6 @@ class Array(Handle):
         Flat(self)[:] = value
 
 
-class Flat:
-    """``Array.flat``: a flat iterator over the elements in C order."""
-
-    __slots__ = ("base",)
-
-    def __init__(self, base: Array) -> None:
-        self.base = base
-
-    def __len__(self) -> int:
-        return self.base.size
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.base.ravel())
-
-    def __getitem__(self, key: Any) -> Any:
-        found = self.base.ravel()[_flat_key(key)]
-        return found.copy() if isinstance(found, Array) else found
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        wrapping.check_writeable(self.base)
-        key, line = _flat_key(key), self.base.ravel()
-        if isinstance(key, int | np.integer):
-            ghost(line)[key]  # out of bounds is said first
-            element = np.empty(1, self.base.dtype)
-            try:
-                element[0] = np.asarray(value) if isinstance(value, Handle) else value
-            except (TypeError, ValueError, OverflowError):
-                raise ValueError("Error setting single item of array.") from None
-            value = element[0]
-        elif np.ndim(value):  # NumPy repeats the values as often as needed
-            if not np.size(value):
-                return
-            count = len(ghost(line)[np.asarray(key) if isinstance(key, Handle) else key])
-            value = np.resize(value, count) if count else 0
-        line[key] = value
-        if line._base is not views.owner(self.base):  # a copy: the elements do not stand in C order
-            indexing.setitem(self.base, ..., line.reshape(self.base.shape))
-
-    def copy(self) -> Any:
-        """The elements in an array of their own."""
-        return self.base.flatten()
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return np.asarray(self.base.ravel(), dtype=dtype)
-
-    def __eq__(self, other: object) -> Any:
-        return self.base.ravel() == other
-
-    def __ne__(self, other: object) -> Any:
-        return self.base.ravel() != other
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-def _flat_key(key: Any) -> Any:
-    """A key of a flat iterator, which takes one index along its one axis."""
-    if isinstance(key, tuple):
-        if len(key) > 1:
-            raise IndexError(
-                f"too many indices for flat iterator: flat iterator is 1-dimensional, but {len(key)} were indexed"
-            )
-        key = key[0] if key else ...
-    if key is None or isinstance(key, bool | np.bool_):
-        raise IndexError(
-            "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid indices"
-        )
-    return key
-
-
 class Scalar(Array):
     """A scalar on the device: immutable as ``np.float64`` is, hashable, formattable; its value is read when looked at.
 
@@ -701,16 +590,6 @@ class Scalar(Array):
 
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = _new
     __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = __imatmul__ = _new
-
-
-def _short_power(base: Array, exponent: Any) -> np.ufunc | None:
-    """NumPy's own short cuts for a scalar exponent, which are exact: x**2 is x*x, x**0.5 is sqrt(x)."""
-    if type(exponent) not in (int, float):
-        return None
-    kind = base._kind.dtype.kind
-    if kind in "fc":
-        return {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}.get(exponent)
-    return np.square if kind in "biu" and exponent == 2 and type(exponent) is int else None
 
 
 def _as_array(value: Any) -> Any:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import arraydispatch as ad
-from arraydispatch.views import compile_view
+from arraydispatch.view_programs import compile_view
 
 from . import oracle
 

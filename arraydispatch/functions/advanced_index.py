@@ -504,13 +504,16 @@ def element_value(xp: Any, value: Any, dtype: np.dtype[Any], like: Native) -> Na
 
 
 def _fitted(xp: Any, value: Native, target: tuple[int, ...]) -> Native:
-    """A value broadcast to the shape it is assigned to; leading axes of length 1 are dropped, as NumPy does."""
+    """A value broadcast to the shape it is assigned to.
+
+    As in NumPy, leading axes are dropped where the rest has as many elements: axes of length 1, and of no elements any.
+    """
     shape = xp.shape_of(value)
     if shape == target:
         return value
-    short = shape
-    while len(short) > len(target) and short[0] == 1:
-        short = short[1:]
+    short = shape[max(len(shape) - len(target), 0) :]
+    if math.prod(short) != math.prod(shape):
+        short = shape
     fits = len(short) <= len(target) and all(n in (1, m) for n, m in zip(short[::-1], target[::-1]))
     if not fits:
         raise ValueError(

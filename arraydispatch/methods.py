@@ -1,0 +1,69 @@
+"""What makes an ndarray method or operator of a NumPy function or ufunc."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .dispatch import functions, ufuncs, wrapping
+from .views import Handle, native
+
+_call = functions.call
+_reduce_all = functions.reduce_all
+
+
+def method(func: Any) -> Callable[..., Any]:
+    """An ndarray method that is the NumPy function of the same parameters."""
+
+    def made(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not args and not kwargs and func in self._kind.whole:
+            return _reduce_all(func, self)
+        return _call(func, (self, *args), kwargs)
+
+    made.__name__ = func.__name__
+    made.__qualname__ = f"Array.{func.__name__}"
+    made.__doc__ = f"As ``ndarray.{func.__name__}``; see :func:`numpy.{func.__name__}`."
+    return made
+
+
+def tuple_method(func: Any) -> Callable[..., Any]:
+    """An ndarray method whose sequence argument may also be given as several arguments (``x.reshape(2, 3)``)."""
+
+    def made(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > 1:
+            return functions.call(func, (self, args), kwargs)
+        return functions.call(func, (self, *args), kwargs)
+
+    made.__name__ = func.__name__
+    made.__doc__ = f"As ``ndarray.{func.__name__}``; see :func:`numpy.{func.__name__}`."
+    return made
+
+
+def equality(ufunc: np.ufunc, verdict: bool) -> Callable[[Any, Any], Any]:
+    """``==`` and ``!=``, which compare with anything: where NumPy has no loop, nothing is equal."""
+    compare = ufuncs.binary_operator(ufunc)
+
+    def made(self: Any, other: Any) -> Any:
+        try:
+            if other is not None and not isinstance(other, str | bytes):
+                return compare(self, other)
+        except np._core._exceptions._UFuncNoLoopError:  # type: ignore[attr-defined]
+            pass
+        shape = np.broadcast_shapes(self.shape, np.shape(other))
+        value = self.backend.prim.full(shape, verdict, dtypes.BOOL, self.backend.device_of(native(self)))
+        return wrapping.wrap_result(value, self.backend, "scalar", None)
+
+    return made
+
+
+def short_power(base: Handle, exponent: Any) -> np.ufunc | None:
+    """NumPy's own short cuts for a scalar exponent, which are exact: x**2 is x*x, x**0.5 is sqrt(x)."""
+    if type(exponent) not in (int, float):
+        return None
+    kind = base._kind.dtype.kind
+    if kind in "fc":
+        return {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}.get(exponent)
+    return np.square if kind in "biu" and exponent == 2 and type(exponent) is int else None
