@@ -7,6 +7,8 @@ VENV   ?= .venv
 PYTEST_ARGS ?= -n 2
 # The backend of: make conformance
 BACKEND ?= torch
+# More options for both of its runs, as in: make conformance CONFORMANCE_ARGS="--workers 2"
+CONFORMANCE_ARGS ?=
 
 PY  := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check install -c constraints.txt
@@ -39,8 +41,11 @@ type: $(INSTALLED)  ## static types
 bench: $(BENCH_INSTALLED)  ## overhead of one call, as a ratio to the native call
 	$(PY) tests/benchmarks/overhead.py
 
-conformance: $(INSTALLED)  ## NumPy's own tests on a backend, as in: make conformance BACKEND=jax
-	$(PY) -m conformance numpy --backend $(BACKEND)
+conformance: $(INSTALLED)  ## NumPy's own and the array-API tests on a backend, as in: make conformance BACKEND=jax
+	@status=0; for suite in array-api numpy; do \
+		$(PY) -m conformance $$suite --backend $(BACKEND) --keep --html conformance/results/$$suite-$(BACKEND).html \
+			$(CONFORMANCE_ARGS) || status=$$?; \
+	done; exit $$status
 
 docs: $(DOCS_INSTALLED)  ## the documentation as HTML, warnings as errors
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
         use as use,
         wrap as wrap,
     )
-    from .array import Array as Array, Scalar as Scalar
+    from .array import Array as Array
+    from .array_api import namespace as namespace
     from .backends.base import Backend as Backend, Device as Device
     from .errors import (
         ArrayDispatchError as ArrayDispatchError,
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
         PrecisionError as PrecisionError,
         TraceError as TraceError,
     )
-    from .profiling import profile as profile
+    from .profiling import profile as profile, profile_function as profile_function
+    from .scalars import Scalar as Scalar
     from .settings import fallback as fallback
 
 _API = (
@@ -60,12 +62,14 @@ _WHERE: dict[str, str] = {
     **dict.fromkeys(_API, "api"),
     **dict.fromkeys(_ERRORS, "errors"),
     "Array": "array",
-    "Scalar": "array",
+    "Scalar": "scalars",
     "Backend": "backends.base",
     "Device": "backends.base",
     "active_backend": "active",
     "fallback": "settings",
+    "namespace": "array_api",
     "profile": "profiling",
+    "profile_function": "profiling",
 }
 """Public name -> the module that defines it."""
 

@@ -173,7 +173,7 @@ def wrap(native_array: Any) -> Array:
         raise NoBackendFoundError(
             f"{found.name!r} arrays of dtype {dtype} are not wrapped; convert to a dtype that NumPy knows first."
         ) from None
-    return Array(native_array, kind)
+    return views.wrapper(native_array, kind)
 
 
 def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -216,10 +216,10 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
     host = obj if isinstance(obj, np.ndarray | list | tuple) else from_protocol(obj)
     if isinstance(host, Handle):
         return _from_array(host, target, place, wanted, copy)
-    host = np.asarray(host)
+    host = np.asarray(host, None if isinstance(host, np.ndarray | np.generic) else wanted)
     if not host.dtype.isnative:
         host = host.astype(host.dtype.newbyteorder("="))
-    wanted = dtypes.apply_precision(host.dtype if wanted is None else wanted, settings.current_precision())
+    wanted = conversion.precise(host.dtype if wanted is None else wanted)
     if copy is False and not (target.native_is_ndarray and host is obj and host.dtype == wanted):
         raise ValueError(
             f"a copy is needed to make an array of backend {target.name!r} of this; do not pass copy=False."
@@ -233,7 +233,7 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
     value = conversion.upload(
         target, host, None if place is None else place.native, "asarray", copy=not (fresh or alias)
     )
-    return Array(value, target.kind(target.dtype_of(value)), not alias)
+    return views.wrapper(value, target.kind(target.dtype_of(value)), not alias)
 
 
 def from_protocol(obj: Any) -> Any:
@@ -254,16 +254,16 @@ def _from_array(source: Handle, target: Backend, place: Device | None, wanted: A
             value = conversion.between(held, target, value, dlpack=False)
         moved = value if place is None else placement.move(value, target, place)
         have = target.dtype_of(moved)
-        to = have if wanted is None else dtypes.apply_precision(wanted, settings.current_precision())
+        to = have if wanted is None else conversion.precise(wanted)
         if to != have or moved is not value:
             if copy is False:
                 raise ValueError("another dtype or device needs a copy; do not pass copy=False.")
-            return Array(target.prim.astype(moved, to), target.kind(to))
+            return views.wrapper(target.prim.astype(moved, to), target.kind(to))
         if held is target and not copy:
             return source  # type: ignore[return-value]
         if held is target:
             moved = target.prim.copy(moved)
-    return Array(moved, target.kind(have))
+    return views.wrapper(moved, target.kind(have))
 
 
 def _from_sequence(obj: Any, target: Backend, place: Device | None, wanted: Any) -> Array:
@@ -272,8 +272,8 @@ def _from_sequence(obj: Any, target: Backend, place: Device | None, wanted: Any)
         rows = wrapping.to_native(obj, held, wrapping.device_among(obj, held))
         stacked = held.xp.asarray(rows)
         have = held.dtype_of(stacked)
-        to = dtypes.apply_precision(have if wanted is None else wanted, settings.current_precision())
-        made = Array(held.prim.astype(stacked, to), held.kind(to))
+        to = conversion.precise(have if wanted is None else wanted)
+        made = views.wrapper(held.prim.astype(stacked, to), held.kind(to))
     return made if held is target and place is None else _from_array(made, target, place, None, None)
 
 
@@ -303,7 +303,7 @@ def convert(x: Any, target: Any = None, *, dlpack: bool = True) -> Array:
         return source
     with held.within(), to.within():
         value = conversion.between(held, to, views.expose(source), dlpack)
-        return Array(value, to.kind(to.dtype_of(value)))
+        return views.wrapper(value, to.kind(to.dtype_of(value)))
 
 
 def to_numpy(x: Any) -> np.ndarray[Any, Any]:
@@ -367,3 +367,7 @@ def seed(n: int) -> None:
     default_backend()
     for each in loader.loaded():
         each.seed(n)
+
+
+# Whoever has an array may say `np.zeros(3, like=array)`. At the end, because creation begins with this module.
+from . import creation as creation  # noqa: E402

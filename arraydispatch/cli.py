@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import atexit
-import contextlib
 import json
 import os
 import sys
-import time
-from collections.abc import Callable
-from types import FrameType
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import numpy as np
 
-from . import __version__, api, events, settings
+from . import __version__, api
 from .backends import loader
 from .errors import ArrayDispatchError
-from .profiling import Profile, function_name
-from .report import WRITERS, Run, print_report
+from .launcher.choices import ENVIRONMENT, MIN_SIZE, Choices, default_backend
+from .report import WRITERS, missing
 
 __all__ = ["main"]
 
-_ENVIRONMENT = "ARRAYDISPATCH_BACKEND"
 _USAGE = """\
 arraydispatch run [options] [--] SCRIPT [ARGS...]
        arraydispatch run [options] -m MODULE [ARGS...]"""
@@ -39,6 +34,12 @@ class _UsageError(Exception):
 
 
 # -- arguments -------------------------------------------------------------------------------------------------------
+
+
+def _elements(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of elements; give one from 0 up")
+    return int(text)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -57,6 +58,8 @@ def _run_parser() -> _Parser:
     add("--device", metavar="D", help="a device of the backend, such as cpu or cuda:0 (see: arraydispatch info)")
     add("--precision", metavar="P", help="bits of fresh floating results: 64, 32, 16, bf16, or none (NumPy's rules)")
     add("--execution", metavar="E", default="eager", help="eager: each call runs at once")
+    add("--min-size", metavar="N", type=_elements, default=MIN_SIZE,
+        help=f"arrays of fewer elements stay on the host until they meet one on the device (default {MIN_SIZE})")  # fmt: skip
     add("--include", metavar="PATH_OR_PACKAGE", action="append", default=[],
         help="more user code: a file, a folder or an installed package (repeatable)")  # fmt: skip
     add("--on-fallback", metavar="POLICY", choices=("warn", "error", "silent"), default="warn",
@@ -64,12 +67,16 @@ def _run_parser() -> _Parser:
     add("--rng", metavar="WHERE", choices=("numpy", "device"), default="numpy",
         help="random numbers: numpy's own bits, or the library's generator on the device")  # fmt: skip
     add("--report", metavar="FILE", nargs="?", const="", default=None,
-        help="the long report; with FILE.json or FILE.csv it is also written there")  # fmt: skip
+        help="the long report; with FILE.html, FILE.json or FILE.csv it is written there")  # fmt: skip
+    add("--trace", metavar="FILE", help="write each call with its time to FILE.json, in Chrome's trace-event format")
+    add("--verify", action="store_true", help="run each call on NumPy too and name the lines whose results differ")
     add("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     return parser
 
 
-_VALUED = frozenset({"--backend", "--device", "--precision", "--execution", "--include", "--on-fallback", "--rng"})
+_VALUED = frozenset(
+    "--backend --device --precision --execution --min-size --include --on-fallback --rng --trace".split()
+)
 
 
 def _is_report_file(value: str, after: list[str]) -> bool:
@@ -77,7 +84,7 @@ def _is_report_file(value: str, after: list[str]) -> bool:
     if value.startswith("-"):
         return False
     suffix = os.path.splitext(value)[1]
-    if suffix in WRITERS or suffix == ".html":
+    if suffix in WRITERS:
         return True
     # Another suffix is a mistake that deserves its own message, unless this can only be the script.
     return bool(after) and suffix not in ("", ".py", ".pyc", ".pyw", ".pyz", ".zip") and not os.path.exists(value)
@@ -115,69 +122,26 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
 # -- run -------------------------------------------------------------------------------------------------------------
 
 
-class _Spoken(Profile):
-    """The launcher's profile, which says each line that falls back to the host once, as it happens.
-
-    It speaks for itself, not through ``warnings``: a script that turns warnings into errors must not see ours.
-    """
-
-    def __init__(self, aloud: bool) -> None:
-        super().__init__()
-        self._aloud = aloud
-        self._said: set[tuple[str, int, str]] = set()
-
-    def first_call(self, func: Any, kind: str, reason: str, frame: FrameType) -> None:
-        if kind != "host" or not self._aloud:
-            return
-        place = frame.f_code.co_filename, frame.f_lineno, function_name(func)
-        if place not in self._said:
-            self._said.add(place)
-            print(f"arraydispatch: {place[0]}:{place[1]}: {place[2]} ran on the host: {reason}", file=sys.stderr)
-
-
-def _report_target(value: str | None) -> str | None:
-    """The report's file, known to be writable before the script runs."""
+def _target(option: str, value: str | None, suffixes: Iterable[str]) -> str | None:
+    """The file that an option names, known to be writable before the script runs."""
     if not value:
         return None
     suffix = os.path.splitext(value)[1]
-    if suffix not in WRITERS:
-        raise _UsageError(f"--report: {value!r} must end in one of: {', '.join(WRITERS)}.")
+    if suffix not in suffixes:
+        raise _UsageError(f"{option}: {value!r} must end in one of: {', '.join(suffixes)}.")
+    lacking = missing() if suffix == ".html" else None
+    if lacking is not None:
+        raise _UsageError(f"{option}: {lacking}.")
     path = os.path.abspath(value)
     existed = os.path.exists(path)
     try:
         with open(path, "a", encoding="utf-8"):
             pass
     except OSError as error:
-        raise _UsageError(f"--report: {value!r} cannot be written ({error.strerror}); choose another path.") from None
+        raise _UsageError(f"{option}: {value!r} cannot be written ({error.strerror}); choose another path.") from None
     if not existed:
         os.unlink(path)
     return path
-
-
-def _precision(text: str | None) -> Any:
-    if text is None:
-        return ...
-    return None if text.lower() == "none" else int(text) if text.isdigit() else text
-
-
-def _default_backend() -> str:
-    named = os.environ.get(_ENVIRONMENT)
-    if named:
-        return named
-    installed = loader.available()
-    return next((name for name in installed if name != "numpy"), "numpy")
-
-
-def _use(options: argparse.Namespace) -> None:
-    """Set the process defaults that the options ask for."""
-    name = options.backend or _default_backend()
-    backend = loader.load(name)
-    # The whole process is the script's, so a library that hides 64-bit types shows them globally: no switch per call.
-    extra = {"enable_x64": True} if "enable_x64" in backend.OPTIONS else {}
-    given = {"precision": _precision(options.precision)} if options.precision is not None else {}
-    api.use(name, device=options.device, **given, **extra)
-    # In "warn" the launcher speaks (see _Spoken); the core keeps quiet.
-    settings.fallback("error" if options.on_fallback == "error" else "silent")
 
 
 def _check(options: argparse.Namespace, program: list[str]) -> None:
@@ -193,7 +157,8 @@ def _run(argv: list[str]) -> int:
     ours, theirs = _split(argv)
     options = _run_parser().parse_args(ours)
     _check(options, theirs)
-    target = _report_target(options.report)
+    report_to = _target("--report", options.report, WRITERS)
+    trace_to = _target("--trace", options.trace, (".json",))
 
     from .launcher import runner
     from .launcher.userfiles import UserFiles
@@ -201,71 +166,52 @@ def _run(argv: list[str]) -> int:
     try:
         program = None if options.module is not None else runner.locate_script(theirs[0])
         users = UserFiles([runner.include_root(name) for name in options.include])
-        _use(options)
+        choices = Choices.of(options)
+        choices.apply()
     except runner.NotFound as error:
         raise _UsageError(str(error)) from None
     except (ArrayDispatchError, ImportError) as error:
         raise _UsageError(str(error)) from None
 
-    from .launcher import rng
-
-    rng.use_device(options.rng == "device")
     path0 = os.getcwd() if program is None else program.path0
     if not sys.flags.safe_path:
         sys.path[:1] = [path0]
     for root in [path0] if program is None else program.roots:
         users.add_root(root)
+    root = runner.module_root(options.module) if program is None else None
+    if root is not None and not users.is_installed(root):
+        users.add_root(root)
 
-    profile = _Spoken(options.on_fallback == "warn")
-    scope = runner.accelerated(users, profile.adopted)
-    events.install(profile)
-    scope.__enter__()
-    # Python waits for the script's threads and runs its exit handlers after its last line: all that is still the
-    # script's run, so the report comes from the handler that was registered first and therefore runs last.
-    finish = _finisher(profile, options, target)
-    atexit.register(finish)
+    from .launcher import processes
+    from .launcher.session import Session
+
+    session = Session(
+        f"-m {options.module}" if program is None else os.path.basename(theirs[0]),
+        options.device or api.default_backend().devices()[0].name,
+        rng=options.rng, report_to=report_to, trace_to=trace_to, full=options.report == "",
+        aloud=options.on_fallback == "warn", verify=options.verify, owns=users.has_file,
+    )  # fmt: skip
+    scope = runner.accelerated(users, session.profile.adopted)
+    scope.__enter__()  # to the end of the process
+    processes.survive_forks()
+    processes.inherit(choices, users.roots)
+    session.start()
     if program is None:
-        return _run_module(options.module, theirs, users, finish)
+        return _run_module(options.module, theirs, users, session.cancel)
     return runner.run(program, theirs[1:], users)
 
 
-def _run_module(name: str, arguments: list[str], users: Any, finish: Callable[[], None]) -> int:
+def _run_module(name: str, arguments: list[str], users: Any, cancel: Callable[[], None]) -> int:
     from .launcher import runner
 
     found: list[Any] = []
-    root = runner.module_root(name)
-    if root is not None and not users.is_installed(root):
-        users.add_root(root)
     sys.argv[:] = ["-m", *arguments]
     try:
         code = runner.exit_code(lambda: found.append(runner.locate_module(name)), passing=runner.NotFound)
     except runner.NotFound as error:
-        atexit.unregister(finish)
+        cancel()
         raise _UsageError(str(error)) from None
     return runner.run(found[0], arguments, users) if found else code
-
-
-def _finisher(profile: Profile, options: argparse.Namespace, target: str | None) -> Callable[[], None]:
-    start = time.perf_counter()
-    backend = api.default_backend()
-    process = os.getpid()
-
-    def finish() -> None:
-        if os.getpid() != process:  # a fork of the script that ended in the ordinary way
-            return
-        events.install(None)
-        run = Run(
-            backend.name, backend.version, options.device or backend.devices()[0].name, api.get_precision(),
-            time.perf_counter() - start, options.rng,
-        )  # fmt: skip
-        with contextlib.suppress(OSError, ValueError):  # the reader has gone: nobody waits for the rest of the output
-            sys.stdout.flush()
-        if target is not None:
-            with open(target, "w", encoding="utf-8", newline="") as stream:
-                WRITERS[os.path.splitext(target)[1]](stream, profile, run)
-        print_report(profile, run, sys.stderr, full=options.report == "")
-
-    return finish
 
 
 # -- info ------------------------------------------------------------------------------------------------------------
@@ -302,7 +248,7 @@ def _info(argv: list[str]) -> int:
         "arraydispatch": __version__,
         "python": sys.version.split()[0],
         "numpy": np.__version__,
-        "default_backend": _default_backend(),
+        "default_backend": default_backend(),
         "backends": [_backend_info(name) for name in loader.KNOWN],
     }
     if options.json:
@@ -331,8 +277,58 @@ def _print_info(data: dict[str, Any]) -> None:
             table.add_row(*name, device["name"], device["kind"], memory, cores, device["description"])
     console.print(table)
     console.print(
-        f"default backend of 'arraydispatch run': {data['default_backend']} (to change it: --backend or {_ENVIRONMENT})"
+        f"default backend of 'arraydispatch run': {data['default_backend']} (to change it: --backend or {ENVIRONMENT})"
     )
+
+
+# -- coverage --------------------------------------------------------------------------------------------------------
+
+
+def _coverage(argv: list[str]) -> int:
+    parser = _Parser(
+        prog="arraydispatch coverage", allow_abbrev=False,
+        description="Every NumPy function, ufunc, method and creation function, and its class on each installed backend.",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args(argv)
+
+    from . import coverage
+
+    table = coverage.rows()
+    if options.json:
+        print(json.dumps(coverage.as_dict(table), indent=1))
+    else:
+        _print_coverage(table)
+    return 0
+
+
+_STYLES = {"native": "green", "composed": "cyan", "host": "yellow", "refused": "red"}
+
+
+def _print_coverage(rows: list[Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from . import coverage
+
+    console = Console(highlight=False)
+    backends = list(rows[0].answers)
+    for kind, title in coverage.KINDS.items():
+        table = Table("", *backends, "why not on a device", title=title, title_justify="left")
+        table.columns[0].no_wrap = True
+        for row in rows:
+            if row.kind == kind:
+                classes = [f"[{_STYLES[cls]}]{cls}[/]" for cls, _ in row.answers.values()]
+                table.add_row(row.name, *classes, "; ".join(dict.fromkeys(r for _, r in row.answers.values() if r)))
+        console.print(table)
+    counts = coverage.counts(rows)
+    table = Table("how many", *backends)
+    for kind, title in coverage.KINDS.items():
+        for cls in coverage.CLASSES:
+            numbers = [counts[kind][name].get(cls, 0) for name in backends]
+            if any(numbers):
+                table.add_row(f"{title}: [{_STYLES[cls]}]{cls}[/]", *map(str, numbers))
+    console.print(table)
 
 
 # -- the command -----------------------------------------------------------------------------------------------------
@@ -340,11 +336,12 @@ def _print_info(data: dict[str, Any]) -> None:
 _COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "run": (_run, "run an unchanged NumPy script on an array library"),
     "info": (_info, "show backends, versions, devices and defaults"),
+    "coverage": (_coverage, "show what of NumPy runs on which backend, and why the rest does not"),
 }
 
 
 def _help() -> str:
-    lines = [f"  {name:6} {text}" for name, (_, text) in _COMMANDS.items()]
+    lines = [f"  {name:9} {text}" for name, (_, text) in _COMMANDS.items()]
     return "\n".join(
         ["usage: arraydispatch COMMAND ...", "", *lines, "", "arraydispatch COMMAND --help says more; --version"]
     )

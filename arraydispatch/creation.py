@@ -6,45 +6,70 @@ exact to the last bit is made by NumPy and moved.
 
 from __future__ import annotations
 
+import math
+import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from . import conversion, dtypes, events, settings
+from . import conversion, dtypes, events, settings, views
 from .api import asarray as _to_backend, from_protocol
 from .array import Array
 from .backends.base import Backend
-from .dispatch import functions, wrapping
+from .dispatch import functions, small, wrapping
+from .functions import creation as bodies
 from .views import Handle
 
 __all__ = [
-    "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "eye", "fromfunction", "full",
-    "geomspace", "identity", "indices", "linspace", "logspace", "meshgrid", "ones", "tri", "zeros",
+    "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "bartlett", "blackman",
+    "diag_indices", "empty", "eye", "fftfreq", "fromfunction", "full", "geomspace", "hamming", "hanning", "identity",
+    "indices", "kaiser", "linspace", "logspace", "mask_indices", "meshgrid", "ones", "rfftfreq", "tri", "tril_indices",
+    "triu_indices", "zeros",
 ]  # fmt: skip
 
 
-def _target() -> tuple[Backend, Any]:
-    backend = settings.current_backend()
+def _target(size: int, dtype: np.dtype[Any]) -> tuple[Backend, Any]:
+    backend = conversion.home(settings.current_backend(), size, dtype)
     return backend, conversion.default_device(backend)
 
 
 def _fresh(dtype: Any) -> np.dtype[Any]:
-    return dtypes.apply_precision(np.dtype(dtype), settings.current_precision())
+    return conversion.precise(np.dtype(dtype))
 
 
 def _filled(shape: Any, value: Any, dtype: Any, by_numpy: Callable[..., Any] | None = None) -> Any:
-    backend, device = _target()
     wanted = _fresh(dtype)
-    if dtypes.category(wanted) == "other" or not backend.holds(wanted):
+    if dtypes.category(wanted) == "other" or not settings.current_backend().holds(wanted):
         events_left(wanted)
         return np.full(shape, value, wanted) if by_numpy is None else by_numpy(shape, wanted)
-    size = np.empty(shape, np.dtype([])).shape if not isinstance(shape, tuple) else shape
-    if any(n < 0 for n in size):
+    lengths = np.empty(shape, np.dtype([])).shape if not isinstance(shape, tuple) else tuple(int(n) for n in shape)
+    if any(n < 0 for n in lengths):
         raise ValueError("negative dimensions are not allowed")
+    if math.prod(lengths) * wanted.itemsize > sys.maxsize:
+        raise ValueError("array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")
+    backend, device = _target(math.prod(lengths), wanted)
     with backend.within():
-        made = backend.prim.full(tuple(int(n) for n in size), dtypes.cast_scalar(value, wanted), wanted, device)
-    return Array(made, backend.kind(wanted), True)
+        made = backend.prim.full(lengths, dtypes.cast_scalar(value, wanted), wanted, device)
+    return views.wrapper(made, backend.kind(wanted), True)
+
+
+def _ordered(made: Any, order: Any, source: Any = None) -> Any:
+    """What was made of ``source`` in the memory order asked for."""
+    if not isinstance(made, Handle):
+        return made
+    shape, dtype = views.ghost(made).shape, made._kind.dtype
+    if len(shape) < 2:
+        return made
+    if order in ("C", "F"):
+        if made is source:
+            return made if made.flags[order] else made.copy(order)
+        return views.lay_out(made, np.empty(shape, dtype, order))
+    like = views.ghost(source) if isinstance(source, Handle) else source
+    if made is source or not isinstance(like, np.ndarray) or like.shape != shape:
+        return made
+    return views.lay_out(made, np.empty_like(like, dtype, order or "K"))
 
 
 def events_left(dtype: np.dtype[Any]) -> None:
@@ -57,33 +82,35 @@ def _moved(host: Any) -> Any:
     """NumPy's own result on the default backend, floats at the precision in force; host-only dtypes stay."""
     if isinstance(host, list | tuple):
         return type(host)(_moved(x) for x in host)
+    if wrapping.is_guest(host):
+        return host
     wanted = _fresh(host.dtype)
     if dtypes.category(wanted) == "other":
         events_left(wanted)
         return host
-    backend, device = _target()
-    if not backend.holds(wanted):
+    if not settings.current_backend().holds(wanted):
         events_left(wanted)
         return host
+    backend, device = _target(host.size, wanted)
     value = conversion.upload(
         backend, host.astype(wanted, copy=False), device, "made by NumPy", copy=host.base is not None
     )
-    return Array(value, backend.kind(wanted), True)
+    return views.wrapper(value, backend.kind(wanted), True)
 
 
 def zeros(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
     """As :func:`numpy.zeros`, on the default backend."""
-    return _filled(shape, 0, float if dtype is None else dtype, np.zeros)
+    return _ordered(_filled(shape, 0, float if dtype is None else dtype, np.zeros), order)
 
 
 def ones(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
     """As :func:`numpy.ones`, on the default backend."""
-    return _filled(shape, 1, float if dtype is None else dtype, np.ones)
+    return _ordered(_filled(shape, 1, float if dtype is None else dtype, np.ones), order)
 
 
 def empty(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
     """As :func:`numpy.empty`, on the default backend; the memory holds zeros."""
-    return _filled(shape, 0, float if dtype is None else dtype, np.empty)
+    return _ordered(_filled(shape, 0, float if dtype is None else dtype, np.empty), order)
 
 
 def full(
@@ -93,40 +120,107 @@ def full(
     if isinstance(fill_value, Array | np.ndarray | list | tuple) and np.ndim(fill_value):
         made = _filled(shape, 0, np.asarray(fill_value).dtype if dtype is None else dtype)
         made[...] = fill_value
-        return made
+        return _ordered(made, order)
     if isinstance(fill_value, Array | np.ndarray):
         dtype = fill_value.dtype if dtype is None else dtype
         fill_value = fill_value.item()
-    return _filled(shape, fill_value, np.asarray(fill_value).dtype if dtype is None else dtype)
+    return _ordered(_filled(shape, fill_value, np.asarray(fill_value).dtype if dtype is None else dtype), order)
 
 
-def arange(*args: Any, dtype: Any = None, device: Any = None, like: Any = None, **kwargs: Any) -> Any:
+def _by_body(func: Any, body: Callable[..., Any], size: Any, dtype: Any, args: tuple[Any, ...], options: Any) -> Any:
+    """What ``func`` makes of scalars: on the device where it is large, by NumPy where it is small or the host's."""
+    wanted = np.dtype(dtype)
+    if dtypes.category(wanted) == "other" or not settings.current_backend().holds(_fresh(wanted)):
+        return _moved(func(*args, **options))
+    backend, device = _target(size, wanted)
+    if backend.native_is_ndarray:
+        return _moved(func(*args, **options))
+    with backend.within():
+        made = body(backend.xp, *args, device=device, **options)
+        return _wrapped(made, backend)
+
+
+def _wrapped(made: Any, backend: Backend) -> Any:
+    if isinstance(made, tuple):
+        return tuple(_wrapped(x, backend) for x in made)
+    wanted = _fresh(backend.dtype_of(made))
+    return views.wrapper(backend.prim.astype(made, wanted), backend.kind(wanted), True)
+
+
+def arange(
+    start_or_stop: Any,
+    /,
+    stop: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    like: Any = None,
+    **kwargs: Any,
+) -> Any:
     """As :func:`numpy.arange`, on the default backend."""
-    args = tuple(x.item() if isinstance(x, Array) else x for x in args)
-    kwargs = {k: x.item() if isinstance(x, Array) else x for k, x in kwargs.items()}
-    return _moved(np.arange(*args, dtype=dtype, **kwargs))
+    start, stop, step = (x.item() if isinstance(x, Array) else x for x in (start_or_stop, stop, step))
+    if kwargs or not all(type(x) in _REAL for x in (start, stop, step)):
+        kwargs = {k: x.item() if isinstance(x, Array) else x for k, x in kwargs.items()}
+        return _moved(np.arange(start, stop, step, dtype=dtype, **kwargs))
+    to = np.result_type(start, 0 if stop is None else stop, step) if dtype is None else dtype
+    span = start if stop is None else stop - start
+    options = {} if dtype is None else {"dtype": dtype}
+    if not step or not math.isfinite(span) or not math.isfinite(step):
+        return _moved(np.arange(start, stop, step, **options))
+    size = max(math.ceil(span / step), 0)
+    return _by_body(np.arange, bodies.arange, size, to, (start, stop, step), options)
 
 
-def _spaced(func: Any, start: Any, stop: Any, *args: Any, **kwargs: Any) -> Any:
-    if wrapping.find_backend((start, stop, *args, *kwargs.values())) is not None:
-        return functions.call(func, (start, stop, *args), kwargs)
-    made = func(start, stop, *args, **kwargs)
-    return (_moved(made[0]), made[1]) if isinstance(made, tuple) else _moved(made)
+_REAL = frozenset({int, float, np.float64, np.int64, type(None)})
 
 
-def linspace(start: Any, stop: Any, *args: Any, **kwargs: Any) -> Any:
+def _spaced(func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Points between two ends: where the ends are, or on the default backend if there are many."""
+    if wrapping.find_backend((*args, *options.values())) is None:
+        num = args[2] if len(args) > 2 else options.get("num", 50)
+        dtype = options.get("dtype") or float
+        at_home = settings.current_backend().native_is_ndarray or not isinstance(num, int)
+        if np.dtype(dtype).kind in "iu" and func is not np.linspace:
+            at_home = True  # a power just under a whole number would be cut to the one below it
+        if at_home or type(args[0]) not in _REAL or _target(num, np.dtype(dtype))[0].native_is_ndarray:
+            made = func(*args, **options)
+            return (_moved(made[0]), made[1]) if isinstance(made, tuple) else _moved(made)
+        args = (_to_backend(args[0]), *args[1:])
+    return functions.call(func, args, options)
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
     """As :func:`numpy.linspace`, on the default backend."""
-    return _spaced(np.linspace, start, stop, *args, **kwargs)
+    return _spaced(np.linspace, (start, stop, num, endpoint, retstep), {"dtype": dtype, "axis": axis})
 
 
-def logspace(start: Any, stop: Any, *args: Any, **kwargs: Any) -> Any:
+def logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
     """As :func:`numpy.logspace`, on the default backend."""
-    return _spaced(np.logspace, start, stop, *args, **kwargs)
+    return _spaced(np.logspace, (start, stop, num, endpoint, base), {"dtype": dtype, "axis": axis})
 
 
-def geomspace(start: Any, stop: Any, *args: Any, **kwargs: Any) -> Any:
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     """As :func:`numpy.geomspace`, on the default backend."""
-    return _spaced(np.geomspace, start, stop, *args, **kwargs)
+    return _spaced(np.geomspace, (start, stop, num, endpoint), {"dtype": dtype, "axis": axis})
 
 
 def eye(
@@ -140,22 +234,135 @@ def eye(
     like: Any = None,
 ) -> Any:
     """As :func:`numpy.eye`, on the default backend."""
-    return _moved(np.eye(N, M, k, dtype))
+    return _by_body(np.eye, bodies.eye, _area(N, M), dtype, (N, M, k, dtype), {})
+
+
+def _area(rows: int, columns: int | None) -> int:
+    return operator.index(rows) * operator.index(rows if columns is None else columns)
 
 
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
     """As :func:`numpy.identity`, on the default backend."""
-    return _moved(np.identity(n, dtype))
+    return eye(n, dtype=float if dtype is None else dtype)
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: Any = None) -> Any:
     """As :func:`numpy.tri`, on the default backend."""
-    return _moved(np.tri(N, M, k, dtype))
+    return _by_body(np.tri, bodies.tri, _area(N, M), dtype, (N, M, k, dtype), {})
 
 
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     """As :func:`numpy.indices`, on the default backend."""
-    return _moved(np.indices(dimensions, dtype, sparse=sparse))  # type: ignore[call-overload]
+    shape = tuple(dimensions)
+    size = sum(shape) if sparse else math.prod(shape) * len(shape)
+    return _by_body(np.indices, bodies.indices, size, dtype, (shape, dtype, sparse), {})
+
+
+def grid(key: Any, sparse: bool) -> Any:
+    """``np.mgrid[key]`` and, sparse, ``np.ogrid[key]``, on the default backend."""
+    keys = key if isinstance(key, tuple) else (key,)
+    sizes: list[int] = []
+    starts: list[Any] = []
+    steps: list[Any] = []
+    numbers: list[Any] = [0]
+    for one in keys:
+        start, step = one.start or 0, 1 if one.step is None else one.step
+        if isinstance(step, complex):
+            numbers += [start, one.stop, abs(step)]
+            sizes.append(int(abs(step)))
+            steps.append((one.stop - start) / float(sizes[-1] - 1) if sizes[-1] != 1 else 1)
+        else:
+            if keys is not key:
+                return arange(start, one.stop, step)
+            numbers += [start, one.stop, step]
+            sizes.append(math.ceil((one.stop - start) / step))
+            steps.append(step)
+        starts.append(start)
+    lines = [arange(n, dtype=np.result_type(*numbers)) * step + start for n, step, start in zip(sizes, steps, starts)]
+    if keys is not key:
+        return lines[0]
+    laid = [line.reshape((1,) * i + (-1,) + (1,) * (len(lines) - 1 - i)) for i, line in enumerate(lines)]
+    if sparse:
+        return tuple(laid)
+    to = np.result_type(*(line.dtype for line in laid))
+    return np.stack([np.broadcast_to(line, tuple(sizes)).astype(to, copy=False) for line in laid])
+
+
+# -- windows, frequencies, indices: NumPy's own formulas -----------------------------------------------------------------
+
+
+def _window(M: Any, values: Callable[[Any, Any], Any]) -> Any:
+    M = np.array([0.0, M])[1]
+    if M < 1:
+        return _filled(0, 0, float)
+    return _filled(1, 1, float) if M == 1 else values(arange(1 - M, M, 2), M)
+
+
+def bartlett(M: Any) -> Any:
+    """As :func:`numpy.bartlett`, on the default backend."""
+    return _window(M, lambda n, M: np.where(np.less_equal(n, 0), 1 + n / (M - 1), 1 - n / (M - 1)))
+
+
+def blackman(M: Any) -> Any:
+    """As :func:`numpy.blackman`, on the default backend."""
+    return _window(
+        M, lambda n, M: 0.42 + 0.5 * np.cos(np.pi * n / (M - 1)) + 0.08 * np.cos(2.0 * np.pi * n / (M - 1))
+    )
+
+
+def hamming(M: Any) -> Any:
+    """As :func:`numpy.hamming`, on the default backend."""
+    return _window(M, lambda n, M: 0.54 + 0.46 * np.cos(np.pi * n / (M - 1)))
+
+
+def hanning(M: Any) -> Any:
+    """As :func:`numpy.hanning`, on the default backend."""
+    return _window(M, lambda n, M: 0.5 + 0.5 * np.cos(np.pi * n / (M - 1)))
+
+
+def kaiser(M: Any, beta: Any) -> Any:
+    """As :func:`numpy.kaiser`, on the default backend."""
+    M, beta = np.array([0.0, M, beta])[1:]
+    if M == 1:
+        return _filled(1, 1, float)
+    alpha = (M - 1) / 2.0
+    n = arange(0, float(M))
+    return np.i0(beta * np.sqrt(1 - ((n - alpha) / alpha) ** 2.0)) / np.i0(beta)
+
+
+def fftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
+    """As :func:`numpy.fft.fftfreq`, on the default backend."""
+    if not isinstance(n, int | np.integer):
+        raise ValueError("n should be an integer")
+    upper = arange(0, (int(n) - 1) // 2 + 1)
+    return np.concatenate([upper, arange(-(int(n) // 2), 0)]) * (1.0 / (n * d))
+
+
+def rfftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
+    """As :func:`numpy.fft.rfftfreq`, on the default backend."""
+    if not isinstance(n, int | np.integer):
+        raise ValueError("n should be an integer")
+    return arange(0, int(n) // 2 + 1) * (1.0 / (n * d))
+
+
+def diag_indices(n: Any, ndim: int = 2) -> Any:
+    """As :func:`numpy.diag_indices`, on the default backend."""
+    return (arange(n),) * ndim
+
+
+def mask_indices(n: int, mask_func: Any, k: Any = 0) -> Any:
+    """As :func:`numpy.mask_indices`, on the default backend."""
+    return np.nonzero(mask_func(ones((n, n), int), k) != 0)
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> Any:
+    """As :func:`numpy.tril_indices`, on the default backend."""
+    return np.nonzero(tri(n, m, k=k, dtype=bool))
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> Any:
+    """As :func:`numpy.triu_indices`, on the default backend."""
+    return np.nonzero(~tri(n, m, k=k - 1, dtype=bool))
 
 
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:
@@ -173,6 +380,10 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 # -- from data ---------------------------------------------------------------------------------------------------------
 
 
+_MOST_DIMENSIONS = 64
+"""NumPy's limit, and so what ``ndmax`` is unless given."""
+
+
 def array(
     object: Any,
     dtype: Any = None,
@@ -181,20 +392,31 @@ def array(
     order: Any = "K",
     subok: bool = False,
     ndmin: int = 0,
-    ndmax: int = 0,
+    ndmax: int = _MOST_DIMENSIONS,
     like: Any = None,
 ) -> Any:
     """As :func:`numpy.array`, on the default backend; arrays of ours stay on theirs."""
+    if copy.__class__ not in _COPIES:
+        copy = _copy_mode(copy)
+    if ndmax != _MOST_DIMENSIONS:
+        return _moved(np.array(_at_host(object), dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, ndmax=ndmax))
+    if subok and wrapping.is_guest(object):
+        return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)
     if isinstance(object, Handle):
         held = object._kind.backend
         made: Any = _to_backend(object, backend=held, dtype=dtype, copy=copy)
     elif isinstance(object, list | tuple) and (held_by := wrapping.find_backend(object)) is not None:
+        if dtype is not None and dtypes.category(np.dtype(dtype)) == "other":
+            events_left(np.dtype(dtype))
+            return np.array(_at_host(object), dtype, ndmin=ndmin)
+        if held_by.small:
+            return small.call(np.array, (object, dtype), {"ndmin": ndmin})
         made = _to_backend(object, backend=held_by, dtype=dtype)
     else:
         if not isinstance(object, np.ndarray | list | tuple):
             object = from_protocol(object)
             if isinstance(object, Handle):
-                return array(object, dtype, copy=copy, ndmin=ndmin)
+                return array(object, dtype, copy=copy, order=order, ndmin=ndmin)
         host = np.array(object, dtype=dtype, copy=None, ndmin=ndmin)
         if dtypes.category(host.dtype) == "other":
             made = np.array(object, dtype=dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
@@ -203,31 +425,76 @@ def array(
         if copy is False:
             raise ValueError("a copy is needed to move NumPy data to the backend; do not pass copy=False.")
         made = _moved(host if host is not object else host.copy())
+    made = _ordered(made, order, object)
     if isinstance(made, Handle) and ndmin > len(made.shape):  # type: ignore[attr-defined]
         return made.reshape((1,) * (ndmin - made.ndim) + made.shape)  # type: ignore[attr-defined]
     return made
+
+
+_COPIES = frozenset({bool, type(None)})
+
+
+def _copy_mode(copy: Any) -> bool | None:
+    """``copy=`` where it is none of True, False and None."""
+    if isinstance(copy, str):
+        raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
+    if isinstance(copy, np._CopyMode):  # type: ignore[attr-defined]
+        return None if copy is np._CopyMode.IF_NEEDED else bool(copy)  # type: ignore[attr-defined]
+    return bool(copy)
+
+
+def _at_host(x: Any) -> Any:
+    """A nested sequence with ndarrays in place of arrays."""
+    if isinstance(x, Array):
+        return x.to_numpy()
+    return type(x)(map(_at_host, x)) if type(x) in (list, tuple) else x
 
 
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> Any:
     """As :func:`numpy.asarray`, on the default backend; an array of ours is returned as it is."""
-    return array(a, dtype, copy=copy)
+    return array(a, dtype, copy=copy, order=order)
 
 
 def asanyarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> Any:
     """As :func:`numpy.asanyarray`, on the default backend."""
-    return array(a, dtype, copy=copy)
+    return array(a, dtype, copy=copy, order=order, subok=True)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """As :func:`numpy.ascontiguousarray`, on the default backend."""
-    made = array(a, dtype, copy=None, ndmin=1)
-    return made if not isinstance(made, Handle) or made.flags.c_contiguous else made.copy()  # type: ignore[attr-defined]
+    return array(a, dtype, copy=None, order="C", ndmin=1)
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    """As :func:`numpy.asfortranarray`, on the default backend: the values; libraries have C order only."""
-    return array(a, dtype, copy=None)
+    """As :func:`numpy.asfortranarray`, on the default backend."""
+    return array(a, dtype, copy=None, order="F")
+
+
+# -- like= (NEP 35) ------------------------------------------------------------------------------------------------------
+
+_WITH_LIKE = (
+    "arange array asanyarray asarray ascontiguousarray asfortranarray empty eye fromfunction full identity ones tri zeros"
+)
+_HOST_WITH_LIKE = "frombuffer fromfile fromiter fromstring genfromtxt loadtxt"
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
+    """As :func:`numpy.require`, on the default backend: no C code sees the memory, so its demands are met."""
+    return array(a, dtype, copy=None, subok=True)
+
+
+def _by_numpy(func: Any) -> Callable[..., Any]:
+    return lambda *args, **kwargs: _moved(func(*args, **kwargs))
+
+
+CREATORS: dict[Any, Callable[..., Any]] = {
+    **{getattr(np, name): globals()[name] for name in _WITH_LIKE.split()},
+    **{getattr(np, name): _by_numpy(getattr(np, name)) for name in _HOST_WITH_LIKE.split()},
+    np.require: require,
+}
+"""NumPy function with ``like=`` -> what it does when ``like`` is an array of ours."""
+functions.creators.update(CREATORS)

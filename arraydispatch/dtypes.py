@@ -133,6 +133,23 @@ def loop_dtypes(
     return ufunc.resolve_dtypes(operands + (None,) * ufunc.nout, casting=casting, **keywords)  # type: ignore[arg-type]
 
 
+@lru_cache(maxsize=1024)
+def reduction_dtypes(ufunc: np.ufunc, operand: DType, dtype: DType | None) -> tuple[DType, DType]:
+    """The dtype NumPy accumulates a reduction in, and the one it casts the operand to; ``dtype``: the one asked for.
+
+    Raises
+    ------
+    TypeError
+        As NumPy raises it, if no loop fits.
+    """
+    if is_bfloat16(operand) or (dtype is not None and is_bfloat16(dtype)):
+        to = operand if dtype is None else dtype
+        return (BOOL, to) if ufunc.resolve_dtypes((to, to, None))[-1] == BOOL else (to, to)
+    keywords: dict[str, Any] = {} if dtype is None else {"signature": (dtype, None, None)}
+    loop = ufunc.resolve_dtypes((None, operand, None), reduction=True, casting="unsafe", **keywords)  # type: ignore[arg-type]
+    return loop[0], loop[1]
+
+
 def operand_type(x: Any) -> DType | Weak:
     """What stands for a scalar in promotion: its dtype, or its Python type where that is weak."""
     cls = type(x)

@@ -1,4 +1,4 @@
-"""The one tap on everything that runs: dispatched calls, transfers, fallbacks, arrays left behind.
+"""The one tap on everything that runs: dispatched calls, transfers, casts, fallbacks, arrays left behind.
 
 Lower layers report here; whoever wants to know (a profile, the launcher's report) installs a :class:`Listener`. With
 none installed, the cost is one comparison with None for each call.
@@ -8,17 +8,22 @@ from __future__ import annotations
 
 from typing import Any
 
+ELEMENT = "__getitem__ (one element)"
+"""The name under which reading one element is told."""
+ELEMENT_SET = "__setitem__ (one element)"
+"""The name under which writing one element is told."""
+
 
 class Listener:
     """What can be told. Subclass, override what is of interest, and :func:`install` an instance."""
 
-    def call(self, func: Any, backend: str, kind: str, reason: str, seconds: float) -> None:
+    def call(self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None) -> None:
         """A dispatched call ended.
 
         Parameters
         ----------
-        func : callable
-            The NumPy function or ufunc, or a string for what has none (``"__getitem__"``, ``"__setitem__"``).
+        func : callable or str
+            The NumPy function or ufunc, or a name for what has none (``"__getitem__"``, :data:`ELEMENT`).
         backend : str
             Name of the backend that holds the data.
         kind : str
@@ -26,11 +31,19 @@ class Listener:
         reason : str
             Why the call went to the host; empty unless ``kind`` is ``"host"``.
         seconds : float
-            Wall time of the call.
+            Wall time of the call, up to the return of the library's function.
+        result : native array, optional
+            What came out, where the caller has it at hand: libraries that run asynchronously can be waited for.
         """
 
-    def transfer(self, direction: str, nbytes: int, why: str) -> None:
-        """Bytes moved: ``direction`` is ``"to_device"``, ``"to_host"`` or ``"copy"`` (between libraries)."""
+    def transfer(self, direction: str, nbytes: int, why: str, host: Any = None) -> None:
+        """Bytes moved: ``direction`` is ``"to_device"``, ``"to_host"`` or ``"copy"`` (between libraries).
+
+        ``host`` is the ndarray at the host's end.
+        """
+
+    def cast(self, have: Any, want: Any) -> None:
+        """The precision policy changed a dtype."""
 
     def sync(self, why: str) -> None:
         """A value on an accelerator was looked at."""

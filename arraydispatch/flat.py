@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+import warnings
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,30 +16,71 @@ from .views import Handle, ghost
 __all__ = ["Flat"]
 
 
-class Flat:
-    """``Array.flat``: a flat iterator over the elements in C order."""
+def _compared(how: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda self, other: how(self._base.ravel(), other._base.ravel() if isinstance(other, Flat) else other)
 
-    __slots__ = ("base",)
+
+class Flat:
+    """``Array.flat``: a flat iterator over the elements in C order, which may be indexed as well.
+
+    Attributes
+    ----------
+    base : Array
+        What is iterated over.
+    index : int
+        Position of the next element; indexing begins anew, as in NumPy.
+    """
+
+    __slots__ = ("_base", "_index", "_rest")
 
     def __init__(self, base: Any) -> None:
-        self.base = base
+        self._base = base
+        self._restart()
+
+    def _restart(self) -> None:
+        self._index, self._rest = 0, None
+
+    base = property(lambda self: self._base)
+    index = property(lambda self: self._index)
+
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """Indices of the next element."""
+        shape = self._base.shape
+        if self._index >= self._base.size:  # one step beyond the last
+            return (shape[0], *(0 for _ in shape[1:])) if shape else ()
+        return tuple(int(i) for i in np.unravel_index(self._index, shape))
 
     def __len__(self) -> int:
-        return self.base.size
+        return self._base.size
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.base.ravel())
+        return self
+
+    def __next__(self) -> Any:
+        if self._rest is None:  # from where it stands: the elements come one by one from one copy on the host
+            self._rest = iter(self._base.ravel()[self._index :])
+        element = next(self._rest)
+        self._index += 1
+        return element
 
     def __getitem__(self, key: Any) -> Any:
-        found: Any = self.base.ravel()[_flat_key(key)]
+        self._restart()
+        found: Any = self._base.ravel()[_flat_key(key)]
         return found.copy() if np.ndim(found) else found
 
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError("Cannot delete iterator elements")
+
     def __setitem__(self, key: Any, value: Any) -> None:
-        wrapping.check_writeable(self.base)
-        key, line = _flat_key(key), self.base.ravel()
+        wrapping.check_writeable(self._base)
+        self._restart()
+        if isinstance(key, tuple) and (not key or key == (...,)):
+            raise IndexError("Assigning to a flat iterator with a 0-D index is not supported")
+        key, line = _flat_key(key), self._base.ravel()
         if isinstance(key, int | np.integer):
             ghost(line)[key]  # out of bounds is said first
-            element = np.empty(1, self.base.dtype)
+            element = np.empty(1, self._base.dtype)
             try:
                 element[0] = np.asarray(value) if isinstance(value, Handle) else value
             except (TypeError, ValueError, OverflowError):
@@ -49,23 +92,20 @@ class Flat:
             count = len(ghost(line)[np.asarray(key) if isinstance(key, Handle) else key])
             value = np.resize(value, count) if count else 0
         line[key] = value
-        if line._base is not views.owner(self.base):  # a copy: the elements do not stand in C order
-            indexing.setitem(self.base, ..., line.reshape(self.base.shape))
+        if line._base is not views.owner(self._base):  # a copy: the elements do not stand in C order
+            indexing.setitem(self.base, ..., line.reshape(self._base.shape))
 
     def copy(self) -> Any:
         """The elements in an array of their own."""
-        return self.base.flatten()
+        return self._base.flatten()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return np.asarray(self.base.ravel(), dtype=dtype)
-
-    def __eq__(self, other: object) -> Any:
-        return self.base.ravel() == other
-
-    def __ne__(self, other: object) -> Any:
-        return self.base.ravel() != other
+        return np.array(self._base.ravel(), dtype=dtype)  # the write-back of NumPy's own would not reach the array
 
     __hash__ = None  # type: ignore[assignment]
+    __eq__, __ne__, __lt__, __le__, __gt__, __ge__ = map(  # type: ignore[assignment]
+        _compared, (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+    )
 
 
 def _flat_key(key: Any) -> Any:
@@ -76,8 +116,18 @@ def _flat_key(key: Any) -> Any:
                 f"too many indices for flat iterator: flat iterator is 1-dimensional, but {len(key)} were indexed"
             )
         key = key[0] if key else ...
-    if key is None or isinstance(key, bool | np.bool_):
+    if key is None or isinstance(key, str | bytes):
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid indices"
         )
+    if isinstance(key, np.bool_) or (isinstance(key, list) and key and isinstance(key[0], bool | np.bool_)):
+        raise IndexError(
+            "boolean indices for iterators are not supported because of previous behavior that was confusing "
+            "(valid boolean indices are expected to work in the future)"
+        )
+    if isinstance(key, bool | float) or (isinstance(key, list) and key and isinstance(key[0], float)):
+        warnings.warn(
+            "Invalid non-array indices for iterator objects are deprecated.", DeprecationWarning, stacklevel=3
+        )
+        key = np.asarray(key).astype(int)[()]  # NumPy 2.4 still takes what counts as an integer
     return key

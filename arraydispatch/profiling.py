@@ -7,27 +7,37 @@ end, because it costs as much as the rest. Each thread has its own tables, so no
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import sysconfig
 import threading
 import weakref
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from time import perf_counter
 from types import CodeType, FrameType, TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 import numpy as np
 
 from . import events
+from .backends import loader
 
-__all__ = ["Call", "Left", "Profile", "Transfer", "profile"]
+__all__ = ["Call", "Event", "Message", "Note", "Profile", "Transfer", "profile", "profile_function"]
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _STDLIB = sysconfig.get_path("stdlib") + os.sep
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-_BACKEND_KINDS = frozenset({"override", "native", "composed", "view"})
-_UPLOAD_MIN = 1024
-"""Repeated uploads of arrays below this many bytes are not worth a line in a report."""
+_ON_BACKEND = frozenset({"override", "native", "composed"})
+_SMALL = 1024
+"""Moves of arrays below this many bytes are counted, but nobody is advised to avoid them."""
+_MOST_EVENTS = 200_000
+"""Events that a thread keeps for a trace; what comes later is counted, not kept."""
+_JOINS = frozenset({
+    np.append, np.concatenate, np.vstack, np.hstack, np.dstack, np.column_stack, np.insert,
+})  # fmt: skip
+"""Functions by which loops grow arrays."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +50,16 @@ class Call:
     reason: str
     file: str
     line: int
+    scope: str
     count: int
     seconds: float
+    grew: int = 0
+    """How often its result was larger than the one before (functions that join arrays)."""
 
     @property
     def on_backend(self) -> bool:
-        """Whether the backend's library did the work."""
-        return self.kind in _BACKEND_KINDS
+        """Whether the backend's library did the work; a view is work for nobody."""
+        return self.kind in _ON_BACKEND
 
 
 @dataclass(frozen=True)
@@ -57,59 +70,87 @@ class Transfer:
     why: str
     file: str
     line: int
+    scope: str
     count: int
     nbytes: int
 
 
 @dataclass(frozen=True)
-class Left:
-    """Arrays that stayed NumPy arrays at one line (also: syncs and repeated uploads)."""
+class Note:
+    """Something that happened ``count`` times at one line: an array that stayed NumPy, a sync, a cast."""
 
     what: str
     why: str
     file: str
     line: int
+    scope: str
     count: int
+    nbytes: int = 0
+
+
+@dataclass(frozen=True)
+class Message:
+    """What the program told the profile."""
+
+    seconds: float
+    """Since the profile began."""
+    text: str
+    values: dict[str, Any]
+    file: str
+    line: int
+    thread: int
+
+
+@dataclass(frozen=True)
+class Event:
+    """One call, in a trace."""
+
+    start: float
+    """Seconds since the profile began."""
+    seconds: float
+    function: str
+    backend: str
+    kind: str
+    file: str
+    line: int
+    thread: int
+
+
+Rows = dict[tuple[Any, ...], list[Any]]
 
 
 class _Tables:
-    """One thread's tables: key -> [count, amount, code]."""
+    """One thread's tables: key -> [count, amount, code, …]; the key ends in (id of the code object, instruction)."""
 
-    __slots__ = ("calls", "left", "syncs", "transfers", "uploads")
+    __slots__ = ("adopting", "calls", "casts", "dropped", "events", "left", "messages", "moves", "returns", "syncs", "thread", "transfers", "uploads")  # fmt: skip
 
     def __init__(self) -> None:
-        self.calls: dict[tuple[Any, ...], list[Any]] = {}
-        self.transfers: dict[tuple[Any, ...], list[Any]] = {}
-        self.left: dict[tuple[Any, ...], list[Any]] = {}
-        self.syncs: dict[tuple[Any, ...], list[Any]] = {}
-        self.uploads: dict[tuple[Any, ...], list[Any]] = {}
+        self.thread = threading.get_native_id()
+        self.calls: Rows = {}
+        self.transfers: Rows = {}
+        self.left: Rows = {}
+        self.syncs: Rows = {}
+        self.uploads: Rows = {}
+        self.returns: Rows = {}
+        self.casts: Rows = {}
+        self.events: list[tuple[Any, ...]] = []
+        self.moves: list[tuple[float, str, int]] = []
+        self.dropped = 0
+        self.messages: list[tuple[Any, ...]] = []
+        self.adopting: np.ndarray[Any, Any] | None = None
 
 
-_internal: dict[str, bool] = {}
+class _Internal(dict[str, bool]):
+    """File name -> whether calls are not to be filed there: it is ours, NumPy's, Python's or an installed package's."""
 
+    def __init__(self, owns: Callable[[str], bool] | None) -> None:
+        self._owns = owns
 
-def _is_internal(file: str) -> bool:
-    known = file.startswith((_PACKAGE, "<frozen ", "<__array_function__")) or any(part in file for part in _INSTALLED)
-    known = known or file.startswith(_STDLIB)
-    _internal[file] = known
-    return known
-
-
-def _origin(frame: FrameType | None) -> FrameType:
-    """The first frame, going out, that is neither ours nor a library's; the outermost one if all are."""
-    assert frame is not None
-    internal = _internal
-    while True:
-        file = frame.f_code.co_filename
-        known = internal.get(file)
-        if known is None:
-            known = _is_internal(file)
-        if not known:
-            return frame
-        outer = frame.f_back
-        if outer is None:
-            return frame
-        frame = outer
+    def __missing__(self, file: str) -> bool:
+        found = file.startswith((_PACKAGE, _STDLIB, "<frozen ", "<__array_function__"))
+        found = found or any(part in file for part in _INSTALLED)
+        self[file] = found = found and not (self._owns is not None and self._owns(file))
+        return found
 
 
 def _line_of(code: CodeType, instruction: int) -> int:
@@ -135,7 +176,21 @@ def function_name(func: Any) -> str:
 class Profile(events.Listener):
     """Counts what runs while it is installed; ``with ad.profile() as p:``.
 
-    Profiles nest: an inner one passes on what it hears.
+    Profiles nest: an inner one passes on what it hears. The time a profile itself takes is in none of its figures.
+
+    Parameters
+    ----------
+    trace : bool
+        Keep each call with its time, for :meth:`save` and the time line of :meth:`to_html`.
+    synchronize : bool
+        Wait for the result of each call, so that its time is the time of the work and not of asking for it. Matters
+        on accelerators and on libraries that run asynchronously, and costs their overlap.
+    backends : sequence of str, optional
+        Report only calls on these.
+    save : str or path, optional
+        Where to write the profile at the end of the block: a ``.html`` report, else the trace.
+    owns : callable, optional
+        Says of a file name that calls are to be filed there although it is an installed one.
 
     Examples
     --------
@@ -148,21 +203,54 @@ class Profile(events.Listener):
     1
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        *,
+        trace: bool = False,
+        synchronize: bool = False,
+        backends: Iterable[str] | None = None,
+        save: str | os.PathLike[str] | None = None,
+        owns: Callable[[str], bool] | None = None,
+    ) -> None:
         self._local = threading.local()
         self._threads: list[_Tables] = []
         self._outer: events.Listener | None = None
         self._seen: dict[int, weakref.ref[Any]] = {}
+        self._down: dict[int, weakref.ref[Any]] = {}
+        self._internal = _Internal(owns)
+        self._tracing = trace
+        self._waits = synchronize
+        self._only = None if backends is None else frozenset(backends)
+        self._save = save
+        self.began = perf_counter()
+        self.ended: float | None = None
+        self.runs = 1
+        """Over how many runs the figures are averaged."""
+        self.retimed: float | None = None
+        """Seconds of one run without the profile, where :func:`profile_function` measured them."""
 
     # -- listening ---------------------------------------------------------------------------------------------------
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """Listen from now on."""
+        self.began, self.ended = perf_counter(), None
         self._outer = events.install(self)
+
+    def stop(self) -> None:
+        """Listen no longer."""
+        if self.ended is None:
+            self.ended = perf_counter()
+            events.install(self._outer)
+            self._outer = None
+
+    def __enter__(self) -> Self:
+        self.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        events.install(self._outer)
-        self._outer = None
+        self.stop()
+        if self._save is not None:
+            (self.to_html if os.fspath(self._save).endswith(".html") else self.save)(self._save)
 
     def _tables(self) -> _Tables:
         try:
@@ -172,64 +260,114 @@ class Profile(events.Listener):
             self._threads.append(tables)
         return tables
 
-    def call(self, func: Any, backend: str, kind: str, reason: str, seconds: float) -> None:
+    def origin(self, frame: FrameType) -> FrameType:
+        """The first frame, going out, that is neither ours nor a library's; the outermost one if all are."""
+        internal = self._internal
+        while internal[frame.f_code.co_filename]:
+            outer = frame.f_back
+            if outer is None:
+                break
+            frame = outer
+        return frame
+
+    def call(self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None) -> None:
         """Count one call."""
-        frame = _origin(sys._getframe(1))
+        if self._waits and result is not None:
+            seconds += _wait(backend, result)
+        frame = sys._getframe(1)
+        internal = self._internal
+        while internal[frame.f_code.co_filename]:  # origin(), written out: this runs at every call
+            outer = frame.f_back
+            if outer is None:
+                break
+            frame = outer
         code = frame.f_code
         try:
-            rows = self._local.tables.calls
+            tables = self._local.tables
         except AttributeError:
-            rows = self._tables().calls
+            tables = self._tables()
         # id(), because hashing a code object hashes its bytecode; the row keeps the code object alive.
         key = (func, kind, id(code), frame.f_lasti, backend, reason)
-        row = rows.get(key)
+        row = tables.calls.get(key)
         if row is None:
-            rows[key] = [1, seconds, code]
+            row = tables.calls[key] = [0, 0.0, code, [0, -1] if func in _JOINS else None]
             self.first_call(func, kind, reason, frame)
-        else:
-            row[0] += 1
-            row[1] += seconds
+        row[0] += 1
+        row[1] += seconds
+        if row[3] is not None and result is not None:
+            _watch_growth(row[3], result)
+        if self._tracing:
+            if len(tables.events) < _MOST_EVENTS:
+                tables.events.append((perf_counter(), seconds, key, code))
+            else:
+                tables.dropped += 1
         if self._outer is not None:
-            self._outer.call(func, backend, kind, reason, seconds)
+            self._outer.call(func, backend, kind, reason, seconds, result)
 
     def first_call(self, func: Any, kind: str, reason: str, frame: FrameType) -> None:
         """Told when a place runs a function in a new way: the launcher says host fallbacks at once."""
 
-    def _count(self, rows: dict[tuple[Any, ...], list[Any]], what: tuple[Any, ...], amount: int) -> None:
-        frame = _origin(sys._getframe(2))
+    def _count(self, table: str, what: tuple[Any, ...], amount: int = 0) -> None:
+        frame = self.origin(sys._getframe(2))
         code = frame.f_code
-        row = rows.setdefault((*what, id(code), frame.f_lasti), [0, 0, code])
+        row = getattr(self._tables(), table).setdefault((*what, id(code), frame.f_lasti), [0, 0, code])
         row[0] += 1
         row[1] += amount
 
-    def transfer(self, direction: str, nbytes: int, why: str) -> None:
-        """Count bytes moved."""
-        self._count(self._tables().transfers, (direction, why), nbytes)
+    def transfer(self, direction: str, nbytes: int, why: str, host: Any = None) -> None:
+        """Count bytes moved, and notice arrays that move again."""
+        self._count("transfers", (direction, why), nbytes)
+        if self._tracing and len(moves := self._tables().moves) < _MOST_EVENTS:
+            moves.append((perf_counter(), direction, nbytes))
+        if host is not None and nbytes >= _SMALL:
+            kept = host if host.base is None or not isinstance(host.base, np.ndarray) else host.base
+            tables = self._tables()
+            if direction == "to_device" and tables.adopting is not None:
+                host = kept = tables.adopting  # what moves is a copy of it
+                tables.adopting = None
+            if direction == "to_host":
+                _remember(self._down, kept)
+            elif _remembers(self._down, kept):
+                self._count("returns", ("ndarray", _describe(host)), nbytes)
+            elif not _remember(self._seen, kept):
+                self._count("uploads", ("ndarray", _describe(host)), nbytes)
         if self._outer is not None:
-            self._outer.transfer(direction, nbytes, why)
+            self._outer.transfer(direction, nbytes, why, host)
+
+    def adopted(self, x: np.ndarray[Any, Any]) -> None:
+        """Note an ndarray that the launcher is about to take in: what moves next is a copy of it."""
+        self._tables().adopting = x if x.nbytes >= _SMALL else None
+
+    def cast(self, have: Any, want: Any) -> None:
+        """Count a dtype that the precision policy changed."""
+        self._count("casts", (str(have), str(want)))
+        if self._outer is not None:
+            self._outer.cast(have, want)
 
     def sync(self, why: str) -> None:
         """Count a look at a value on an accelerator."""
-        self._count(self._tables().syncs, ("sync", why), 0)
+        self._count("syncs", ("sync", why))
         if self._outer is not None:
             self._outer.sync(why)
 
     def left(self, what: str, why: str) -> None:
         """Count an array that stayed a NumPy array."""
-        self._count(self._tables().left, (what, why), 0)
+        self._count("left", (what, why))
         if self._outer is not None:
             self._outer.left(what, why)
 
-    def adopted(self, x: np.ndarray[Any, Any]) -> None:
-        """Note an ndarray that the launcher moves to the backend, and count it when it was moved before."""
-        if x.nbytes < _UPLOAD_MIN:
-            return
-        before = self._seen.get(id(x))
-        if before is not None and before() is x:
-            self._count(self._tables().uploads, ("ndarray", f"{x.dtype}{list(x.shape)}"), x.nbytes)
-            return
-        seen, key = self._seen, id(x)
-        seen[key] = weakref.ref(x, lambda _: seen.pop(key, None))
+    def message(self, text: str, **values: Any) -> None:
+        """Put a message of the program's own into the profile: a phase that begins, a residual, a step size.
+
+        Parameters
+        ----------
+        text : str
+            The message.
+        **values
+            Numbers or words that belong to it.
+        """
+        frame = self.origin(sys._getframe(1))
+        self._tables().messages.append((perf_counter(), text, values, frame.f_code.co_filename, frame.f_lineno))
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -237,43 +375,106 @@ class Profile(events.Listener):
         """Every (function, line, way), most time first."""
         merged: dict[tuple[Any, ...], list[Any]] = {}
         for tables in list(self._threads):
-            for (func, kind, _, instruction, backend, reason), (count, seconds, code) in list(tables.calls.items()):
-                place = code.co_filename, _line_of(code, instruction)
-                row = merged.setdefault((function_name(func), backend, kind, reason, *place), [0, 0.0])
-                row[0] += count
-                row[1] += seconds
-        found = [Call(*key, *row) for key, row in merged.items()]
-        return sorted(found, key=lambda call: -call.seconds)
+            for (func, kind, _, instruction, backend, reason), row in list(tables.calls.items()):
+                count, seconds, code, growth = row
+                if self._only is None or backend in self._only:
+                    key = function_name(func), backend, kind, reason, *_place(code, instruction)
+                    found = merged.setdefault(key, [0, 0.0, 0])
+                    found[0] += count
+                    found[1] += seconds
+                    found[2] += growth[0] if growth else 0
+        rows = [Call(*key, *row) for key, row in merged.items()]
+        if self.runs > 1:
+            rows = [replace(row, count=round(row.count / self.runs), seconds=row.seconds / self.runs) for row in rows]
+        return sorted(rows, key=lambda call: -call.seconds)
 
-    def _rows(self, table: str) -> dict[tuple[Any, ...], list[int]]:
+    def _rows(self, table: str) -> Iterable[tuple[Any, ...]]:
         merged: dict[tuple[Any, ...], list[int]] = {}
         for tables in list(self._threads):
             for (what, why, _, instruction), (count, amount, code) in list(getattr(tables, table).items()):
-                row = merged.setdefault((what, why, code.co_filename, _line_of(code, instruction)), [0, 0])
+                row = merged.setdefault((what, why, *_place(code, instruction)), [0, 0])
                 row[0] += count
                 row[1] += amount
-        return merged
+        return [(*key, *(round(n / self.runs) for n in row)) for key, row in merged.items()]
 
     def transfers(self) -> list[Transfer]:
         """Bytes moved by each line, most first."""
-        found = [Transfer(*key, *row) for key, row in self._rows("transfers").items()]
-        return sorted(found, key=lambda row: -row.nbytes)
+        return sorted((Transfer(*row) for row in self._rows("transfers")), key=lambda row: -row.nbytes)
 
-    def _left_rows(self, table: str) -> list[Left]:
-        found = [Left(what, why, file, line, row[0]) for (what, why, file, line), row in self._rows(table).items()]
-        return sorted(found, key=lambda row: -row.count)
+    def _notes(self, table: str) -> list[Note]:
+        return sorted((Note(*row) for row in self._rows(table)), key=lambda row: -row.count)
 
-    def left_numpy(self) -> list[Left]:
+    def left_numpy(self) -> list[Note]:
         """Arrays that stayed NumPy arrays, most frequent first."""
-        return self._left_rows("left")
+        return self._notes("left")
 
-    def syncs(self) -> list[Left]:
+    def syncs(self) -> list[Note]:
         """Looks at values on an accelerator."""
-        return self._left_rows("syncs")
+        return self._notes("syncs")
 
-    def repeated_uploads(self) -> list[Left]:
+    def repeated_uploads(self) -> list[Note]:
         """Lines that moved an ndarray to the backend which had been moved before."""
-        return self._left_rows("uploads")
+        return self._notes("uploads")
+
+    def returns(self) -> list[Note]:
+        """Lines that moved an ndarray to the backend which had come from there."""
+        return self._notes("returns")
+
+    def casts(self) -> list[Note]:
+        """Dtypes that the precision policy changed: ``what`` became ``why``."""
+        return self._notes("casts")
+
+    def messages(self) -> list[Message]:
+        """What the program told the profile, in order."""
+        found = [
+            Message(when - self.began, text, values, file, line, tables.thread)
+            for tables in list(self._threads)
+            for when, text, values, file, line in list(tables.messages)
+        ]
+        return sorted(found, key=lambda message: message.seconds)
+
+    def events(self) -> list[Event]:
+        """Each call by itself, in order; needs ``trace=True``."""
+        found = []
+        for tables in list(self._threads):
+            places: dict[tuple[int, int], tuple[str, int, str]] = {}
+            for end, seconds, (func, kind, at, instruction, backend, _), code in list(tables.events):
+                place = places.get((at, instruction))
+                if place is None:
+                    place = places[at, instruction] = _place(code, instruction)
+                start = end - seconds - self.began
+                found.append(
+                    Event(start, seconds, function_name(func), backend, kind, place[0], place[1], tables.thread)
+                )
+        return sorted(found, key=lambda event: event.start)
+
+    def moves(self) -> list[tuple[float, str, int]]:
+        """Each transfer by itself, in order, as (seconds since the profile began, direction, bytes); needs ``trace=True``."""
+        found = [move for tables in list(self._threads) for move in list(tables.moves)]
+        return sorted((when - self.began, direction, nbytes) for when, direction, nbytes in found)
+
+    @property
+    def traced(self) -> bool:
+        """Whether calls are kept one by one."""
+        return self._tracing
+
+    @property
+    def dropped_events(self) -> int:
+        """Calls that came after the trace was full."""
+        return sum(tables.dropped for tables in list(self._threads))
+
+    @property
+    def synchronized(self) -> bool:
+        """Whether each call was waited for."""
+        return self._waits
+
+    def totals(self) -> Mapping[str, int]:
+        """Calls by class so far; cheap, for a progress line."""
+        found: dict[str, int] = {}
+        for tables in list(self._threads):
+            for key, row in list(tables.calls.items()):
+                found[key[1]] = found.get(key[1], 0) + row[0]
+        return found
 
     @property
     def calls_on_backend(self) -> int:
@@ -300,7 +501,163 @@ class Profile(events.Listener):
         """Wall time inside dispatched calls."""
         return sum(call.seconds for call in self.calls())
 
+    @property
+    def wall(self) -> float:
+        """Wall time since the profile began, to its end if it has one; of one run, if it has several."""
+        if self.retimed is not None:
+            return self.retimed
+        return ((perf_counter() if self.ended is None else self.ended) - self.began) / self.runs
 
-def profile() -> Profile:
-    """Count what runs inside a ``with`` block: ``with ad.profile() as p: …``."""
-    return Profile()
+    # -- showing -----------------------------------------------------------------------------------------------------
+
+    def print(self, stream: IO[str] | None = None, *, full: bool = True) -> None:
+        """Print the report, to standard output unless a stream is given."""
+        from . import report
+
+        report.print_report(self, report.Run.of(self), sys.stdout if stream is None else stream, full=full)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the calls with their times in Chrome's trace-event format (``chrome://tracing``, Perfetto, Speedscope)."""
+        from . import report
+
+        report.write(report.write_trace, path, self, report.Run.of(self))
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Write the report as one HTML file: plots, tables, the annotated source."""
+        from . import report
+
+        report.write(report.WRITERS[".html"], path, self, report.Run.of(self))
+
+
+def _place(code: CodeType, instruction: int) -> tuple[str, int, str]:
+    return code.co_filename, _line_of(code, instruction), code.co_qualname
+
+
+def _describe(x: np.ndarray[Any, Any]) -> str:
+    return f"{x.dtype}{list(x.shape)}"
+
+
+def _remembers(known: dict[int, weakref.ref[Any]], x: Any) -> bool:
+    before = known.get(id(x))
+    return before is not None and before() is x
+
+
+def _remember(known: dict[int, weakref.ref[Any]], x: Any) -> bool:
+    """Note an array for as long as it lives; False if it was noted before."""
+    if _remembers(known, x):
+        return False
+    key = id(x)
+    known[key] = weakref.ref(x, lambda _: known.pop(key, None))
+    return True
+
+
+def _watch_growth(growth: list[int], result: Any) -> None:
+    size = math.prod(getattr(result, "shape", ()))
+    if size > growth[1] >= 0:
+        growth[0] += 1
+    growth[1] = size
+
+
+def _wait(backend: str, result: Any) -> float:
+    """Wait for native results and say how long it took."""
+    start = perf_counter()
+    held = loader.load(backend)
+    for x in result if isinstance(result, list | tuple) else (result,):
+        if held.is_native(x) and held.is_concrete(x):
+            held.synchronize(x)
+    return perf_counter() - start
+
+
+def profile(
+    *,
+    backends: Iterable[str] | None = None,
+    trace: bool = True,
+    synchronize: bool = False,
+    save: str | os.PathLike[str] | None = None,
+) -> Profile:
+    """Count what runs inside a ``with`` block: ``with ad.profile() as p: …``.
+
+    Parameters
+    ----------
+    backends : sequence of str, optional
+        Report only calls on these.
+    trace : bool
+        Keep each call with its time, for ``p.save(path)``; False keeps counts and sums only.
+    synchronize : bool
+        Wait for the result of each call: its time is then that of the work, also where a library runs asynchronously.
+    save : str or path, optional
+        Where to write the profile at the end of the block: a ``.html`` report, else the trace.
+
+    Returns
+    -------
+    Profile
+        ``p.print()``, ``p.save("trace.json")``, ``p.to_html("report.html")``, ``p.message("…")``.
+    """
+    return Profile(trace=trace, synchronize=synchronize, backends=backends, save=save)
+
+
+def profile_function(
+    fun: Callable[..., Any],
+    args: Iterable[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    backends: Iterable[str] | None = None,
+    trace: bool = True,
+    warmup: int = 1,
+    retime: bool = True,
+    call_count: int = 1,
+) -> Profile:
+    """Profile calls of a function.
+
+    Parameters
+    ----------
+    fun : callable
+        The function.
+    args, kwargs
+        What it is called with.
+    backends : sequence of str, optional
+        Report only calls on these.
+    trace : bool
+        Keep each call with its time.
+    warmup : int
+        Calls before the profile begins: libraries compile and load what they need on first use.
+    retime : bool
+        Time ``call_count`` more calls without the profile: ``Profile.wall`` is then exact.
+    call_count : int
+        Calls that are profiled; counts and times are the mean over them.
+
+    Returns
+    -------
+    Profile
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import arraydispatch as ad
+    >>> p = ad.profile_function(np.sin, (ad.asarray([1.0, 2.0]),), call_count=3)
+    >>> p.calls_on_backend
+    1
+    """
+    if call_count < 1 or warmup < 0:
+        raise ValueError("call_count must be at least 1 and warmup at least 0.")
+    arguments, keywords = tuple(args), dict(kwargs or {})
+    for _ in range(warmup):
+        fun(*arguments, **keywords)
+    found = Profile(trace=trace, synchronize=True, backends=backends)
+    found.runs = call_count
+    with found:
+        for _ in range(call_count):
+            fun(*arguments, **keywords)
+    if retime:
+        _synchronize_all()
+        start = perf_counter()
+        for _ in range(call_count):
+            fun(*arguments, **keywords)
+        _synchronize_all()
+        found.retimed = (perf_counter() - start) / call_count
+    return found
+
+
+def _synchronize_all() -> None:
+    for backend in loader.loaded():
+        backend.synchronize()

@@ -42,7 +42,7 @@ PLAIN = rules(None, "numpy")
 class _Defaults:
     """The process defaults."""
 
-    __slots__ = ("backend", "devices", "execution", "fallback", "rules")
+    __slots__ = ("backend", "devices", "execution", "fallback", "min_size", "rules")
 
     def __init__(self) -> None:
         self.backend: str = "numpy"
@@ -50,6 +50,8 @@ class _Defaults:
         self.fallback: Fallback = "warn"
         self.execution: Execution = "eager"
         self.rules: Rules = PLAIN
+        self.min_size: int = 0
+        """The launcher's ``--min-size``: arrays of fewer elements stay on the host until they meet one on the device."""
 
 
 default = _Defaults()

@@ -1,4 +1,8 @@
-"""How a view's description (offset, shape, strides) is read from, and written to, a root that cannot alias."""
+"""How a view's description (offset, shape, strides) is read from, and written to, a root that cannot alias.
+
+A root's value has its logical shape; the memory that offsets and strides speak of is in C order, unless a *layout* (the
+root's own strides, as of an array made with ``order="F"``) says otherwise.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from .backends.base import Backend, Native
 
 
 class ViewProgram(NamedTuple):
-    """How to read a view from a C-contiguous root, and how to write one back."""
+    """How to read a view from a root, and how to write one back."""
 
     root_shape: tuple[int, ...]
     factors: tuple[int, ...]  # the root is first reshaped to this
@@ -25,11 +29,12 @@ class ViewProgram(NamedTuple):
     shape: tuple[int, ...]  # then broadcast
     gather: np.ndarray[Any, Any] | None = None  # or: flat positions in the root, when no slice says it
     sparse: bool = False  # whether a slice would copy far more than the view, to write it
+    order: tuple[int, ...] | None = None  # before all: the root is transposed, as its memory lies
 
     def read(self, backend: Backend, root: Native) -> Native:
         """The view's value."""
         prim = backend.prim
-        x = root
+        x = root if self.order is None else prim.transpose(root, self.order)
         if self.gather is not None:
             flat = prim.reshape(x, (-1,))
             return prim.take(flat, backend.from_numpy(self.gather, backend.device_of(x)), 0)
@@ -57,6 +62,9 @@ class ViewProgram(NamedTuple):
     def write(self, backend: Backend, root: Native, value: Native, donate: bool = False) -> Native:
         """The root's value with the view's elements replaced; ``donate``: the root's buffer may be reused."""
         prim = backend.prim
+        if self.order is not None:
+            made = self._replace(order=None).write(backend, prim.transpose(root, self.order), value)
+            return prim.transpose(made, tuple(int(i) for i in np.argsort(self.order)))
         if self.gather is not None:
             return self._scatter(backend, root, self.gather, value, donate)
         x = value
@@ -115,32 +123,67 @@ _FEW = 16
 
 @lru_cache(maxsize=4096)
 def compile_view(
-    root_shape: tuple[int, ...], offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
+    root_shape: tuple[int, ...],
+    offset: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    layout: tuple[int, ...] | None = None,
 ) -> ViewProgram:
-    """Find slices, a transpose, flips and reshapes that say (offset, shape, strides) of a C-contiguous root."""
+    """Find slices, a transpose, flips and reshapes that say (offset, shape, strides) of a root.
+
+    ``layout``: the root's own strides in elements, where its memory is not in C order.
+    """
+    if layout is not None and 0 not in shape:
+        found = _compile((root_shape, layout), offset, shape, strides)
+        if found is not None:
+            return found
+        order = tuple(sorted(range(len(layout)), key=lambda i: -layout[i]))
+        return compile_view(tuple(root_shape[i] for i in order), offset, shape, strides)._replace(order=order)
     if 0 in shape:  # nothing to read: an empty slice of the flat root, in the view's shape
         size = int(np.prod(root_shape))
         empty = slice(0, 0, 1)
         return ViewProgram(root_shape, (size,), (empty,), (0,), (0,), (0,), (), shape, shape)
-    live = [i for i, (n, s) in enumerate(zip(shape, strides)) if n > 1 and s != 0]
-    start = offset + sum(strides[i] * (shape[i] - 1) for i in live if strides[i] < 0)
-    dims = [(shape[i], abs(strides[i])) for i in live]
-    for factors in _factorings(root_shape, [step for _, step in dims]):
-        found = _match(factors, start, dims)
+    steps = [abs(s) for n, s in zip(shape, strides) if n > 1]
+    for factors in _factorings(root_shape, steps):
+        found = _compile((root_shape, None), offset, shape, strides, factors)
         if found is not None:
-            key, axes = found  # axes[k]: the factor axis that dims[k] walks along
-            order = sorted(range(len(dims)), key=lambda k: axes[k])
-            kept = tuple(dims[k][0] for k in order)
-            perm = tuple(order.index(k) for k in range(len(dims)))
-            flips = tuple(k for k, i in enumerate(live) if strides[i] < 0)
-            ones = tuple(n if i in live else 1 for i, n in enumerate(shape))
-            sliced = tuple(len(range(s.start, s.stop, s.step)) for s in key)
-            program = ViewProgram(root_shape, factors, key, sliced, kept, perm, flips, ones, shape)
-            return program._replace(sparse=program.spreads())
+            return found
     where = np.full(shape, offset, np.int64)
     for axis, (n, s) in enumerate(zip(shape, strides)):
         where += (np.arange(n) * s).reshape((n,) + (1,) * (len(shape) - axis - 1))
     return ViewProgram(root_shape, (), (), (), (), (), (), (), shape, where)
+
+
+def _compile(
+    root: tuple[tuple[int, ...], tuple[int, ...] | None],
+    offset: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    factors: tuple[int, ...] | None = None,
+) -> ViewProgram | None:
+    """The program over the root (its shape and layout) looked at as ``factors``; None if slices cannot say it."""
+    root_shape, layout = root
+    factors = root_shape if factors is None else factors
+    live = [i for i, (n, s) in enumerate(zip(shape, strides)) if n > 1 and s != 0]
+    start = offset + sum(strides[i] * (shape[i] - 1) for i in live if strides[i] < 0)
+    dims = [(shape[i], abs(strides[i])) for i in live]
+    found = _match(factors, layout or _radices(factors), start, dims)
+    if found is None:
+        return None
+    key, axes = found  # axes[k]: the factor axis that dims[k] walks along
+    order = sorted(range(len(dims)), key=lambda k: axes[k])
+    kept = tuple(dims[k][0] for k in order)
+    perm = tuple(order.index(k) for k in range(len(dims)))
+    flips = tuple(k for k, i in enumerate(live) if strides[i] < 0)
+    ones = tuple(n if i in live else 1 for i, n in enumerate(shape))
+    sliced = tuple(len(range(s.start, s.stop, s.step)) for s in key)
+    program = ViewProgram(root_shape, factors, key, sliced, kept, perm, flips, ones, shape)
+    return program._replace(sparse=program.spreads())
+
+
+def _radices(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides in elements of an array in C order."""
+    return tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
 
 
 def _factorings(root_shape: tuple[int, ...], steps: list[int]) -> list[tuple[int, ...]]:
@@ -158,15 +201,10 @@ def _factorings(root_shape: tuple[int, ...], steps: list[int]) -> list[tuple[int
 
 
 def _match(
-    factors: tuple[int, ...], start: int, dims: list[tuple[int, int]]
+    factors: tuple[int, ...], radices: tuple[int, ...], start: int, dims: list[tuple[int, int]]
 ) -> tuple[tuple[slice, ...], list[int]] | None:
     """One slice for each factor axis, and the axis each view dimension walks along; None if slices cannot say it."""
-    radices, radix = [], 1
-    for n in reversed(factors):
-        radices.append(radix)
-        radix *= n
-    radices.reverse()
-    if start >= radix:
+    if start >= math.prod(factors):
         return None
     begins = [(start // r) % n for r, n in zip(radices, factors)]
     key = [slice(b, b + 1, 1) for b in begins]

@@ -70,8 +70,26 @@ class Handle:
         self._writes = 0
 
 
+def maker(cls: type[Handle]) -> Callable[..., Any]:
+    """``cls(value, kind, owned=False)`` as a function: in half the time, and whatever the type of ``cls`` does in calls."""
+    new = object.__new__
+
+    def make(value: Native, kind: Kind, owned: bool = False) -> Any:
+        made = new(cls)
+        made._v = value
+        made._kind = kind
+        made._owned = owned
+        made._root = None
+        made._ghost = None
+        made._base = None
+        made._writes = 0
+        return made
+
+    return make
+
+
 wrapper: Callable[..., Any] = Handle
-"""The class that views are made of: handed in by the array layer."""
+"""What makes every array: handed in by the array layer."""
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------
@@ -172,7 +190,7 @@ def _ghost_in(root: Handle, a: Handle, strides: tuple[int, ...]) -> Ghost:
     made: Ghost = np.ndarray(
         backend.shape_of(a._v),
         dtype,
-        flat,
+        flat if flat.flags.c_contiguous else flat.transpose(_memory_order(flat)),
         offset,
         tuple(s * size for s in strides),
     )
@@ -187,7 +205,38 @@ def _ghost_of_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: n
     if all(n == 1 or s == t for n, s, t in zip(shape, in_bytes, plain.strides)):
         return plain
     span = 1 + sum((n - 1) * s for n, s in zip(shape, strides))
-    return np.lib.stride_tricks.as_strided(np.empty(span, dtype), shape, in_bytes)
+    made = np.lib.stride_tricks.as_strided(np.empty(span, dtype), shape, in_bytes)
+    return np.empty_like(made) if span == made.size else made  # which has these strides and owns its memory
+
+
+def _memory_order(g: Ghost) -> tuple[int, ...]:
+    """The axes from the slowest to the fastest."""
+    return tuple(sorted(range(g.ndim), key=lambda i: -g.strides[i]))
+
+
+def _layout(g: Ghost) -> tuple[int, ...] | None:
+    """The strides in elements of a root's memory, None where it is in C order."""
+    return None if g.flags.c_contiguous else tuple(s // g.itemsize for s in g.strides)
+
+
+def lay_out(a: Any, like: Ghost) -> Any:
+    """Give an array that nobody has seen yet the memory order of an ndarray of its shape."""
+    if not isinstance(a, Handle) or like.ndim < 2 or ghost(a).strides == like.strides:
+        return a
+    backend = a._kind.backend
+    if backend.native_is_ndarray:
+        value, a._v = a._v, np.empty_like(like, a._kind.dtype)
+        a._v[...] = value
+        a._ghost = None
+    elif backend.mutable:
+        order = _memory_order(like)
+        with backend.within():
+            lines = backend.prim.copy(backend.prim.transpose(a._v, order))
+            a._v = backend.prim.transpose(lines, tuple(int(i) for i in np.argsort(order)))
+        a._ghost = None
+    else:  # the value keeps its logical shape: only its description differs
+        a._ghost = np.empty_like(like, a._kind.dtype)
+    return a
 
 
 def owner(a: Handle) -> Handle:
@@ -212,15 +261,17 @@ def _read(a: Handle, value: Native) -> Native:
 
 
 def _read_in_scope(a: Handle, root: Handle, value: Native, backend: Backend) -> Native:
-    placement = _placement(ghost(a), ghost(root))
-    shape = ghost(root).shape
+    whole = ghost(root)
+    placement, shape, layout = _placement(ghost(a), whole), whole.shape, _layout(whole)
     if a._kind is not root._kind:
+        if layout is not None and not backend.mutable:
+            value, layout = backend.prim.transpose(value, _memory_order(whole)), None
         value = reread(backend, value, root._kind.dtype, a._kind.dtype)
         shape = backend.shape_of(value)
     if backend.mutable:
         alias, flips = _alias(backend, value, *placement)
         return backend.prim.flip(alias, flips)
-    return compile_view(shape, *placement).read(backend, value)
+    return compile_view(shape, *placement, layout).read(backend, value)
 
 
 def _alias(
@@ -306,7 +357,7 @@ def derive(a: Handle, view_ghost: Ghost) -> Any:
     """The view of ``a``'s root that ``view_ghost`` (made from ``a``'s ghost by NumPy) describes."""
     root = owner(a)
     backend = a._kind.backend
-    kind = a._kind if view_ghost.dtype == a._kind.dtype else backend.kind(view_ghost.dtype)
+    kind = a._kind if view_ghost.dtype == a._kind.dtype else a._kind.of(view_ghost.dtype)
     if backend.native_is_ndarray:
         made = wrapper(view_ghost, kind)
         made._base = root
@@ -329,16 +380,21 @@ def derive(a: Handle, view_ghost: Ghost) -> Any:
 
 def through_ghost(arrays: list[Handle], result: Any, copied: Callable[[], Any]) -> Any:
     """Turn what a NumPy view function returned for ghosts into views; ``copied()`` computes it where NumPy copied."""
-    roots = {id(_ultimate(ghost(a))): a for a in arrays}
+    roots = {id(memory_of(ghost(a))): a for a in arrays}
 
     def turn(g: Any) -> Any:
         if isinstance(g, np.ndarray):
-            a = roots.get(id(_ultimate(g)))
-            if a is None:
+            for a in arrays:
+                if g is a._ghost:  # NumPy returned its argument
+                    return a
+            viewed = roots.get(id(memory_of(g)))
+            if viewed is None:
                 raise _Copied
-            return derive(a, g)
+            return derive(viewed, g)
         if isinstance(g, list | tuple):
             return type(g)([turn(x) for x in g]) if type(g) in (list, tuple) else type(g)(*[turn(x) for x in g])
+        if isinstance(g, np.generic):  # an element: the ghost's memory holds no values
+            raise _Copied
         return g
 
     try:
@@ -350,16 +406,20 @@ def through_ghost(arrays: list[Handle], result: Any, copied: Callable[[], Any]) 
             backend = copy._kind.backend
             if any(a._kind.backend is backend and backend.may_share(copy._v, owner(a)._v) for a in arrays):
                 copy._v, copy._ghost = backend.prim.copy(copy._v), None
-    return made
+    return lay_out(made, result) if isinstance(result, np.ndarray) else made
 
 
 class _Copied(Exception):
     pass
 
 
-def _ultimate(g: Ghost) -> Any:
-    while isinstance(g.base, np.ndarray):
-        g = g.base
+def memory_of(g: Ghost) -> Any:
+    """The ndarray that a chain of views begins with."""
+    base: Any = g.base
+    while base is not None:
+        if isinstance(base, np.ndarray):
+            g = base
+        base = getattr(base, "base", None)  # as_strided puts an object between a view and its base
     return g
 
 
@@ -400,19 +460,24 @@ def assign(a: Handle, value: Native, fresh: bool = False) -> None:
 
 
 def _write_through(a: Handle, root: Handle, value: Native, fresh: bool, backend: Backend) -> None:
-    placement, shape = _placement(ghost(a), ghost(root)), ghost(root).shape
+    whole = ghost(root)
+    placement, shape, layout = _placement(ghost(a), whole), whole.shape, _layout(whole)
     with exchange:
         before, donate = root._v, root._owned
-        if a._kind is not root._kind:
-            have, want = root._kind.dtype, a._kind.dtype
-            memory = reread(backend, before, have, want)
+        if a._kind is not root._kind and a._kind.dtype != root._kind.dtype:
+            have, want, prim = root._kind.dtype, a._kind.dtype, backend.prim
+            order = _memory_order(whole)
+            memory = reread(backend, before if layout is None else prim.transpose(before, order), have, want)
             program = compile_view(backend.shape_of(memory), *placement)
             after = reread(backend, program.write(backend, memory, value), want, have)
-            if backend.shape_of(after) != shape:
-                after = backend.prim.reshape(after, shape)
+            in_memory = shape if layout is None else tuple(shape[i] for i in order)
+            if backend.shape_of(after) != in_memory:
+                after = prim.reshape(after, in_memory)
+            if layout is not None:
+                after = prim.transpose(after, tuple(int(i) for i in np.argsort(order)))
             fresh = True
         else:
-            program = compile_view(shape, *placement)
+            program = compile_view(shape, *placement, layout)
             after = program.write(backend, before, value, donate and backend.is_concrete(before))
             fresh = fresh or not program.whole
         root._v = after

@@ -1,7 +1,8 @@
 """The data files: failures that are expected, and tests that are left out, each with its reason.
 
-One test a line, ``module::test  # reason``. A test that ends in ``[*]`` stands for all its parametrisations. Lines that
-begin with ``#`` are headings. An expected failure that passes is an error, so the files cannot go stale.
+One test a line, ``module::test  # reason``; a suite may ask for a link in the reason. A test that ends in ``[*]`` stands
+for all its parametrisations. Lines that begin with ``#`` are headings. An expected failure that passes is an error, so
+the files cannot go stale.
 """
 
 from __future__ import annotations
@@ -9,13 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .modules import MODULES, Usage
+from .suites import Suite, Usage
 
-__all__ = ["HERE", "LEFT_OUT", "Expectations", "read", "write", "xfails_file"]
+__all__ = ["UNTRIAGED", "Expectations", "read", "write"]
 
-HERE = Path(__file__).parent
-LEFT_OUT = HERE / "numpy-left-out.txt"
-"""Tests that look at NumPy's C internals (reference counts, buffer addresses); not run on any backend of ours."""
 UNTRIAGED = "not looked into yet: "
 
 _SEPARATOR = "  # "
@@ -49,15 +47,10 @@ class Expectations:
         return gone + [f"{test}[*]" for test in self.families if test.startswith(prefix) and test not in families]
 
 
-def xfails_file(backend: str) -> Path:
-    """The expected failures of a backend."""
-    return HERE / f"numpy-{backend}-xfails.txt"
-
-
-def read(path: Path) -> Expectations:
-    """Read a data file; one that is not there is empty."""
+def read(path: Path | None, suite: Suite) -> Expectations:
+    """Read a data file of a suite; one that is not there is empty."""
     found = Expectations()
-    if not path.exists():
+    if path is None or not path.exists():
         return found
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -67,10 +60,11 @@ def read(path: Path) -> Expectations:
         where = f"{path.name}, line {number}"
         if not test or not reason:
             raise Usage(f"{where}: a line must read 'module::test  # reason', two spaces before the '#'.")
-        if test.partition("::")[0] not in MODULES:
-            raise Usage(
-                f"{where}: {test.partition('::')[0]!r} is none of the modules that are run; check the spelling."
-            )
+        module = test.partition("::")[0]
+        if suite.pinned and module not in suite.modules:
+            raise Usage(f"{where}: {module!r} is none of the modules that are run; check the spelling.")
+        if suite.linked and "https://" not in reason:
+            raise Usage(f"{where}: the reason must end with a link, https://…, to where it is explained.")
         table, key = (found.families, test[:-3]) if test.endswith("[*]") else (found.exact, test)
         if key in table:
             raise Usage(f"{where}: {test!r} is there twice; keep one of the lines.")

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import time
+import traceback
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ PRIVATE = (
 """NumPy's tests import public functions from these too; users do not, so the launcher has no facade for them."""
 
 _MESSAGE = 500  # characters of an error
+_EXAMPLE = re.compile(r"(?:Failing test case|Falsifying example): ")  # how Hypothesis' note begins, now and before
 _FRAMES = 4
 _RUNNER = ("_pytest/", "pluggy/")
 _SITE = f"{os.sep}site-packages{os.sep}"
@@ -103,10 +105,13 @@ class Reporter:
         report: Any = yield
         if report.failed and call.excinfo is not None and item.nodeid not in self._failures:
             error = call.excinfo.value
-            text = _PATHS.sub("", " ".join(str(error).split()))
+            while isinstance(error, BaseExceptionGroup):  # Hypothesis found several
+                error = error.exceptions[0]
+            notes = [note for note in getattr(error, "__notes__", ()) if _EXAMPLE.match(note)]
             self._failures[item.nodeid] = {
-                "error": f"{type(error).__name__}: {text}"[:_MESSAGE],
-                "place": _place(call.excinfo),
+                "error": _line(f"{type(error).__name__}: {error}"),
+                "place": _place(error),
+                "example": _line(_EXAMPLE.sub("", notes[0])) if notes else "",
             }
         return report
 
@@ -150,9 +155,14 @@ def _short(path: str) -> str:
     return path.rpartition(os.sep)[2]
 
 
-def _place(error: pytest.ExceptionInfo[BaseException]) -> str:
+def _line(text: str) -> str:
+    return _PATHS.sub("", " ".join(text.split()))[:_MESSAGE]
+
+
+def _place(error: BaseException) -> str:
     """The innermost frames, which tell one cause from another."""
-    frames = [f"{_short(str(entry.path))}:{entry.lineno + 1}:{entry.name}" for entry in error.traceback]
+    stack = traceback.extract_tb(error.__traceback__)
+    frames = [f"{_short(entry.filename)}:{entry.lineno}:{entry.name}" for entry in stack]
     frames = [frame for frame in frames if not frame.startswith(_RUNNER)]
     return " < ".join(reversed(frames[-_FRAMES:]))
 

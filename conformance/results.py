@@ -1,4 +1,4 @@
-"""What a run found: judged against the expectations, as a table and as JSON."""
+"""What a run found: judged against the expectations, as a table, as JSON and as a page."""
 
 from __future__ import annotations
 
@@ -8,27 +8,35 @@ import json
 import platform
 import re
 from collections import Counter
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import jinja2
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 import arraydispatch
+from arraydispatch.backends import loader
 
 from .expected import Expectations
-from .runs import PLAIN, ModuleResult, Settings
+from .runs import ModuleResult
+from .suites import HERE, PLAIN, Settings, Suite
 
-__all__ = ["BASELINE", "Verdict", "as_json", "baseline", "causes", "failed_tests", "judge", "show"]
+__all__ = [
+    "OUTCOMES", "RESULTS", "Verdict", "as_html", "as_json", "baseline", "causes", "dump", "failed_tests", "judge", "keep",
+    "percent", "share", "show", "total",
+]  # fmt: skip
 
-BASELINE = Path(__file__).parent / "results" / f"numpy-{PLAIN}.json"
-"""Counts of NumPy without us; made again by ``--backend plain --json`` on this file."""
+RESULTS = HERE / "results"
+"""Where results are kept."""
+OUTCOMES = ("passed", "failed", "crashed", "skipped")
+"""How a test can end."""
 
-_DISTRIBUTIONS = {"tensorflow": ("tensorflow", "tensorflow-cpu")}
 _BAD = frozenset({"failed", "crashed"})
 _SHOWN = 20
+_HOST_REASONS = 10  # of a module, in kept results
 
 
 @dataclass
@@ -113,9 +121,10 @@ def causes(tests: dict[str, str]) -> list[tuple[int, str, str]]:
 
 def baseline() -> dict[str, int] | None:
     """How many tests of each module plain NumPy passes; None where that is not known for this NumPy."""
-    if not BASELINE.exists():
+    path = RESULTS / f"numpy-{PLAIN}.json"
+    if not path.exists():
         return None
-    data = json.loads(BASELINE.read_text(encoding="utf-8"))
+    data = json.loads(path.read_text(encoding="utf-8"))
     if data["versions"]["numpy"] != np.__version__:
         return None
     return {module: row["passed"] for module, row in data["modules"].items()}
@@ -123,82 +132,126 @@ def baseline() -> dict[str, int] | None:
 
 def _versions(backend: str) -> dict[str, str]:
     found = {"python": platform.python_version(), "numpy": np.__version__}
-    if backend == PLAIN:
-        return found
-    found["arraydispatch"] = arraydispatch.__version__
-    for name in _DISTRIBUTIONS.get(backend, (backend,)):
-        try:
-            found.setdefault(name, importlib.metadata.version(name))
-        except importlib.metadata.PackageNotFoundError:
-            continue
+    if backend in loader.KNOWN:
+        found["arraydispatch"] = arraydispatch.__version__
+    distributions = importlib.metadata.packages_distributions()
+    for package in backend.split("."):  # a backend's library, or another namespace and the library in its name
+        for name in distributions.get(package, ()):
+            found[name.replace("_", "-")] = importlib.metadata.version(name)
     return found
 
 
 def as_json(
-    results: list[ModuleResult], settings: Settings, expectations: Expectations, plain: dict[str, int]
+    results: list[ModuleResult], suite: Suite, settings: Settings, expectations: Expectations, plain: dict[str, int]
 ) -> dict[str, Any]:
     """The results with versions and date; of the tests that passed only the number."""
     modules = {}
+    reasons: Counter[str] = Counter()
     for result in results:
         failures = [
             {
-                "test": name, "outcome": test.outcome, "error": test.error, "place": test.place,
-                "expected": expectations.reason(f"{result.module}::{name}"),
+                **asdict(test), "test": name, "expected": expectations.reason(f"{result.module}::{name}"),
             }
             for name, test in result.tests.items()
             if test.outcome in _BAD
         ]  # fmt: skip
+        reasons.update(failure["expected"] for failure in failures if failure["expected"])
         modules[result.module] = {
-            "passed": result.count("passed"), "failed": result.count("failed"), "skipped": result.count("skipped"),
-            "crashed": result.count("crashed"), "left_out": result.left_out, "plain_passes": plain.get(result.module),
+            **{outcome: result.count(outcome) for outcome in OUTCOMES},
+            "left_out": result.left_out, "plain_passes": plain.get(result.module),
             "error": result.error or None, "seconds": round(result.seconds, 1), "calls": result.calls,
             "host": dict(sorted(result.host.items(), key=lambda item: -item[1])), "failures": failures,
         }  # fmt: skip
     return {
-        "suite": "numpy",
+        "suite": suite.name,
         "backend": settings.backend,
         "device": settings.device,
         "select": settings.select,
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "versions": _versions(settings.backend),
+        **suite.facts(),
+        "expected_failures": dict(reasons.most_common()),
         "modules": modules,
     }
 
 
+def dump(data: dict[str, Any]) -> str:
+    """The text of a file of results."""
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def keep(data: dict[str, Any]) -> None:
+    """Keep the results with the project: counts, and the failures that the data files do not hold."""
+    kept = {}
+    for module, row in data["modules"].items():
+        host = dict(list(row["host"].items())[:_HOST_REASONS])
+        failures = [failure for failure in row["failures"] if failure["expected"] is None]
+        kept[module] = {**row, "host": host, "failures": failures}
+    path = RESULTS / f"{data['suite']}-{data['backend']}.json"
+    path.write_text(dump({**data, "modules": kept}), encoding="utf-8")
+
+
+def as_html(data: dict[str, Any]) -> str:
+    """The results as a page that needs no other file."""
+    template = (HERE / "results.html").read_text(encoding="utf-8")
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    helpers = {"outcomes": OUTCOMES, "percent": percent, "share": share, "total": total}
+    return environment.from_string(template).render(**data, **helpers)
+
+
 # -- the table ---------------------------------------------------------------------------------------------------------
 
+Row = dict[str, Any]
+"""The results of one module, as JSON has them."""
 
-def _percent(part: float, whole: float) -> str:
-    # Rounded down, so that 100 % means all.
+
+def percent(part: float, whole: float) -> str:
+    """A share in per cent, rounded down, so that 100 % means all."""
     return f"{int(1000 * part / whole) / 10:.1f} %" if whole else "–"
 
 
-def show(
-    console: Console, results: list[ModuleResult], settings: Settings, plain: dict[str, int], verdict: Verdict
-) -> None:
+def share(row: Row) -> str:
+    """The part of the calls that the backend's library ran."""
+    calls = sum(row["calls"].values())
+    return percent(calls - row["calls"].get("host", 0), calls)
+
+
+def total(rows: Iterable[Row]) -> Row:
+    """The sums of several rows."""
+    rows = list(rows)
+    numbers = ("left_out", "seconds", *OUTCOMES)
+    known = [row["plain_passes"] for row in rows if row["plain_passes"] is not None]
+    return {
+        **{key: sum(row[key] for row in rows) for key in numbers},
+        "plain_passes": sum(known) if known else None,
+        "calls": dict(sum((Counter(row["calls"]) for row in rows), Counter())),
+    }
+
+
+_COLUMNS: dict[str, Callable[[Row], str]] = {
+    **{outcome: lambda row, outcome=outcome: f"{row[outcome]:,}" for outcome in OUTCOMES},  # type: ignore[misc]
+    "left out": lambda row: f"{row['left_out']:,}",
+    "of plain": lambda row: percent(row["passed"], row["plain_passes"] or 0),
+    "on backend": share,
+    "seconds": lambda row: f"{row['seconds']:.0f}",
+}
+_OPTIONAL = {"left out": "0", "of plain": "–", "on backend": "–"}  # what says nothing, if no row says more
+
+
+def show(console: Console, title: str, data: dict[str, Any], verdict: Verdict) -> None:
     """Print the table by file, what departs from the expectations, and the most frequent errors."""
-    table = Table(title=f"NumPy {np.__version__}'s own tests on {settings.backend}", title_justify="left")
+    rows: dict[str, Row] = data["modules"]
+    everything = total(rows.values())
+    columns = {name: cell for name, cell in _COLUMNS.items() if cell(everything) != _OPTIONAL.get(name)}
+    table = Table(title=title, title_justify="left")
     table.add_column("module", no_wrap=True)
-    for column in ("passed", "failed", "crashed", "skipped", "left out", "of plain", "on backend", "seconds"):
-        table.add_column(column, justify="right")
-    for result in results:
-        share = result.on_backend
-        table.add_row(
-            result.module, *(f"{result.count(kind):,}" for kind in ("passed", "failed", "crashed", "skipped")),
-            str(result.left_out), _percent(result.count("passed"), plain.get(result.module, 0)),
-            "–" if share is None else _percent(share, 1), f"{result.seconds:.0f}",
-        )  # fmt: skip
-    if len(results) > 1:
+    for name in columns:
+        table.add_column(name, justify="right")
+    for module, row in rows.items():
+        table.add_row(module, *(cell(row) for cell in columns.values()))
+    if len(rows) > 1:
         table.add_section()
-        calls = sum(sum(result.calls.values()) for result in results)
-        host = sum(result.calls.get("host", 0) for result in results)
-        counts = (sum(r.count(kind) for r in results) for kind in ("passed", "failed", "crashed", "skipped"))
-        passed = sum(result.count("passed") for result in results if result.module in plain)
-        table.add_row(
-            "all", *(f"{count:,}" for count in counts), str(sum(result.left_out for result in results)),
-            _percent(passed, sum(plain.get(result.module, 0) for result in results)),
-            _percent(calls - host, calls), f"{sum(result.seconds for result in results):.0f}",
-        )  # fmt: skip
+        table.add_row("all", *(cell(everything) for cell in columns.values()))
     console.print(table)
     for module, why in verdict.broken.items():
         console.print(f"{module} did not run to the end: {why}", style="red", markup=False)
@@ -206,11 +259,11 @@ def show(
     _list(console, "expected to fail but not there (delete the lines)", verdict.stale)
     if verdict.failures:
         console.print(f"{len(verdict.failures):,} unexpected failures; the most frequent errors:", style="red")
-        rows = Table("count", "error", "such as", show_edge=False, box=None, padding=(0, 2, 0, 0))
-        rows.columns[2].overflow = "fold"
+        errors = Table("count", "error", "such as", show_edge=False, box=None, padding=(0, 2, 0, 0))
+        errors.columns[2].overflow = "fold"
         for count, error, test in causes(verdict.failures)[:_SHOWN]:
-            rows.add_row(str(count), _plain(error[:100]), _plain(test))
-        console.print(rows)
+            errors.add_row(str(count), _plain(error[:100]), _plain(test))
+        console.print(errors)
 
 
 def _plain(text: str) -> str:

@@ -7,33 +7,26 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from . import plugin
-from .modules import Usage, file_of
+from .suites import HERE, Settings, Suite, Usage
 
-__all__ = ["PLAIN", "ModuleResult", "Settings", "Test", "read_events", "run_module"]
+__all__ = ["ModuleResult", "Test", "read_events", "run_module"]
 
-PLAIN = "plain"
-"""The backend that is none: NumPy without us."""
-
-_ROOT = Path(__file__).parents[1]
 _RESTARTS = 20
 _POLL_SECONDS = 0.1
 _USAGE_ERROR = 4  # pytest.ExitCode.USAGE_ERROR
 
-# What numpy.test("full") passes to pytest, and reports short enough to be made ten thousand times.
+# Reports short enough to be made ten thousand times.
 _PYTEST = [
-    "-p", "conformance.plugin", "-p", "no:cacheprovider", "-q",
-    "--tb=native", "--show-capture=no", "--no-summary",
-    "-W", "ignore:the matrix subclass is not", "-W", "ignore:Importing from numpy.matlib is",
+    "-p", "conformance.plugin", "-p", "no:cacheprovider", "-q", "--tb=native", "--show-capture=no", "--no-summary",
 ]  # fmt: skip
 
 
@@ -46,6 +39,7 @@ class Test:
     outcome: str
     error: str = ""
     place: str = ""
+    example: str = ""
 
 
 @dataclass
@@ -90,25 +84,7 @@ class ModuleResult:
         return (total - self.calls.get("host", 0)) / total if total else None
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How to run.
-
-    Attributes
-    ----------
-    backend : str
-        Name of a backend, or ``plain``.
-    device, select : str or None
-        The launcher's ``--device`` and pytest's ``-k``.
-    timeout, test_timeout : float
-        Seconds for a module and for one test.
-    """
-
-    backend: str
-    device: str | None = None
-    select: str | None = None
-    timeout: float = 3600.0
-    test_timeout: float = 120.0
+_TEST = tuple(field.name for field in fields(Test))
 
 
 @dataclass
@@ -133,7 +109,7 @@ def read_events(text: str, result: ModuleResult, attempt: _Attempt) -> None:
             attempt.current, attempt.since = event["test"], time.monotonic()
         elif kind == "end":
             attempt.current = None
-            result.tests[event["test"]] = Test(event["outcome"], event.get("error", ""), event.get("place", ""))
+            result.tests[event["test"]] = Test(**{key: event[key] for key in _TEST if key in event})
         elif kind == "finish":
             attempt.finished = True
             for key, count in event["calls"].items():
@@ -142,25 +118,20 @@ def read_events(text: str, result: ModuleResult, attempt: _Attempt) -> None:
                 result.host[key] = result.host.get(key, 0) + count
 
 
-def _command(path: Path, settings: Settings) -> list[str]:
+def _command(suite: Suite, module: str, settings: Settings) -> list[str]:
+    path = suite.file_of(module)
     select = ["-k", settings.select] if settings.select else []
-    pytest = ["pytest", *_PYTEST, *select, str(path)]
-    if settings.backend == PLAIN:
-        return [sys.executable, "-m", *pytest]
-    device = ["--device", settings.device] if settings.device else []
-    launcher = ["run", "--backend", settings.backend, *device, "--on-fallback", "silent", "--include", str(path)]
-    return [sys.executable, "-m", "arraydispatch", *launcher, "-m", *pytest]
+    return [*suite.python(path, settings), "-m", "pytest", *_PYTEST, *suite.pytest_options(), *select, str(path)]
 
 
-def _environment(events: Path, skip: Path) -> dict[str, str]:
-    paths = [str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+def _environment(suite: Suite, settings: Settings, events: Path, skip: Path) -> dict[str, str]:
+    paths = [str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {
         # One process for each core is the better use of several, and sums then have one order.
         "OMP_NUM_THREADS": "1",
         "TF_CPP_MIN_LOG_LEVEL": "3",
-        # NumPy skips tests that need more than this: a second copy on a backend would take the machine down.
-        "NPY_AVAILABLE_MEM": "3 GB",
         **os.environ,
+        **suite.environment(settings),
         "PYTHONPATH": os.pathsep.join(paths),
         plugin.EVENTS: str(events),
         plugin.SKIP: str(skip),
@@ -187,6 +158,7 @@ def _last_line(log: Path) -> str:
 
 
 def run_module(
+    suite: Suite,
     module: str,
     settings: Settings,
     left_out: frozenset[str],
@@ -197,6 +169,8 @@ def run_module(
 
     Parameters
     ----------
+    suite : Suite
+        Whose tests.
     module : str
         Its name.
     settings : Settings
@@ -212,7 +186,7 @@ def run_module(
     start = time.monotonic()
     for _ in range(_RESTARTS):
         with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
-            again = _attempt(result, settings, left_out, progress, stop, Path(folder), start + settings.timeout)
+            again = _attempt(suite, result, settings, left_out, progress, stop, Path(folder), start + settings.timeout)
         if not again:
             break
     else:
@@ -222,6 +196,7 @@ def run_module(
 
 
 def _attempt(
+    suite: Suite,
     result: ModuleResult,
     settings: Settings,
     left_out: frozenset[str],
@@ -238,8 +213,8 @@ def _attempt(
     attempt = _Attempt()
     with log.open("wb") as output:
         process = subprocess.Popen(
-            _command(file_of(result.module), settings), cwd=work, env=_environment(events, skip), stdin=subprocess.DEVNULL,
-            stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+            _command(suite, result.module, settings), cwd=work, env=_environment(suite, settings, events, skip),
+            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
     why = ""
     with events.open(encoding="utf-8") as stream:
@@ -265,7 +240,7 @@ def _attempt(
     if stop.is_set() or (attempt.finished and not why):
         return False
     if process.returncode == _USAGE_ERROR and not result.tests:
-        raise Usage(_last_line(log).removeprefix("ERROR: "))
+        raise Usage(_last_line(log).removeprefix("ERROR: ").removeprefix("E ").strip())
     why = why or _died(process.returncode)
     if attempt.current is not None:
         result.tests[attempt.current] = Test("crashed", why)

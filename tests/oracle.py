@@ -69,58 +69,115 @@ def wrapped(backend: str, x: np.ndarray[Any, Any]) -> ad.Array:
         return ad.asarray(x.copy(order="K"))
 
 
-def _evaluate(expression: str, arrays: dict[str, Any]) -> Any:
-    used = {name: value for name, value in arrays.items() if name in expression}
+def evaluate(expression: str, arrays: dict[str, Any]) -> Any:
+    """The expression's value with these arrays, or the exception it raises. Warnings are another test's subject."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+        warnings.simplefilter("ignore", np.exceptions.RankWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
         try:
-            return eval(expression, {"np": np, **used})
+            return eval(expression, {"np": np, **arrays})
         except Exception as error:
             return error
 
 
-def _tolerance(dtype: np.dtype[Any], rtol: float | None) -> float:
-    if rtol is not None:
-        return rtol
-    if dtype.kind not in "fc":
-        return 0.0
-    return 64 * float(np.finfo(dtype).eps)
+# -- comparison ----------------------------------------------------------------------------------------------------------
 
 
-def compare(ours: Any, theirs: Any, where: str, rtol: float | None = None) -> None:
-    """Assert that two results are the same: type of thing, dtype, shape, value."""
+def distances(ours: Any, theirs: Any, elementwise: bool = False, where: str = "") -> dict[str, float]:
+    """Assert that two results are the same thing, and return how far their floating values are apart.
+
+    Parameters
+    ----------
+    ours, theirs : object
+        What we and NumPy returned or raised.
+    elementwise : bool
+        Whether an element's error is measured against that element; otherwise against the largest one of the result.
+    where : str
+        What to say before a difference.
+
+    Returns
+    -------
+    dict
+        Name of each floating dtype in the result -> largest distance in units in the last place.
+
+    Raises
+    ------
+    AssertionError
+        Where type, dtype, shape, exception, or a value that cannot be rounded, is another.
+    """
     if isinstance(theirs, Exception):
         assert isinstance(ours, Exception), f"{where}: NumPy raises {theirs!r}, we return {ours!r}"
         same = isinstance(ours, type(theirs)) or isinstance(theirs, type(ours))
         assert same, f"{where}: NumPy raises {theirs!r}, we raise {ours!r}"
-        return
+        return {}
     if isinstance(ours, Exception):
-        raise AssertionError(f"{where}: we raise, NumPy returns {theirs!r}") from ours
+        raise AssertionError(f"{where}: we raise {ours!r}, NumPy returns {theirs!r}") from ours
     if isinstance(theirs, tuple | list):
         assert type(ours).__name__ == type(theirs).__name__, f"{where}: {type(ours)} for {type(theirs)}"
-        assert len(ours) == len(theirs), where
+        assert len(ours) == len(theirs), f"{where}: {len(ours)} results, NumPy has {len(theirs)}"
+        found: dict[str, float] = {}
         for i, (x, y) in enumerate(zip(ours, theirs)):
-            compare(x, y, f"{where}[{i}]", rtol)
-        return
+            for dtype, distance in distances(x, y, elementwise, f"{where}[{i}]").items():
+                found[dtype] = max(distance, found.get(dtype, 0.0))
+        return found
     if isinstance(theirs, np.ndarray):
         assert isinstance(ours, ad.Array), f"{where}: {type(ours)} where NumPy returns an array"
     elif isinstance(theirs, np.generic):
         assert isinstance(ours, np.generic), f"{where}: {type(ours)} where NumPy returns a scalar"
     else:
         assert type(ours) is type(theirs), f"{where}: {type(ours)} for {type(theirs)}"
-        assert ours == theirs, f"{where}: {ours!r} != {theirs!r}"
-        return
+        assert ours == theirs or ours != ours, f"{where}: {ours!r} != {theirs!r}"
+        return {}
     assert ours.dtype == theirs.dtype, f"{where}: dtype {ours.dtype}, NumPy's is {theirs.dtype}"
     assert ours.shape == theirs.shape, f"{where}: shape {ours.shape}, NumPy's is {theirs.shape}"
-    got = ad.to_numpy(ours)
-    tolerance = _tolerance(theirs.dtype, rtol)
-    if tolerance:
-        scale = np.max(np.abs(theirs[np.isfinite(theirs)]), initial=0.0) if theirs.ndim else abs(theirs)
-        np.testing.assert_allclose(got, theirs, rtol=tolerance, atol=tolerance * float(scale), err_msg=where)
-    else:
-        np.testing.assert_array_equal(got, theirs, err_msg=where)
+    got, want = np.asarray(ad.to_numpy(ours)), np.asarray(theirs)
+    if want.dtype.kind not in "fc":
+        np.testing.assert_array_equal(got, want, err_msg=where)
+        return {}
+    distance = ulps(got, want, elementwise)
+    assert np.isfinite(distance), f"{where}: {got!r} where NumPy has {want!r}"
+    return {want.dtype.name: distance}
+
+
+def ulps(got: np.ndarray[Any, Any], want: np.ndarray[Any, Any], elementwise: bool) -> float:
+    """The largest distance in units in the last place of NumPy's value; infinite where only one is NaN or infinite.
+
+    The unit of a complex number is that of its larger part. Subnormal numbers are as good as zeros: XLA and TensorFlow
+    flush them on the CPU (the page on accuracy says where).
+    """
+    if want.dtype.kind == "c":
+        got, want = (x.view(x.real.dtype).reshape(*x.shape, 2) for x in map(np.ascontiguousarray, (got, want)))
+        if elementwise:
+            return _ulps(got, want, np.max(np.abs(want), axis=-1, keepdims=True, initial=0.0))
+    return _ulps(got, want, np.abs(want) if elementwise else None)
+
+
+def _ulps(got: np.ndarray[Any, Any], want: np.ndarray[Any, Any], sizes: np.ndarray[Any, Any] | None) -> float:
+    limits = np.finfo(want.dtype)
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(want)
+        if sizes is None:
+            sizes = np.max(np.abs(want), initial=0.0, where=finite)
+        unit = np.spacing(np.where(np.isfinite(sizes), sizes, np.abs(want))).astype(np.float64)
+        low, high = (np.where(np.abs(x) < limits.tiny, 0, x).astype(np.float64) for x in (got, want))
+        apart = np.abs(low - high) / np.maximum(unit, float(limits.smallest_subnormal))
+    same = (low == high) | (np.isnan(low) & np.isnan(high))
+    apart = np.where(same, 0.0, np.where(np.isfinite(got) & finite, apart, np.inf))
+    return float(np.max(apart, initial=0.0))
+
+
+def _tolerance(dtype: str, rtol: float | None) -> float:
+    eps = float(np.finfo(dtype).eps)
+    return 64.0 if rtol is None else rtol / eps
+
+
+def compare(ours: Any, theirs: Any, where: str, rtol: float | None = None) -> None:
+    """Assert that two results are the same: type of thing, dtype, shape, value."""
+    for dtype, distance in distances(ours, theirs, where=where).items():
+        allowed = _tolerance(dtype, rtol)
+        assert distance <= allowed, f"{where}: {distance:.3g} units in the last place of {dtype}, {allowed:.3g} allowed"
 
 
 def check(expression: str, backend: str, *, rtol: float | None = None, host: bool = False) -> None:
@@ -137,8 +194,8 @@ def check(expression: str, backend: str, *, rtol: float | None = None, host: boo
     host : bool
         Whether the call may run on the host; otherwise a fallback is an error.
     """
-    theirs = _evaluate(expression, {name: x.copy(order="K") for name, x in ARRAYS.items() if name in expression})
+    theirs = evaluate(expression, {name: x.copy(order="K") for name, x in ARRAYS.items() if name in expression})
     arrays = {name: wrapped(backend, x) for name, x in ARRAYS.items() if name in expression}
     with ad.fallback("silent" if host else "error"):
-        ours = _evaluate(expression, arrays)
+        ours = evaluate(expression, arrays)
     compare(ours, theirs, f"{expression} on {backend}", rtol)

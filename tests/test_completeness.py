@@ -1,88 +1,83 @@
-"""Every function that NumPy dispatches is in exactly one class on every backend, and those on the host say why."""
+"""Everything of NumPy's has exactly one class on every backend, what is not on a device says why, and what is new fails here."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing.overrides import get_overridable_numpy_array_functions
 
-from arraydispatch import registry
+from arraydispatch import coverage, creation, registry
+from arraydispatch.array import Array
 from arraydispatch.backends import loader
+from arraydispatch.functions.products import GUFUNCS
+from arraydispatch.launcher import tables
 
-CLASSES = {"override", "native", "composed", "host", "refused"}
-
-# The list of dispatched functions grows with what is imported.
-for _name in ("numpy.char", "numpy.fft", "numpy.linalg", "numpy.polynomial", "numpy.rec", "numpy.strings"):
-    importlib.import_module(_name)
-for _module in pkgutil.iter_modules(np.lib.__path__):
-    if not _module.name.startswith("_"):
-        importlib.import_module(f"numpy.lib.{_module.name}")
-
-
-def name_of(func: Any) -> str:
-    return f"{func.__module__}.{func.__name__}"
-
-
-def _like_only(func: Any) -> bool:
-    """Whether this is the inner half of a function with ``like=`` (`_eye_with_like`), which NumPy never passes on."""
-    public = getattr(np, func.__name__, None) if func.__module__ == "numpy" else func
-    return public is not func and public in get_overridable_numpy_array_functions()
-
+from .functions.grid_rows import ROWS
 
 registry.load_topics()
-FUNCTIONS = sorted((f for f in get_overridable_numpy_array_functions() if not _like_only(f)), key=name_of)
+FUNCTIONS = coverage.dispatched()
+DECLARED = registry.SPECS.keys() | registry.HOST.keys() | registry.REFUSED.keys() | creation.CREATORS.keys()
+IN_GRID = {name for row in ROWS for name in row.names.split()}
 
-_LIKE = (
-    "arange array asanyarray asarray ascontiguousarray asfortranarray empty eye fromfunction full identity ones require "
-    "tri zeros"
-)
-_SCIMATH = "arccos arcsin arctanh log log10 log2 logn power sqrt"
-MISSING = {
-    *(f"numpy.{name}" for name in _LIKE.split()),  # reached by `like=` alone
-    *(f"numpy.lib.scimath.{name}" for name in _SCIMATH.split()),
-    *(f"numpy.poly{name}" for name in ("", "add", "der", "div", "fit", "int", "mul", "sub", "val")),
-    "numpy.lib.stride_tricks.sliding_window_view",
-    "numpy.packbits",
-    "numpy.polynomial.polynomial.polygrid2d",
-    "numpy.polynomial.polynomial.polyval2d",
-    "numpy.unpackbits",
+# The grid has other ways to look at these, or none.
+NOT_IN_GRID = {
+    np.roots: "NumPy asks the elements of its argument, not the argument; see test_polynomials",
 }
-"""Functions without an implementation yet, which run on the host with the registry's default reason."""
 
 
-def test_the_list_is_not_empty() -> None:
-    assert len(FUNCTIONS) > 250
-    assert {np.sum, np.linalg.svd, np.fft.fft, np.strings.upper} <= set(FUNCTIONS)
+def names(functions: Any) -> list[str]:
+    return sorted(map(coverage.full_name, functions))
+
+
+@pytest.fixture(scope="module")
+def table() -> list[coverage.Row]:
+    return coverage.rows()
+
+
+# -- functions -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_lists_are_numpys() -> None:
+    assert len(FUNCTIONS) >= 339
+    assert len(coverage.ufuncs()) >= 127
+    assert {np.sum, np.linalg.svd, np.fft.fft, np.strings.upper, np.asarray, np.lib.scimath.sqrt} <= set(FUNCTIONS)
+    assert {np.add, np.matmul, np.vecdot, np.isnat, np.strings.isalpha} <= set(coverage.ufuncs())
+
+
+def test_each_function_is_declared() -> None:
+    """Fails when NumPy adds a function; then it is implemented, or declared to run on the host, with a reason."""
+    assert names(f for f in FUNCTIONS if f not in DECLARED) == []
 
 
 def test_each_function_is_declared_once() -> None:
-    tables: tuple[dict[Any, Any], ...] = (registry.SPECS, registry.HOST, registry.REFUSED)
-    twice = [name_of(f) for f in FUNCTIONS if sum(f in table for table in tables) > 1]
-    assert twice == []
-
-
-def test_each_function_is_declared_or_known_to_be_missing() -> None:
-    """Fails when NumPy adds a function; then it is implemented, declared, or put on the list."""
-    declared = registry.SPECS.keys() | registry.HOST.keys() | registry.REFUSED.keys()
-    assert {name_of(f) for f in FUNCTIONS if f not in declared} == MISSING
+    tables_ = (registry.SPECS, registry.HOST, registry.REFUSED)
+    assert names(f for f in FUNCTIONS if sum(f in t for t in tables_) > 1) == []
 
 
 def test_what_is_declared_is_dispatched_by_numpy() -> None:
-    declared = registry.SPECS.keys() | registry.HOST.keys() | registry.REFUSED.keys()
-    assert [name_of(f) for f in declared if f not in set(FUNCTIONS)] == []
+    assert names(DECLARED - set(FUNCTIONS)) == []
 
 
-@pytest.mark.parametrize("table", ["HOST", "REFUSED"])
-def test_each_has_a_reason(table: str) -> None:
+def test_each_function_on_devices_is_in_the_grid() -> None:
+    known = {object_of(name) for name in IN_GRID if name.startswith("np.")}
+    assert names(registry.SPECS.keys() - known) == names(NOT_IN_GRID)
+
+
+def object_of(name: str) -> Any:
+    found: Any = np
+    for part in name.split(".")[1:]:
+        found = getattr(found, part)
+    return found
+
+
+@pytest.mark.parametrize("held", ["HOST", "REFUSED"])
+def test_each_has_a_reason(held: str) -> None:
     """A clause that can follow "it runs on the host: "."""
-    for func, reason in getattr(registry, table).items():
-        assert len(reason.split()) >= 3, name_of(func)
-        assert not reason.endswith("."), name_of(func)
-        assert reason != "it has no implementation on devices yet", name_of(func)
+    for func, reason in getattr(registry, held).items():
+        assert len(reason.split()) >= 3, coverage.full_name(func)
+        assert not reason.endswith("."), coverage.full_name(func)
+        assert "yet" not in reason.split(), coverage.full_name(func)
 
 
 def test_what_writes_on_the_host_runs_on_the_host() -> None:
@@ -90,22 +85,66 @@ def test_what_writes_on_the_host_runs_on_the_host() -> None:
     assert all(positions and min(positions) >= 0 for positions in registry.HOST_WRITES.values())
 
 
-def test_each_function_has_one_class(backend: str) -> None:
+def test_entries_are_resolved_once(backend: str) -> None:
     resolver = loader.load(backend)
     for func in FUNCTIONS:
         entry = registry.resolve(func, resolver)
         assert entry.func is func
-        assert entry.kind in CLASSES, name_of(func)
-        assert (entry.run is None) == (entry.kind in {"host", "refused"}), name_of(func)
-        assert bool(entry.reason) == (entry.run is None), name_of(func)
+        assert (entry.run is None) == bool(entry.reason), coverage.full_name(func)
         assert registry.resolve(func, resolver) is entry
 
 
 def test_overrides_are_of_declared_functions(backend: str) -> None:
     """So that an override is held to the same signature, and to the same class of result, as the body it replaces."""
-    assert [name_of(f) for f in loader.load(backend).OVERRIDES if f not in registry.SPECS] == []
+    assert names(loader.load(backend).OVERRIDES.keys() - registry.SPECS.keys()) == []
 
 
 def test_registering_twice_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"numpy\.median is registered twice"):
         registry.implements(np.median)(np.median)
+
+
+# -- the matrix ----------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_unclassified(table: list[coverage.Row]) -> None:
+    assert coverage.as_dict(table)["unclassified"] == []
+
+
+def test_what_is_not_on_a_device_says_why(table: list[coverage.Row]) -> None:
+    for row in table:
+        for cls, reason in row.answers.values():
+            assert bool(reason) == (cls in ("host", "refused")), row
+            assert "yet" not in reason.split(), row
+
+
+def test_every_numeric_ufunc_runs_on_devices(table: list[coverage.Row]) -> None:
+    """A ufunc with a loop over numbers is native or composed everywhere."""
+    for ufunc in coverage.ufuncs():
+        if {"d", "l"} & set("".join(ufunc.types)):
+            row = next(r for r in table if r.kind == "ufunc" and r.name.endswith(f".{ufunc.__name__}"))
+            assert {cls for cls, _ in row.answers.values()} <= {"native", "composed"}, row
+
+
+def test_every_gufunc_has_a_body() -> None:
+    assert {u for u in coverage.ufuncs() if u.signature is not None} == set(GUFUNCS)
+
+
+def test_every_member_of_ndarray_is_there_or_refused() -> None:
+    missing = {name for name in coverage.members() if not hasattr(Array, name)}
+    assert missing <= coverage._ABSENT.keys()
+
+
+def test_every_creation_function_of_the_launcher_is_classified(table: list[coverage.Row]) -> None:
+    listed = {row.name.removeprefix("np.") for row in table if row.kind == "creation"}
+    assert tables.CREATION | tables.HOST_MADE | tables.INDEX_OBJECTS | set(creation.__all__) <= listed
+
+
+def test_the_page_is_what_the_code_says(table: list[coverage.Row]) -> None:
+    """Out of step? `make docs` writes it."""
+    if list(loader.KNOWN) != list(table[0].answers):
+        pytest.skip("not all libraries are installed")
+    from .test_docs import ROOT
+
+    page = (ROOT / "docs" / "reference" / "coverage.md").read_text(encoding="utf-8")
+    assert page == coverage.markdown(table)

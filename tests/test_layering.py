@@ -24,12 +24,12 @@ LAYERS: list[tuple[str, ...]] = [
     ("dtypes", "settings", "placement", "conversion", "views", "view_programs", "engine"),
     ("registry", "ufuncs", "functions"),
     ("dispatch",),
-    ("array", "flat", "methods"),
+    ("array", "flat", "methods", "reshaping", "scalars"),
     ("api", "active", "creation", "random_"),
+    ("array_api",),
     (".",),
-    ("profiling",),
-    ("report",),
-    ("launcher", "cli", "__main__", "pytest_plugin", "magics"),
+    ("profiling", "report", "verification"),
+    ("launcher", "cli", "coverage", "__main__", "pytest_plugin", "magics"),
 ]
 
 # Library -> the one backend that may import it. (NumPy is what every layer speaks.)

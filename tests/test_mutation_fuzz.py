@@ -25,7 +25,7 @@ import pytest
 from hypothesis import Phase, given, seed, settings, strategies as st
 
 import arraydispatch as ad
-from arraydispatch import views
+from arraydispatch import creation, views
 from arraydispatch.array import Array
 
 STEPS = 20
@@ -40,13 +40,13 @@ _REREAD = {"complex128": "float64"}
 Scope = dict[str, Any]
 
 
-def _values(shape: tuple[int, ...], dtype: str, start: int) -> np.ndarray[Any, Any]:
+def _values(shape: tuple[int, ...], dtype: str, start: int, order: str = "C") -> np.ndarray[Any, Any]:
     """Small numbers, all different where the dtype has enough of them."""
     line = np.arange(start, start + int(np.prod(shape))) % 23 - 9
     made = line.reshape(shape).astype(dtype)
     if dtype == "complex128":
         made.imag = -2 * made.real
-    return made
+    return np.array(made, order=order)
 
 
 # -- drawing a program -------------------------------------------------------------------------------------------------
@@ -160,10 +160,19 @@ class _Author:
 
     def create(self) -> str:
         shape, dtype = self.pick(*SHAPES), self.pick(*DTYPES)
-        return f"{self.fresh()} = make({shape}, {dtype!r}, {self.rng.randrange(20)})"
+        order = ", 'F'" if len(shape) > 1 and self.chance(3) else ""
+        return f"{self.fresh()} = make({shape}, {dtype!r}, {self.rng.randrange(20)}{order})"
 
     def copy(self) -> str:
-        how = self.pick("{}.copy()", "({} + {}).copy()", "{}.flatten()", "hold({})", "{}.astype('float64')")
+        how = self.pick(
+            "{}.copy()",
+            "({} + {}).copy()",
+            "{}.flatten()",
+            "hold({})",
+            "{}.astype('float64')",
+            "{}.copy('K')",
+            "{}.copy('F')",
+        )
         name = self.array()
         made = how.format(name, name)
         if how.startswith("hold"):
@@ -314,8 +323,8 @@ def _numpy_scope() -> Scope:
 
 
 def _scope_of(backend: ad.Backend) -> Scope:
-    def make(shape: tuple[int, ...], dtype: str, start: int) -> Any:
-        return ad.asarray(_values(shape, dtype, start), backend=backend)
+    def make(shape: tuple[int, ...], dtype: str, start: int, order: str = "C") -> Any:
+        return creation.array(ad.asarray(_values(shape, dtype, start), backend=backend), order=order)
 
     def hold(x: Any) -> Any:
         # Somebody else's hold on a buffer: where arrays are immutable it keeps its value for ever.

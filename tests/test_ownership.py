@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import copy
 import gc
+import importlib
 import pickle
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -82,6 +84,13 @@ HOLDS: dict[str, Callable[[Any], Any]] = {
     "pickle": lambda x: pickle.loads(pickle.dumps(x)),
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
+    "data": lambda x: np.asarray(x.data),
+    "from_dlpack of torch": lambda x: importlib.import_module("torch").from_dlpack(x).numpy(),
+    "nditer": lambda x: np.nditer(x).operands[0],
+    "flat": lambda x: np.asarray(x.flat),
+    "masked": lambda x: np.ma.array(x, mask=False).data,
+    "an array made of it": lambda x: ad.asarray(np.asarray(x), backend=x.backend),
+    "another thread": lambda x: ThreadPoolExecutor(1).submit(lambda: x.native).result(),
     "iterator": lambda x: np.array([list(row) for row in x]),
     "list": lambda x: np.array(x.tolist()),
 }
@@ -273,6 +282,38 @@ def test_writes_reuse_the_buffer_when_nobody_looks(backend: str) -> None:
     held = x.native
     write("x[1:2] = -1", x)
     assert where[backend](x._v) != where[backend](held)
+
+
+@pytest.mark.parametrize("backend", IMMUTABLE)
+def test_what_numpy_would_write_to_is_read_only(backend: str) -> None:
+    """A write to a copy would be lost: NumPy raises instead. Writing to an explicit copy is the user's own affair."""
+    x = made(backend)
+    loops: list[Callable[[], Any]] = [
+        lambda: np.asarray(x).fill(1),
+        lambda: np.asarray(x[::-1]).fill(1),
+        lambda: np.asarray(x.T).sort(),
+        lambda: np.nditer(x, op_flags=[["readwrite"]]),
+        lambda: np.ndarray.__setitem__(np.asanyarray(x), 0, 1),
+        lambda: np.ma.array(x).__setitem__(0, 1),
+        lambda: np.lib.stride_tricks.as_strided(x, (2, 2)).fill(1),
+        lambda: np.asarray(x.data).fill(1),
+    ]
+    for loop in loops:
+        with pytest.raises((ValueError, TypeError), match="read-only"):
+            loop()
+    np.testing.assert_array_equal(ad.to_numpy(x), START)
+    assert np.array(x).flags.writeable
+    with pytest.raises(AttributeError, match="a copy"):
+        _ = x.ctypes
+
+
+def test_libraries_get_memory_of_their_own() -> None:
+    """Compiled code asks for memory it may write and only reads it: what SciPy is given it may scribble on."""
+    signal = pytest.importorskip("scipy.signal")
+    for backend in (name for name in IMMUTABLE if name in ad.available_backends()):
+        x = made(backend)
+        np.testing.assert_allclose(signal.detrend(x, overwrite_data=True), signal.detrend(START))
+        np.testing.assert_array_equal(ad.to_numpy(x), START)
 
 
 def test_native_tensors_alias_where_they_can_be_written() -> None:

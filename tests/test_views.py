@@ -175,6 +175,57 @@ def test_printing_is_numpys(backend: str) -> None:
     assert str(x) == str(oracle.ARRAYS["f34"])
 
 
+def test_leaves_that_require_grad_say_how_to_write_them() -> None:
+    torch = pytest.importorskip("torch")
+    leaf = torch.arange(6.0, dtype=torch.float64).reshape(2, 3).requires_grad_()
+    x = ad.wrap(leaf)
+    writes = [
+        "x[0] = 1",
+        "x[[0]] = 1",
+        "x[x > 2] = 0",
+        "x += 1",
+        "x.fill(2)",
+        "x[::-1][0] = 1",
+        "x.sort()",
+        "x.T[0] = 1",
+    ]
+    for write in (*writes, "np.add(x, 1, out=x)", "np.copyto(x, 1)", "np.add.at(x, [0], 1)", "x.flat[0] = 1"):
+        with pytest.raises(ValueError, match="no_grad"):
+            run(write, x)
+    np.testing.assert_array_equal(ad.to_numpy(x), np.arange(6.0).reshape(2, 3))
+    with torch.no_grad():
+        x[0] = 7
+    assert leaf.tolist()[0] == [7, 7, 7]
+    doubled = x * 2
+    doubled[0] = 0
+    doubled.native.sum().backward()
+    assert leaf.grad.tolist() == [[0, 0, 0], [2, 2, 2]]
+
+
+@pytest.mark.parametrize("how", ["conjugate", "imaginary part of a conjugate", "negative"])
+def test_lazy_signs_are_read_written_and_given_away(how: str) -> None:
+    torch = pytest.importorskip("torch")
+    z = torch.tensor([1 + 2j, 3 - 1j, 2 + 0j], dtype=torch.complex128)
+    native = {
+        "conjugate": z.conj,
+        "imaginary part of a conjugate": lambda: z.conj().imag,
+        "negative": lambda: torch._neg_view(torch.arange(3.0, dtype=torch.float64)),
+    }[how]()
+    assert native.is_conj() or native.is_neg()
+    x = ad.wrap(native)
+    expected = np.array(native.tolist())
+    for look in (
+        ad.to_numpy, np.array, np.from_dlpack, np.asarray, lambda x: np.array(x.tolist()), lambda x: pickle.loads(pickle.dumps(x)),
+        lambda x: torch.from_dlpack(x).numpy(), lambda x: x[::-1][::-1], lambda x: x.copy(), lambda x: x * 1, lambda x: x[[0, 1, 2]],
+        *(lambda x, name=name: ad.convert(x, name) for name in ad.available_backends()),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(np.array(look(x)), expected)
+    for write in ("x[0] = 9", "x[1:] = [7, 5]", "x[[0]] = 3", "x += 1", "x[::-1][0] = 4", "x[x == 4] = 6", "x *= x"):
+        run(write, x)
+        run(write, expected)
+        np.testing.assert_array_equal(np.array(native.tolist()), expected, err_msg=write)
+
+
 @st.composite
 def _views(draw: st.DrawFn) -> tuple[tuple[int, ...], np.ndarray[Any, Any]]:
     shape = tuple(draw(st.lists(st.integers(1, 5), min_size=1, max_size=3)))

@@ -80,15 +80,21 @@ class Device:
 class Kind:
     """A backend together with a dtype: the flyweight that every array carries and every plan is keyed by."""
 
-    __slots__ = ("backend", "dtype", "scalar", "whole")
+    __slots__ = ("backend", "dtype", "scalar", "standard", "whole")
 
-    def __init__(self, backend: Backend, dtype: np.dtype[Any]) -> None:
+    def __init__(self, backend: Backend, dtype: np.dtype[Any], standard: bool = False) -> None:
         self.backend = backend
         self.dtype = dtype
-        self.scalar: Callable[[Native], Any] = backend.scalar_maker(dtype)
+        self.standard = standard
+        """Whether 0-d results of arrays of this kind are arrays, as the array-API standard has it, and never scalars."""
+        self.scalar: Callable[[Native], Any] = (lambda _: None) if standard else backend.scalar_maker(dtype)
         """A 0-d array of this kind as NumPy's own scalar if it is concrete and in host memory, else None."""
         self.whole: dict[Any, Any] = {}
         """NumPy function -> plan of reducing all of an array of this kind (:mod:`arraydispatch.ufuncs.plans`)."""
+
+    def of(self, dtype: np.dtype[Any]) -> Kind:
+        """The kind of another dtype with the same rule for 0-d results."""
+        return self.backend.standard_kind(dtype) if self.standard else self.backend.kind(dtype)
 
     def __repr__(self) -> str:
         return f"<{self.backend.name} {self.dtype}>"
@@ -178,6 +184,12 @@ class Backend:
     native_is_ndarray: ClassVar[bool] = False
     """Whether native arrays are ndarrays, so that they answer for their own views."""
 
+    survives_fork: ClassVar[bool] = True
+    """Whether the library still works in a forked process, where it has none of its threads."""
+
+    small: ClassVar[bool] = False
+    """Whether this holds the small arrays of another backend on the host, where NumPy runs what meets only its like."""
+
     prim: ModuleType
     UFUNCS: dict[Any, Callable[..., Any]]
     REDUCE: dict[Any, Callable[..., Any]]
@@ -190,6 +202,7 @@ class Backend:
 
     def __init__(self) -> None:
         self._kinds: dict[Any, Kind] = {}
+        self._standard_kinds: dict[Any, Kind] = {}
         self.entries: dict[Any, Any] = {}
         """NumPy function -> resolved entry; filled by the registry."""
 
@@ -214,6 +227,13 @@ class Backend:
         kind = self._kinds.get(dtype)
         if kind is None:
             kind = self._kinds[dtype] = Kind(self, dtype)
+        return kind
+
+    def standard_kind(self, dtype: np.dtype[Any]) -> Kind:
+        """The flyweight of arrays made by an array-API namespace."""
+        kind = self._standard_kinds.get(dtype)
+        if kind is None:
+            kind = self._standard_kinds[dtype] = Kind(self, dtype, True)
         return kind
 
     @property
@@ -286,6 +306,10 @@ class Backend:
         """A native array sharing the memory of a DLPack exporter; raises what the library raises when it cannot."""
         raise NotImplementedError
 
+    def peek(self, a: Native) -> np.ndarray[Any, Any] | None:
+        """The values without a copy, if they are known and in host memory; else None."""
+        return self.to_numpy(a) if self.on_cpu(a) else None
+
     def item(self, a: Native) -> Any:
         """A concrete 0-d array as NumPy's own scalar."""
         return self.to_numpy(a)[()]
@@ -338,6 +362,16 @@ class Backend:
         scope = self.scope
         return nullcontext() if scope is None else scope()
 
+    @cached_property
+    def join(self) -> Callable[[list[Native]], Native]:
+        """The arrays of a list, of one dtype and of shapes that fit, one after the other along the first axis."""
+        concatenate = self.prim.concatenate
+
+        def run(arrays: list[Native]) -> Native:
+            return concatenate(arrays, 0)
+
+        return self.wide(run) if self.scoped else run
+
     def wide(self, run: Callable[..., Any]) -> Callable[..., Any]:
         """A function on native arrays that runs in the scope."""
 
@@ -349,15 +383,18 @@ class Backend:
 
     def dlpack(self, a: Native, **kwargs: Any) -> Any:
         """A DLPack capsule of a native array; keywords as ``__dlpack__`` has them."""
-        return a.__dlpack__(**kwargs)
+        return self.shareable(a).__dlpack__(**kwargs)
 
     def dlpack_device(self, a: Native) -> tuple[int, int]:
         """As ``__dlpack_device__``."""
         device: tuple[int, int] = a.__dlpack_device__()
         return device
 
+    def after_fork(self) -> None:
+        """Called in a forked process."""
+
     def adopt_wrapper(self, wrapper: type) -> None:
-        """Teach the library to take ``wrapper`` (which has ``.native``) in its own functions; called once at load."""
+        """Teach the library to take ``wrapper`` (which has ``.native``), and its subclasses so far, in its own functions."""
 
     def fill(self, a: Native, value: Native) -> None:
         """Overwrite ``a`` in place with ``value`` of its shape and dtype. Mutable backends only."""
@@ -370,6 +407,17 @@ class Backend:
     def strided(self, a: Native, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Native:
         """An aliasing view of a mutable native array, in elements from its first one; no negative strides."""
         raise NotImplementedError
+
+    def check_writeable(self, a: Native) -> None:
+        """Raise ValueError if the library does not let a native array be written. Mutable backends only."""
+
+    def shareable(self, a: Native) -> Native:
+        """The array itself, or a copy if another library would misread its memory."""
+        return a
+
+    def shares_with_host(self, a: Native) -> bool:
+        """Whether what is written to :meth:`to_numpy` of an array is written to the array."""
+        return False
 
     def may_share(self, a: Native, b: Native) -> bool:
         """Whether two native arrays may share memory."""

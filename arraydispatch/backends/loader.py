@@ -79,9 +79,23 @@ def load(name: str) -> Backend:
     return backend
 
 
+def small() -> Backend:
+    """What holds small arrays on the host (:attr:`Backend.small`)."""
+    held: Backend = importlib.import_module(f"{__package__}.numpy").SMALL
+    return held
+
+
 def loaded() -> list[Backend]:
     """The backends loaded so far."""
     return list(_loaded.values())
+
+
+def stand_in(lost: Backend, by: Backend) -> None:
+    """From now on whoever loads one backend gets another: a forked process has lost its library."""
+    _loaded[lost.name] = by
+    for cls, found in list(_by_type.items()):
+        if found is lost:
+            _by_type[cls] = None
 
 
 def set_wrapper(wrapper: type) -> None:

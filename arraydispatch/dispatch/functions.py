@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from time import perf_counter
 from typing import Any
 
@@ -10,23 +10,49 @@ import numpy as np
 
 from .. import conversion, dtypes, events, settings, views
 from ..backends import loader
-from ..backends.base import Backend, Unsupported
+from ..backends.base import Backend, Kind, Unsupported
 from ..errors import HostFallbackError
 from ..registry import IN_PLACE_IF_NOT_COPIED, Entry, Spec, resolve
 from ..settings import PLAIN, context_rules
 from ..ufuncs.plans import whole_plan
 from ..views import Handle, native
-from . import host, wrapping
+from . import floating, host, indexing, small, wrapping
+from .floating import TOTALS, UNTOUCHED, in_force
 
 _defaults = settings.default
 _NUMPY_FUNCTION = np.ndarray.__array_function__
 
+creators: dict[Any, Callable[..., Any]] = {}
+"""NumPy function with ``like=`` (NEP 35) -> what makes an array of ours; handed in by the creation layer."""
+CREATED = object()
+"""What :func:`call` answers for those: only the array that was passed as ``like=`` knows the backend."""
 
-def array_function(func: Any, types: Collection[type], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+
+def create(func: Any, like: Handle, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``func(..., like=like)``: made on the backend and the device of ``like``."""
+    backend = like._kind.backend
+    with backend:
+        made = creators[func](*args, **kwargs)
+    if not isinstance(made, Handle) or made._kind.backend is not backend:
+        return made
+    device, value = backend.device_of(native(like)), native(made)
+    if device is None or backend.device_of(value) == device:
+        return made
+    return made.to_device(like.device)  # type: ignore[attr-defined]
+
+
+def array_function(func: Any, types: Collection[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What ``Array.__array_function__`` does (NEP 18)."""
+    guest = False
     for cls in types:
-        if not issubclass(cls, Handle) and getattr(cls, "__array_function__", _NUMPY_FUNCTION) is not _NUMPY_FUNCTION:
+        if cls is np.ndarray or cls is np.memmap or issubclass(cls, Handle):
+            continue
+        if cls.__array_function__ is not _NUMPY_FUNCTION:
             return NotImplemented
+        guest = True
+    if guest:
+        backend = wrapping.find_backend((*args, *kwargs.values())) or settings.current_backend()
+        return host.call(func, args, kwargs, backend, wrapping.GUEST)
     return call(func, args, kwargs)
 
 
@@ -54,12 +80,54 @@ def _backend_of_all(first: Any) -> Backend | None:
 
 def reduce_all(func: Any, a: Handle) -> Any:
     """``np.sum(a)`` and its like, for which ``a`` 's kind has a plan."""
-    if events.tap is not None or (context_rules.get() or _defaults.rules) is not PLAIN:
+    if (context_rules.get() or _defaults.rules) is not PLAIN or in_force() is not UNTOUCHED:
         return call(func, (a,), {})
-    run, out = a._kind.whole[func]
+    tap = events.tap
+    start = perf_counter() if tap is not None else 0.0
+    run, out, finite = a._kind.whole[func]
     value = run(a._v if a._root is None else native(a))
+    if tap is not None:
+        tap.call(func, out.backend.name, resolve(func, out.backend).kind, "", perf_counter() - start, value)
     made = out.scalar(value)
-    return wrapping.scalar_class(value, out) if made is None else made
+    if made is None:
+        return wrapping.device_scalar(value, out)
+    if finite is not None and not finite(made):
+        floating.look_at_function(func, (a,), {}, value, a._kind.backend)
+    return made
+
+
+def join(arrays: Any) -> Any:
+    """``np.concatenate(arrays)`` of nothing but arrays of one kind that fit: no rule of NumPy's has anything to decide."""
+    if (
+        type(arrays) not in (list, tuple)
+        or (context_rules.get() or _defaults.rules) is not PLAIN
+    ):
+        return call(np.concatenate, (arrays,), {})
+    tap = events.tap
+    start = perf_counter() if tap is not None else 0.0
+    values: list[Any] = []
+    kind: Kind | None = None
+    ndim, rest = 0, ()
+    for x in arrays:
+        if not isinstance(x, Handle):
+            break
+        value = x._v if x._root is None else native(x)
+        if kind is None:
+            kind, ndim = x._kind, value.ndim
+            rest = value.shape[1:] if ndim != 1 else ()
+        elif x._kind is not kind or value.ndim != ndim or (ndim != 1 and value.shape[1:] != rest):
+            break
+        values.append(value)
+    else:
+        if kind is not None and ndim:
+            backend = kind.backend
+            made = backend.join(values)
+            if tap is not None:
+                tap.call(np.concatenate, backend.name, "native", "", perf_counter() - start, made)
+            if not backend.mutable:
+                views.keep_apart(arrays, made)
+            return views.wrapper(made, kind)
+    return call(np.concatenate, (arrays,), {})
 
 
 def _plainly(entry: Entry, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
@@ -83,6 +151,8 @@ def _plainly(entry: Entry, func: Any, args: tuple[Any, ...], kwargs: dict[str, A
     except Unsupported as unsupported:
         reason = str(unsupported)
     else:
+        if func in TOTALS or in_force() is not UNTOUCHED:
+            floating.look_at_function(func, args, kwargs, result, backend)
         return _finish(entry, func, args, result, backend, start)
     return host.call(func, args, kwargs, backend, reason)  # outside `except`: what NumPy raises has no context of ours
 
@@ -90,10 +160,12 @@ def _plainly(entry: Entry, func: Any, args: tuple[Any, ...], kwargs: dict[str, A
 def _finish(entry: Entry, func: Any, args: tuple[Any, ...], result: Any, backend: Backend, start: float) -> Any:
     spec: Spec = entry.spec  # type: ignore[assignment]
     if events.tap is not None:
-        events.tap.call(func, backend.name, entry.kind, "", perf_counter() - start)
+        events.tap.call(func, backend.name, entry.kind, "", perf_counter() - start, result)
     if not backend.mutable:
         views.keep_apart(args[:1], result)
-    return wrapping.wrap_result(result, backend, spec.returns, None)
+    first = args[0]
+    standard = first._kind.standard if isinstance(first, Handle) else first[0]._kind.standard
+    return wrapping.wrap_result(result, backend, spec.returns, None, standard)
 
 
 def _plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -114,6 +186,10 @@ def _general(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     backend = wrapping.find_backend((*args, *kwargs.values()))
     if backend is None:
         backend = settings.current_backend()
+    if func in creators:
+        return CREATED
+    if backend.small:
+        return small.call(func, args, kwargs)
     entry = resolve(func, backend)
     if entry.kind == "refused":
         raise HostFallbackError(f"{host.name_of(func)} is refused on {backend.name}: {entry.reason}.")
@@ -133,7 +209,7 @@ def _general(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         reason = str(unsupported)
     else:
         if tap is not None and mode != "meta":
-            tap.call(func, backend.name, "view" if mode == "view" else entry.kind, "", perf_counter() - start)
+            tap.call(func, backend.name, "view" if mode == "view" else entry.kind, "", perf_counter() - start, result)
         return result
     return host.call(func, args, kwargs, backend, reason)
 
@@ -143,25 +219,45 @@ def _general(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
     args, kwargs, out = _without_out(spec, args, kwargs)
+    if out is not None and spec.func in _MADE_AS_OUT:
+        kwargs = _as_out(spec, kwargs, out)
     if _on_host_only(kwargs.get("dtype")):
         raise Unsupported(f"dtype {np.dtype(kwargs['dtype'])} exists only on the host")
     precision = settings.current_precision() if out is None else None
     natives, keywords = _natives(args, kwargs, backend, precision, spec.min_bits)
     result = entry.run(backend.xp, *natives, **keywords)  # type: ignore[misc]
+    if spec.func in TOTALS or in_force() is not UNTOUCHED:
+        floating.look_at_function(spec.func, args, kwargs, result, backend)
     if not backend.mutable:
         views.keep_apart((*args, *kwargs.values()), result)
     if out is not None:
-        return _write(
-            out, result, backend, "unsafe" if spec.func in _CASTS_FREELY else kwargs.get("casting", "same_kind")
-        )
-    return wrapping.wrap_result(result, backend, spec.returns, precision)
+        if spec.func is np.clip and kwargs.get("where", True) is not True:  # a ufunc's keyword
+            result = _where_asked(result, kwargs["where"], out, backend)
+        return _write(spec.func, out, result, backend, kwargs.get("casting", "same_kind"))
+    standard = wrapping.is_standard((*args, *kwargs.values()))
+    return wrapping.wrap_result(result, backend, spec.returns, precision, standard)
 
 
-_CASTS_FREELY = frozenset({np.mean, np.std, np.var})
-"""Functions whose last division NumPy writes into ``out=`` with casting="unsafe"."""
+_MADE_AS_OUT = frozenset({np.concatenate, np.stack})
+"""Functions that make their result in the dtype of ``out=``: ``casting=`` holds for each of the arrays."""
+_CASTS_FREELY = frozenset({np.mean, np.std, np.var, np.choose, np.compress, np.take})
+"""Functions whose result, or its last division, NumPy writes into ``out=`` with casting="unsafe"."""
+_FILLS_OUT = frozenset(
+    {
+        np.clip, np.fix, np.isneginf, np.isposinf, np.nanmedian, np.nanpercentile, np.nanquantile, np.outer,
+        np.percentile, np.quantile,
+    }
+)  # fmt: skip
+"""Functions whose last step, a ufunc or an assignment, broadcasts the result to ``out=``."""
 
 
-def _write(out: Any, result: Any, backend: Backend, casting: str) -> Any:
+def _as_out(spec: Spec, kwargs: dict[str, Any], out: Any) -> dict[str, Any]:
+    if kwargs.get("dtype") is not None:
+        raise TypeError(f"{spec.func.__name__}() only takes `out` or `dtype` as an argument, but both were provided.")
+    return {**kwargs, "dtype": out.dtype} if isinstance(out, Handle | np.ndarray) else kwargs
+
+
+def _write(func: Any, out: Any, result: Any, backend: Backend, casting: str) -> Any:
     outs = out if isinstance(out, tuple) else (out,)
     results = result if isinstance(result, tuple) else (result,)
     xp = backend.xp
@@ -169,8 +265,21 @@ def _write(out: Any, result: Any, backend: Backend, casting: str) -> Any:
         if not isinstance(o, Handle | np.ndarray):
             raise TypeError("return arrays must be of ArrayType")
         value = r if backend.is_native(r) else xp.asarray(r)
-        wrapping.write_out(o, value, backend, casting)
+        if o.shape != (shape := xp.shape_of(value)):
+            wide = np.broadcast_shapes(o.shape, shape) if func in _FILLS_OUT else shape
+            if o.shape != wide:
+                raise ValueError(f"output array has wrong shape {o.shape}, the result has shape {shape}")
+            value = xp.prim.broadcast_to(value, wide)
+        wrapping.write_out(o, value, backend, "unsafe" if func in _CASTS_FREELY else casting)
     return out
+
+
+def _where_asked(result: Any, where: Any, out: Any, backend: Backend) -> Any:
+    """The result where the mask is True, and elsewhere what ``out`` held."""
+    xp, device = backend.xp, backend.device_of(result)
+    mask = xp.asarray(wrapping.to_native(where, backend, device), like=result)
+    before = xp.prim.astype(wrapping.to_native(out, backend, device), backend.dtype_of(result))
+    return xp.where(mask, result, before)
 
 
 def _on_host_only(dtype: Any) -> bool:
@@ -217,7 +326,11 @@ def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: 
     wanted = dtypes.apply_precision(have, precision)
     if min_bits == 32:
         wanted = dtypes.widen_half(wanted)
-    return x if wanted == have else backend.prim.astype(x, wanted)
+    if wanted == have:
+        return x
+    if events.tap is not None:
+        events.tap.cast(have, wanted)
+    return backend.prim.astype(x, wanted)
 
 
 def ghosts(x: Any, found: list[Handle]) -> Any:
@@ -262,19 +375,54 @@ def _in_memory(x: Any) -> Any:
     return x._kind.backend.to_numpy(views.expose(x)) if isinstance(x, Handle) else x
 
 
-_OF_MANY = frozenset({np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays})
+_OF_MANY = frozenset({np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays, np.einsum, np.meshgrid})
 """View functions whose positional arguments are all arrays to view; the others' first one is."""
+_METHODS = frozenset({np.reshape, np.squeeze, np.swapaxes, np.transpose})
+"""View functions that call the method of their argument: of a scalar they make scalars."""
 _VIEWED = frozenset({"a", "m", "x", "v", "ary", "array", "arr", "matrix"})
 """NumPy's names of the argument that is viewed."""
 
 
+def _einsum_permutes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether ``np.einsum`` sums nothing of its one operand: then NumPy's result is a view."""
+    if any(x is not None for name, x in kwargs.items() if name != "optimize"):
+        return False
+    if args and isinstance(args[0], str):
+        left, arrow, right = args[0].replace(" ", "").partition("->")
+        return len(args) == 2 and "," not in left and set(left) == set(right if arrow else _once(left))
+    return len(args) in (2, 3) and set(args[1]) == set(args[2] if len(args) == 3 else _once(args[1]))
+
+
+def _once(labels: Any) -> list[Any]:
+    return [x for x in labels if x in {".", Ellipsis} or list(labels).count(x) == 1]
+
+
+_VIEW_IF: dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], bool]] = {
+    np.einsum: _einsum_permutes,
+    np.meshgrid: lambda args, kwargs: not kwargs.get("copy", True),
+}
+"""Functions that return views in some calls only."""
+
+
 def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    if args and isinstance(args[0], wrapping.scalar_class) and spec.func not in _OF_MANY:
+        made = _view(entry, spec, (wrapping.zero_d(args[0]), *args[1:]), kwargs, backend)
+        method = spec.func in _METHODS and not views.ghost(made).shape
+        return wrapping.scalar_class(native(made), made._kind) if method else made
+    if spec.func is np.trim_zeros:
+        return _trimmed(args, kwargs, backend)
+    may_view = _VIEW_IF.get(spec.func)
+    if may_view is not None and not may_view(args, kwargs):
+        return _function(entry, spec, args, kwargs, backend)
     found: list[Handle] = []
     many = len(args) if spec.func in _OF_MANY else 1
     stand_ins = [ghosts(x, found) if at < many else _looked_at(x) for at, x in enumerate(args)]
     keywords = {key: ghosts(x, found) if key in _VIEWED else _looked_at(x) for key, x in kwargs.items()}
     result = spec.func(*stand_ins, **keywords)
-    return views.through_ghost(found, result, lambda: _function(entry, spec, args, kwargs, backend))
+    made = views.through_ghost(found, result, lambda: _function(entry, spec, args, kwargs, backend))
+    if isinstance(result, np.generic) and isinstance(made, Handle):  # np.flip of a 0-d array
+        return indexing.getitem(made, ())
+    return made
 
 
 def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
@@ -284,6 +432,8 @@ def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
         if isinstance(target, np.ndarray):
             return host.call(spec.func, args, kwargs, backend, "the array written to is a NumPy array")
         raise TypeError(f"{host.name_of(spec.func)} writes into its first argument, which is a {type(target).__name__}")
+    if target._kind.backend.small:
+        return small.call(spec.func, args, kwargs)
     if target._kind.backend is not backend:
         return host.call(spec.func, args, kwargs, backend, "the array written to is held by NumPy")
     wrapping.check_writeable(target)
@@ -295,4 +445,42 @@ def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
     return None
 
 
-_MODES = {"function": _function, "meta": _meta, "view": _view, "update": _update}
+_ORDER_AT = {np.copy: 1, np.empty_like: 2, np.zeros_like: 2, np.ones_like: 2, np.full_like: 3}
+
+
+def _like(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    made = _function(entry, spec, args, kwargs, backend)
+    a, at = args[0] if args else next(iter(kwargs.values())), _ORDER_AT[spec.func]
+    order = args[at] if len(args) > at else kwargs.get("order", "K")
+    if not isinstance(a, Handle) or not isinstance(made, Handle) or order == "C":
+        return made
+    g = views.ghost(a)
+    if g.ndim < 2 or (order != "F" and g.flags.c_contiguous):
+        return made
+    shape = views.ghost(made).shape
+    return views.lay_out(made, np.empty_like(g, made._kind.dtype, order, shape=shape))
+
+
+def _trimmed(args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    """``np.trim_zeros``: the view that the values say."""
+    from ..functions.manipulation import trimmed
+
+    a, *options = args or (kwargs["filt"],)
+    rest = {name: x for name, x in kwargs.items() if name != "filt"}
+    a = _array(a, backend)
+    return indexing.getitem(a, trimmed(backend.xp, native(a), *options, **rest))
+
+
+def _array(x: Any, backend: Backend) -> Any:
+    """An argument as an array of ours."""
+    if isinstance(x, Handle):
+        return x
+    return wrapping.wrap_result(backend.xp.asarray(wrapping.to_native(x, backend, None)), backend, "array", None)
+
+
+def _attribute(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    (value,) = args or kwargs.values()
+    return getattr(_array(value, backend), spec.func.__name__)
+
+
+_MODES = {"function": _function, "meta": _meta, "view": _view, "like": _like, "attribute": _attribute, "update": _update}

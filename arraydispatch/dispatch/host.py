@@ -11,6 +11,7 @@ import os
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ import numpy as np
 from .. import conversion, dtypes, events, settings, views
 from ..backends.base import Backend, Unsupported
 from ..errors import HostFallbackError, HostFallbackWarning
-from ..registry import HOST_WRITES
+from ..registry import HOST_WRITES, SPECS
 from ..views import Handle, native
-from . import wrapping
+from . import small, wrapping
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _NUMPY = os.path.dirname(os.path.abspath(np.__file__))
@@ -57,13 +58,60 @@ def allow(func: Any, backend: Backend, reason: str) -> None:
     warnings.warn(said, HostFallbackWarning, stacklevel=user_depth())
 
 
+class _Judge:
+    """Stands in for the user's own ``np.seterrcall`` object while NumPy runs, and keeps the warnings that are due."""
+
+    def __init__(self, name: str) -> None:
+        self.found: list[str] = []
+        self.name = name
+        self._modes: dict[str, Any] = {**np.geterr()}
+        self._theirs: Any = np.geterrcall()
+
+    def __call__(self, kind: str, flag: int) -> None:
+        if self._modes[_ERRORS[kind]] == "warn":
+            self.found.append(kind)
+        elif self._theirs is None:
+            raise NameError(f"python callback specified for {kind} (in  {self.name}) but no function found.")
+        else:
+            self._theirs(kind, flag)
+
+    def write(self, message: str) -> None:
+        """What NumPy calls for the mode "log"."""
+        if self._theirs is None:
+            kind = message.removeprefix("Warning: ").partition(" encountered")[0]
+            raise NameError(f"log specified for {kind} (in {self.name}) but no object with write method found.")
+        self._theirs.write(message)
+
+    def listens(self) -> Any:
+        """The user's rule, except that warnings come here."""
+        modes: dict[str, Any] = {key: "call" if mode == "warn" else mode for key, mode in self._modes.items()}
+        return np.errstate(call=self, **modes)
+
+
+_ERRORS = {"divide by zero": "divide", "overflow": "over", "underflow": "under", "invalid value": "invalid"}
+
+
+def reporting(run: Callable[[], Any], name: str) -> Any:
+    """Run a ufunc of NumPy's, whose floating-point warnings then name the user's line instead of ours."""
+    judge = _Judge(name)
+    try:
+        with judge.listens():
+            return run()
+    finally:
+        for kind in judge.found:
+            warnings.warn(f"{kind} encountered in {name}", RuntimeWarning, stacklevel=user_depth())
+
+
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, reason: str) -> Any:
     """Run a NumPy function (or a ufunc's bound method) on the host."""
+    if backend.small:
+        return small.call(func, args, kwargs)
     allow(func, backend, reason)
     start = time.perf_counter()
     device = wrapping.device_among([*args, *kwargs.values()], backend)
     target = getattr(func, "__self__", func) if isinstance(getattr(func, "__self__", None), np.ufunc) else func
-    writes: tuple[int, ...] = HOST_WRITES.get(target, ())
+    spec = SPECS.get(target)
+    writes: tuple[int, ...] = HOST_WRITES.get(target, (0,) if spec is not None and spec.mode == "update" else ())
     if isinstance(target, np.ufunc) and func is not target and func.__name__ == "at":
         writes = (0,)
     outs = kwargs.get("out")
@@ -93,7 +141,11 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
 
     hosted = [to_host(x, i in writes) for i, x in enumerate(args)]
     keywords = {key: to_host(x, key == "out") for key, x in kwargs.items()}
-    result = func(*hosted, **keywords)
+    if isinstance(target, np.ufunc):
+        name = func.__name__ if func.__name__.startswith(("reduce", "accumulate")) else target.__name__
+        result = reporting(lambda: func(*hosted, **keywords), name)
+    else:
+        result = func(*hosted, **keywords)
     for array, host in copies:
         store(array, host)
     if events.tap is not None:
@@ -111,9 +163,11 @@ def store(array: Handle, host: np.ndarray[Any, Any]) -> None:
 
 
 def to_device(result: Any, backend: Backend, device: Any) -> Any:
-    """NumPy's result as the caller sees it; dtypes that exist only on the host stay NumPy."""
+    """NumPy's result as the caller sees it; dtypes that exist only on the host, and subclasses, stay NumPy."""
+    if wrapping.is_guest(result):
+        return result
     if isinstance(result, np.ndarray):
-        precise = dtypes.apply_precision(result.dtype, settings.current_precision())
+        precise = conversion.precise(result.dtype)
         if precise != result.dtype:
             result = result.astype(precise)
         try:

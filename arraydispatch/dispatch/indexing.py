@@ -12,7 +12,7 @@ from .. import conversion, dtypes, events, settings, views
 from ..backends.base import Backend, Unsupported
 from ..functions import indexing
 from ..views import Handle, ghost, native
-from . import host, wrapping
+from . import host, small, wrapping
 
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 
@@ -78,18 +78,22 @@ def getitem(a: Handle, key: Any) -> Any:
         if _has_native_view(a, key):
             try:
                 value = a._v[key]
-            except IndexError:
+            except (IndexError, ValueError):
                 ghost(a)[key]  # raises it in NumPy's words
                 raise
             if value.ndim or key is Ellipsis or (type(key) is tuple and Ellipsis in key):
                 return views.derive_native(a, value)
-            return _scalar_copy(value, a)
-        made = ghost(a)[key]
-        if isinstance(made, np.ndarray):
-            return views.derive(a, made)
-        result, kind = _element(a, key), "native"
+            result = _scalar_copy(value, a)
+        else:
+            made = ghost(a)[key]
+            if isinstance(made, np.ndarray):
+                return views.derive(a, made)
+            result = _element(a, key)
+        name, kind = events.ELEMENT, "small" if a._kind.backend.small else "native"
     else:
-        backend = a._kind.backend
+        name, backend = "__getitem__", a._kind.backend
+        if backend.small:
+            return small.take(a, key)
         try:
             result, kind, reason = _gather(a, key, backend), "native", ""
         except Unsupported as unsupported:
@@ -97,7 +101,7 @@ def getitem(a: Handle, key: Any) -> Any:
         if kind == "host":  # outside `except`: what NumPy raises has no context of ours
             return host.call(np.ndarray.__getitem__, (a, key), {}, backend, reason)
     if tap is not None:
-        tap.call("__getitem__", a._kind.backend.name, kind, "", time.perf_counter() - start)
+        tap.call(name, a._kind.backend.name, kind, "", time.perf_counter() - start, result)
     return result
 
 
@@ -106,7 +110,7 @@ def _element(a: Handle, key: Any) -> Any:
     backend = a._kind.backend
     value = native(a)
     try:
-        if backend.on_cpu(value) and settings.current_scalars() == "numpy":
+        if not a._kind.standard and backend.on_cpu(value) and settings.current_scalars() == "numpy":
             return backend.to_numpy(value)[key]
     except Exception:
         if not views.replaced(a, value):
@@ -126,9 +130,9 @@ def _whole_integers(key: Any, ndim: int) -> bool:
 def _scalar_copy(value: Any, a: Handle) -> Any:
     """A scalar that later writes to the array do not change."""
     backend = a._kind.backend
-    if backend.on_cpu(value) and settings.current_scalars() == "numpy":
+    if not a._kind.standard and backend.on_cpu(value) and settings.current_scalars() == "numpy":
         return backend.item(value)
-    return wrapping.scalar_class(backend.prim.copy(value), a._kind)
+    return wrapping.device_scalar(backend.prim.copy(value), a._kind)
 
 
 def _native_key(key: Any, backend: Backend, device: Any) -> Any:
@@ -163,6 +167,9 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
 
 def setitem(a: Handle, key: Any, value: Any) -> None:
     """``a[key] = value``: cast and broadcast as NumPy does, seen by every view of the same root."""
+    if a._kind.backend.small:
+        small.assign(a, key, value)
+        return
     wrapping.check_writeable(a)
     tap = events.tap
     start = time.perf_counter() if tap is not None else 0.0
@@ -180,7 +187,8 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
         _set_on_host(a, key, value, backend, str(unsupported))
         return
     if tap is not None:
-        tap.call("__setitem__", backend.name, "native", "", time.perf_counter() - start)
+        name = events.ELEMENT_SET if _whole_integers(key, len(a.shape)) else "__setitem__"  # type: ignore[attr-defined]
+        tap.call(name, backend.name, "native", "", time.perf_counter() - start, a._v)
 
 
 def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
@@ -246,7 +254,13 @@ def _ndim(value: Any) -> int:
         return 0
     if isinstance(value, np.ndarray | list | tuple):
         return 1 if isinstance(value, list | tuple) else value.ndim
-    return int(getattr(value, "ndim", 0))
+    return int(getattr(value, "ndim", _is_sequence(value)))
+
+
+def _is_sequence(value: Any) -> bool:
+    """Whether NumPy takes an object that is no array, list or tuple for an array: a range, a Series."""
+    kind = type(value)
+    return (hasattr(kind, "__len__") or hasattr(kind, "__array__")) and not issubclass(kind, str | bytes | np.generic)
 
 
 def _is_already_there(value: Handle, a: Handle, place: views.Ghost) -> bool:
@@ -273,7 +287,7 @@ def _source(value: Any, a: Handle, backend: Backend) -> Any:
         return backend.prim.astype(stacked, dtype)
     if isinstance(value, np.ndarray):
         return conversion.upload(backend, value.astype(dtype), device, "assigned into an array")
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) or _is_sequence(value):
         return conversion.upload(backend, np.array(value).astype(dtype), device, "assigned into an array")
     element = np.empty((), dtype)
     element[()] = value  # NumPy's own cast and errors for a scalar

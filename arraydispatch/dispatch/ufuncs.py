@@ -6,6 +6,8 @@ The operators' path is short on purpose: two dict look-ups, the plan's own kerne
 
 from __future__ import annotations
 
+import operator as operators
+from cmath import isfinite
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
@@ -16,16 +18,20 @@ from .. import conversion, dtypes, events, settings, views
 from ..backends import loader
 from ..backends.base import Backend, Kind, Unsupported
 from ..functions.indexing import ufunc_at
+from ..registry import Returns
 from ..settings import context_rules
 from ..ufuncs import Bound, Plan, plan_for
+from ..ufuncs.composed import COMPOSED
 from ..ufuncs.methods import casting_error
 from ..ufuncs.plans import PLANS
 from ..views import Handle, native
-from . import host, wrapping
+from . import floating, host, small, wrapping
+from .floating import UNTOUCHED, in_force
 
 _HANDLED = ("out", "where", "order", "subok")
 _METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 _defaults = settings.default
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
 
 # -- operators ---------------------------------------------------------------------------------------------------------
@@ -60,7 +66,7 @@ def binary_operator(
             else:
                 start = perf_counter()
                 result = plan.run(x, y)
-                events.tap.call(ufunc, plan.out.backend.name, plan.kind, "", perf_counter() - start)
+                tell(ufunc, plan, perf_counter() - start, result)
         except Unsupported as unsupported:
             reason = str(unsupported)
         except Exception:
@@ -68,13 +74,27 @@ def binary_operator(
             wrapping.check_operands((x, y), backend)
             raise
         else:
+            if plan.reported or in_force() is not UNTOUCHED:
+                floating.look(ufunc, plan, (x, y), result)
             if result.ndim:
                 return views.wrapper(result, plan.out, True)
-            return wrapping.scalar(result, plan.out)
+            made = wrapping.scalar(result, plan.out)
+            if not plan.reported and isinstance(made, np.inexact) and not isfinite(made):
+                floating.look(ufunc, plan, (x, y), result, scalar=True)
+            return made
         backend = a._kind.backend if isinstance(a, Handle) else b._kind.backend
         return host.call(ufunc, (a, b), {}, backend, reason)
 
     return operator
+
+
+def tell(ufunc: np.ufunc, plan: Plan, seconds: float, result: Any) -> None:
+    """Report a call by plan to the tap."""
+    tap = events.tap
+    if tap is not None:
+        tap.call(ufunc, plan.out.backend.name, plan.kind, "", seconds, result)
+        if plan.cast is not None:
+            tap.cast(*plan.cast)
 
 
 def reflected_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
@@ -85,11 +105,24 @@ def reflected_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
 
 def _binary(ufunc: np.ufunc, a: Any, b: Any) -> Any:
     other = b if isinstance(a, Handle) else a
+    if wrapping.is_guest(other):
+        # Python asks a subclass first; one that has had its say and declined (matrix) may know ndarrays alone.
+        if other is b:
+            return NotImplemented
+        return _OPERATORS[ufunc](a, conversion.download(b._kind.backend, views.expose(b), wrapping.GUEST))
     if not isinstance(other, Handle) and type(other) not in wrapping.PLAIN and _defers(other):
         return NotImplemented
     if _speaks(other):
         return ufunc(a, b)  # the other side has a protocol of its own: NumPy asks both
     return array_ufunc(ufunc, "__call__", (a, b), {})
+
+
+_OPERATORS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
+    np.add: operators.add, np.subtract: operators.sub, np.multiply: operators.mul, np.matmul: operators.matmul,
+    np.divide: operators.truediv, np.floor_divide: operators.floordiv, np.remainder: operators.mod, np.divmod: divmod,
+    np.power: operators.pow, np.left_shift: operators.lshift, np.right_shift: operators.rshift,
+    np.bitwise_and: operators.and_, np.bitwise_or: operators.or_, np.bitwise_xor: operators.xor,
+}  # fmt: skip
 
 
 def _defers(other: Any) -> bool:
@@ -124,6 +157,8 @@ def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
                 and plan.run is kernel
                 and plan.out is kind
                 and self._writeable()
+                and (not plan.reported or _harmless(ufunc, other))
+                and in_force() is UNTOUCHED
             ):
                 x, y = self._v, native(other) if isinstance(other, Handle) else other
                 fits = (
@@ -132,16 +167,23 @@ def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
                     or (backend.shape_of(y) == backend.shape_of(x) and (y is x or not backend.may_share(x, y)))
                 )
                 if fits:
-                    start = perf_counter()
-                    kernel(x, y, out=x)
-                    if events.tap is not None:
-                        events.tap.call(ufunc, backend.name, plan.kind, "", perf_counter() - start)
+                    if events.tap is None:
+                        kernel(x, y, out=x)
+                    else:
+                        start = perf_counter()
+                        kernel(x, y, out=x)
+                        tell(ufunc, plan, perf_counter() - start, x)
                     return self
         if not isinstance(other, Handle) and type(other) not in wrapping.PLAIN and _defers(other):
             return NotImplemented
         return array_ufunc(ufunc, "__call__", (self, other), {"out": (self,)})
 
     return operator
+
+
+def _harmless(ufunc: np.ufunc, other: Any) -> bool:
+    """Whether no error can come of this operand: only then may the result overwrite the values it was made of."""
+    return ufunc is np.divide and type(other) in (float, int) and abs(other) >= 1
 
 
 def unary_operator(ufunc: np.ufunc) -> Callable[[Any], Any]:
@@ -187,9 +229,9 @@ FAST = _Fast()
 
 
 def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    outs = kwargs.get("out", ())
-    if not isinstance(outs, tuple):
-        outs = (outs,)
+    if not isinstance(ufunc, np.ufunc):
+        raise TypeError(f"argument 1 must be numpy.ufunc, not {type(ufunc).__name__}")
+    outs = _outputs(ufunc, kwargs.get("out"), method)
     for x in (*inputs, *outs):
         if not _known(x):
             return NotImplemented
@@ -197,7 +239,17 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     backend = wrapping.find_backend((*inputs, *outs, where))
     if backend is None:
         return NotImplemented
+    if backend.small or (method == "at" and isinstance(inputs[0], Handle) and inputs[0]._kind.backend.small):
+        if not kwargs and method == "__call__":
+            return small.ufunc(ufunc, inputs)
+        return small.call(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
+    if len(inputs) == 2 and ufunc.nout == 1 and not kwargs and method == "__call__":
+        lifted = small.lifted(inputs, backend)
+        if lifted is not inputs:
+            return FAST[ufunc](*lifted)
     try:
+        if backend.native_is_ndarray and settings.current_precision() is None:
+            return _by_numpy(ufunc, method, inputs, kwargs, outs, backend)
         if backend.scope is None:
             return _general(ufunc, method, inputs, kwargs, outs, where, backend)
         with backend.within():
@@ -206,6 +258,67 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         reason = str(unsupported)
     bound = ufunc if method == "__call__" else getattr(ufunc, method)
     return host.call(bound, inputs, kwargs, backend, reason)  # outside `except`: NumPy's errors have no context of ours
+
+
+def _by_numpy(
+    ufunc: np.ufunc,
+    method: str,
+    inputs: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    outs: tuple[Any, ...],
+    backend: Backend,
+) -> Any:
+    """A call on arrays that are ndarrays: NumPy's own."""
+    for x in (*outs, *inputs[: method == "at"]):
+        if isinstance(x, Handle):
+            wrapping.check_writeable(x, "output array is read-only")
+    start = perf_counter()
+    run = ufunc if method == "__call__" else getattr(ufunc, method)
+    if "where" in kwargs and not outs:
+        kwargs = {"out": None, **kwargs}  # the user may have written that, and NumPy took it away
+    result = run(*map(_bare, inputs), **{key: _bare(x) for key, x in kwargs.items()})
+    if events.tap is not None:
+        events.tap.call(ufunc, backend.name, "native", "", perf_counter() - start)
+    results = result if isinstance(result, tuple) else (result,)
+    given = outs or (None,) * len(results)
+    standard = wrapping.is_standard(inputs)
+    made = [_dressed(r, backend, standard) if out is None else out for r, out in zip(results, given)]
+    return tuple(made) if isinstance(result, tuple) else made[0]
+
+
+def _bare(x: Any) -> Any:
+    """An argument with the ndarrays inside its arrays."""
+    if isinstance(x, Handle):
+        return native(x)
+    if isinstance(x, list | tuple) and any(isinstance(y, Handle | list | tuple) for y in x):
+        return type(x)(map(_bare, x))
+    return x
+
+
+def _dressed(result: Any, backend: Backend, standard: bool) -> Any:
+    if standard and isinstance(result, np.generic):
+        result = np.asarray(result)
+    if type(result) is not np.ndarray or not backend.holds(result.dtype):
+        return result
+    return views.wrapper(result, backend.standard_kind(result.dtype) if standard else backend.kind(result.dtype))
+
+
+def _outputs(ufunc: np.ufunc, out: Any, method: str) -> tuple[Any, ...]:
+    """``out=`` as a tuple, empty if there is none; ``out=...`` asks for an array where NumPy has scalars."""
+    if out is None or out is Ellipsis:
+        return ()
+    nout = ufunc.nout if method == "__call__" else 1
+    if not isinstance(out, tuple):
+        if nout > 1:
+            raise TypeError("'out' must be a tuple of arrays")
+        out = (out,)
+    if len(out) != nout:
+        raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
+    if any(x is Ellipsis for x in out):
+        raise TypeError("must use `...` as `out=...` and not per-operand/in a tuple")
+    if any(x is None or isinstance(x, int | float | complex | list | np.generic) for x in out if x is not None):
+        raise TypeError("return arrays must be of ArrayType")
+    return out
 
 
 def _quick(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Plan | None, Any, Any]:
@@ -235,7 +348,9 @@ def _run(plan: Plan, ufunc: np.ufunc, operands: tuple[Any, ...], backend: Backen
         wrapping.check_operands(operands, backend)
         raise
     if tap is not None:
-        tap.call(ufunc, backend.name, plan.kind, "", perf_counter() - start)
+        tell(ufunc, plan, perf_counter() - start, result)
+    if plan.reported or in_force() is not UNTOUCHED:
+        floating.look(ufunc, plan, operands, result)
     if ufunc.nout == 1:
         if result.ndim:
             return views.wrapper(result, plan.out, True)
@@ -258,6 +373,8 @@ def _operands(inputs: tuple[Any, ...], backend: Backend) -> tuple[list[Any], lis
         if isinstance(x, list | tuple):
             value = _from_sequence(x, backend, device)
         elif isinstance(x, Handle | np.ndarray):
+            if wrapping.is_guest(x):
+                raise Unsupported(wrapping.GUEST)
             if isinstance(x, np.ndarray) and dtypes.category(x.dtype) == "other":
                 raise Unsupported(f"dtype {x.dtype} exists only on the host")
             value = wrapping.to_native(x, backend, device)
@@ -304,15 +421,20 @@ def _general(
         result, kind = _method(ufunc, method, inputs, options, where, outs, backend, precision)
     elif ufunc.signature is not None:
         result, kind = _gufunc(ufunc, inputs, options, backend, precision)
+        if in_force() is not UNTOUCHED:
+            floating.look_at_function(ufunc, inputs, kwargs, result, backend)
+        if outs and outs[0] is not None and outs[0].shape != backend.shape_of(result):
+            result = _masked(result, True, outs, backend)  # out= may be larger
     else:
         result, kind = _elementwise(ufunc, inputs, options, where, outs, backend, precision)
     if tap is not None:
-        tap.call(ufunc, backend.name, kind, "", perf_counter() - start)
+        tap.call(ufunc, backend.name, kind, "", perf_counter() - start, result)
     if method == "at":
         return None
     if any(out is not None for out in outs):
         return _into(outs, result, backend, options.get("casting", "same_kind"), precision)
-    return wrapping.wrap_result(result, backend, "scalar", precision)
+    returns: Returns = "array" if kwargs.get("out") is Ellipsis else "scalar"
+    return wrapping.wrap_result(result, backend, returns, precision, wrapping.is_standard(inputs))
 
 
 def _into(outs: tuple[Any, ...], result: Any, backend: Backend, casting: str, precision: settings.Precision) -> Any:
@@ -345,6 +467,8 @@ def _elementwise(
         natives = [conversion.upload(backend, np.asarray(x), backend.device_of(like)) for x in natives]
         keys = [backend.kind(backend.dtype_of(x)) for x in natives]
     plan = plan_for(ufunc, backend, tuple(keys), precision, signature, casting)
+    if plan.cast is not None and events.tap is not None:
+        events.tap.cast(*plan.cast)
     for out, k in zip(outs, plan.kinds):
         if out is not None and not np.can_cast(k.dtype, out.dtype, casting):
             raise casting_error(ufunc, k.dtype, out.dtype, casting)
@@ -355,26 +479,36 @@ def _elementwise(
     except Exception:
         wrapping.check_operands(tuple(natives), backend)
         raise
-    if where is not True or any(out is not None for out in outs):
-        result = _masked(result, where, outs, backend)
+    mask = _mask(where, backend, result[0] if ufunc.nout > 1 else result)
+    if plan.reported or in_force() is not UNTOUCHED:
+        floating.look(ufunc, plan, tuple(natives), result, mask)
+    if mask is not True or any(out is not None for out in outs):
+        result = _masked(result, mask, outs, backend)
     return result, plan.kind
 
 
-def _masked(result: Any, where: Any, outs: tuple[Any, ...], backend: Backend) -> Any:
+def _mask(where: Any, backend: Backend, like: Any) -> Any:
+    """``where=`` as a native mask; True where none is given. Arrays must be boolean, the rest is by its truth."""
+    if where is True:
+        return True
+    if not isinstance(where, Handle | np.ndarray) and not backend.is_native(where):
+        where = np.asarray(where, dtype=bool)
+    mask = backend.xp.asarray(wrapping.to_native(where, backend, backend.device_of(like)))
+    if backend.dtype_of(mask) != dtypes.BOOL:
+        raise TypeError(
+            f"Cannot cast array data from {backend.dtype_of(mask)!r} to dtype('bool') according to the rule 'safe'"
+        )
+    return mask
+
+
+def _masked(result: Any, mask: Any, outs: tuple[Any, ...], backend: Backend) -> Any:
     """Keep what ``out`` held where the mask is False; broadcast to ``out``'s shape."""
     results = list(result) if isinstance(result, tuple) else [result]
     prim = backend.prim
-    mask = None
-    if where is not True:
-        mask = backend.xp.asarray(wrapping.to_native(where, backend, backend.device_of(results[0])))
-        if backend.dtype_of(mask) != dtypes.BOOL:
-            raise TypeError(
-                f"Cannot cast array data from {backend.dtype_of(mask)!r} to dtype('bool') according to the rule 'safe'"
-            )
     for i, r in enumerate(results):
         out = outs[i] if i < len(outs) else None
         shape = backend.shape_of(r)
-        if mask is not None:
+        if mask is not True:
             shape = np.broadcast_shapes(shape, backend.shape_of(mask))
         if out is not None:
             full = np.broadcast_shapes(shape, out.shape)
@@ -385,30 +519,43 @@ def _masked(result: Any, where: Any, outs: tuple[Any, ...], backend: Backend) ->
             shape = full
         if backend.shape_of(r) != shape:
             r = prim.broadcast_to(r, shape)
-        if mask is not None:
+        if mask is not True:
             dtype = backend.dtype_of(r)
             if out is None:
                 before = prim.full((), 0, dtype, backend.device_of(r))
             else:
-                before = prim.astype(wrapping.to_native(out, backend, backend.device_of(r)), dtype)
+                before = wrapping.to_native(out, backend, backend.device_of(r))
+                r = prim.astype(r, backend.dtype_of(before))
             r = prim.where(mask, r, before)
         results[i] = r
     return tuple(results) if isinstance(result, tuple) else results[0]
 
 
 def _signature(ufunc: np.ufunc, options: dict[str, Any]) -> tuple[Any, ...] | None:
+    """``dtype=`` or ``signature=`` as a dtype or None for each input and output, with NumPy's errors."""
     dtype, signature = options.pop("dtype", None), options.pop("signature", options.pop("sig", None))
+    nin, nout = ufunc.nin, ufunc.nout
     if dtype is not None:
-        return (None,) * ufunc.nin + (np.dtype(dtype),) * ufunc.nout
+        if signature is not None:
+            raise TypeError("cannot specify both 'signature' and 'dtype'")
+        return (None,) * nin + (np.dtype(dtype),) * nout
     if signature is None:
         return None
+    if isinstance(signature, bytes):
+        signature = signature.decode()
+    if not isinstance(signature, str | tuple):
+        raise TypeError("the signature object to ufunc must be a string or a tuple.")
+    if len(signature) == 1 or (isinstance(signature, tuple) and all(t is None for t in signature[:nin])):
+        raise TypeError("Use `dtype` or  fill the tuple with more than one 'None'.")
     if isinstance(signature, str):
         left, _, right = signature.partition("->")
-        signature = [*left, *right] if right else [signature]
-    if not isinstance(signature, tuple | list):
-        signature = [signature]
-    found = tuple(None if t is None else np.dtype(t) for t in signature)
-    return found if len(found) == ufunc.nin + ufunc.nout else (None,) * ufunc.nin + found
+        if (len(left), len(right)) != (nin, nout):
+            said = f"{nin} typecode(s) before and {nout} after the -> sign"
+            raise ValueError(f"a type-string for {ufunc.__name__}, {said}")
+        signature = (*left, *right)
+    elif len(signature) != nin + nout:
+        raise ValueError(f"a type-tuple must be specified of length {nin + nout} for ufunc '{ufunc.__name__}'")
+    return tuple(None if t is None else np.dtype(t) for t in signature)
 
 
 def _gufunc(
@@ -440,7 +587,11 @@ def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: 
     wanted = dtypes.apply_precision(have, precision)
     if min_bits == 32:
         wanted = dtypes.widen_half(wanted)
-    return x if wanted == have else backend.prim.astype(x, wanted)
+    if wanted == have:
+        return x
+    if events.tap is not None:
+        events.tap.cast(have, wanted)
+    return backend.prim.astype(x, wanted)
 
 
 def _method(
@@ -455,8 +606,12 @@ def _method(
 ) -> tuple[Any, str]:
     bound = Bound(ufunc, backend)
     kind = "native" if ufunc in backend.REDUCE or method == "outer" else "composed"
+    if ufunc not in backend.UFUNCS and ufunc not in COMPOSED and ufunc not in backend.REDUCE:
+        raise Unsupported("it has no kernel on devices yet")
+    heard = floating.heard_of(ufunc, method, backend)
+    asked = {**options, "where": where} if heard and where is not True else dict(options)
     if method == "at":
-        return _at(ufunc, inputs, backend), "composed"
+        return _at(ufunc, inputs, backend, heard), "composed"
     natives, _ = _operands(inputs[:1] if method in ("reduce", "accumulate", "reduceat") else inputs, backend)
     device = wrapping.device_among(inputs, backend)
     x = natives[0] if backend.is_native(natives[0]) else conversion.upload(backend, np.asarray(natives[0]), device)
@@ -465,7 +620,10 @@ def _method(
         if len(natives) > 1 and backend.is_native(natives[1]):
             natives[1] = _precise(natives[1], backend, precision)
         options.pop("casting", None)
-        return bound.outer(*natives, **options), kind
+        result = bound.outer(*natives, **options)
+        if heard:
+            floating.look_at_method(ufunc, method, inputs, asked, result, backend)
+        return result, kind
     if outs and outs[0] is not None and options.get("dtype") is None and ufunc in (np.add, np.multiply):
         options["dtype"] = outs[0].dtype  # NumPy accumulates in the dtype of out= if no other is asked for
     positional = [wrapping.to_native(v, backend, device) for v in inputs[1:]]
@@ -476,6 +634,8 @@ def _method(
         options["initial"] = initial.item() if isinstance(initial, np.ndarray) else backend.item(native(initial))
     run = getattr(bound, method)
     result = run(natives[0], *positional, **options)
+    if heard:
+        floating.look_at_method(ufunc, method, inputs, asked, result, backend)
     if options.get("keepdims") is None and outs and outs[0] is not None and outs[0].shape != backend.shape_of(result):
         raise ValueError(
             f"output parameter for reduction operation {ufunc.__name__} has the wrong shape {outs[0].shape}"
@@ -483,7 +643,7 @@ def _method(
     return result, kind
 
 
-def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend) -> Any:
+def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend, heard: bool) -> Any:
     target, indices, *rest = inputs
     if not isinstance(target, Handle):
         raise Unsupported("the array written to is a NumPy array")
@@ -492,5 +652,7 @@ def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend) -> Any:
     key = wrapping.to_native(indices, backend, device)
     values = [wrapping.to_native(v, backend, device) for v in rest]
     new = ufunc_at(backend.xp, ufunc, native(target), key, *values)
+    if heard:
+        floating.look_at_method(ufunc, "at", (target, *inputs[1:]), {}, new, backend)
     views.assign(target, new)
     return new

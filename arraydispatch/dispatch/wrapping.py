@@ -69,6 +69,15 @@ def mismatch(one: Backend, other: Backend) -> BackendMismatchError:
     )
 
 
+def is_guest(x: Any) -> bool:
+    """Whether ``x`` is of a subclass of ndarray with rules of its own (matrix, masked, a user's): NumPy computes with it."""
+    return isinstance(x, np.ndarray) and type(x) not in _OWN
+
+
+GUEST = "a subclass of ndarray computes on the host"
+_OWN = frozenset({np.ndarray, np.memmap})
+
+
 # -- unwrapping --------------------------------------------------------------------------------------------------------
 
 
@@ -79,6 +88,8 @@ def to_native(x: Any, backend: Backend, device: Any) -> Any:
     if isinstance(x, Handle):
         if x._kind.backend is backend:
             return native(x)
+        if x._kind.backend.small:
+            return conversion.lift(backend, native(x), device)
         return conversion.upload(backend, native(x), device, "a NumPy-held array met an array on the device")
     if isinstance(x, np.ndarray):
         if dtypes.category(x.dtype) == "other":
@@ -129,12 +140,31 @@ def scalar(value: Native, kind: Kind) -> Any:
         made = kind.scalar(value)
         if made is not None:
             return made
-    return scalar_class(value, kind)
+    return device_scalar(value, kind)
 
 
-def wrap_result(value: Any, backend: Backend, returns: Returns, precision: settings.Precision) -> Any:
+def device_scalar(value: Native, kind: Kind) -> Any:
+    """A 0-d result that stays on the device: immutable as NumPy's scalars are, or what the array-API standard has."""
+    if not kind.standard:
+        return scalar_class(value, kind)
+    return views.wrapper(np.asarray(value) if kind.backend.native_is_ndarray else value, kind)
+
+
+def is_standard(values: Iterable[Any]) -> bool:
+    """Whether an array among the values, sequences searched, was made by an array-API namespace."""
+    return any(
+        x._kind.standard if isinstance(x, Handle) else isinstance(x, list | tuple) and is_standard(x) for x in values
+    )
+
+
+def wrap_result(
+    value: Any, backend: Backend, returns: Returns, precision: settings.Precision, standard: bool = False
+) -> Any:
     """A body's result as the caller sees it: native arrays wrapped, 0-d ones made scalars where NumPy's are."""
     if backend.is_native(value):
+        if standard:
+            wanted = dtypes.apply_precision(backend.dtype_of(value), precision)
+            return device_scalar(backend.prim.astype(value, wanted), backend.standard_kind(wanted))
         if precision is None:
             if value.ndim or returns != "scalar":
                 return views.wrapper(value, backend.kind_of(value))
@@ -142,15 +172,17 @@ def wrap_result(value: Any, backend: Backend, returns: Returns, precision: setti
         dtype = backend.dtype_of(value)
         wanted = dtypes.apply_precision(dtype, precision)
         if wanted is not dtype and wanted != dtype:
+            if events.tap is not None:
+                events.tap.cast(dtype, wanted)
             value, dtype = backend.prim.astype(value, wanted), wanted
         kind = backend.kind(dtype)
         if returns == "scalar" and not backend.shape_of(value):
             return scalar(value, kind)
         return views.wrapper(value, kind)
     if isinstance(value, np.generic) and returns != "any" and backend.holds(value.dtype):
-        return wrap_result(backend.from_numpy(np.asarray(value)), backend, returns, precision)
+        return wrap_result(backend.from_numpy(np.asarray(value)), backend, returns, precision, standard)
     if isinstance(value, list | tuple):
-        items = [wrap_result(x, backend, returns, precision) for x in value]
+        items = [wrap_result(x, backend, returns, precision, standard) for x in value]
         return type(value)(items) if type(value) in (list, tuple) else type(value)(*items)
     return value
 
@@ -174,8 +206,20 @@ def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_ki
     return out
 
 
+def zero_d(scalar: Handle) -> Any:
+    """A 0-d array of a scalar's value, with memory of its own."""
+    backend = scalar._kind.backend
+    with backend.within():
+        value = backend.prim.copy(native(scalar)) if backend.mutable else views.expose(scalar)
+    return views.wrapper(value, scalar._kind)
+
+
 def check_writeable(a: Handle, what: str = "assignment destination is read-only") -> None:
-    """Raise NumPy's error for a read-only array."""
+    """Raise NumPy's error for a read-only array, or for a scalar, which is none."""
+    if isinstance(a, scalar_class):
+        raise TypeError(f"a scalar ({a._kind.dtype}) cannot be written; an array is expected")
+    if a._kind.backend.mutable:
+        a._kind.backend.check_writeable(views.owner(a)._v)
     if a._ghost is not None and not a._ghost.flags.writeable:
         raise ValueError(what)
 

@@ -77,7 +77,7 @@ def _index_array(xp: Any, item: Any) -> tuple[Any, np.dtype[Any], tuple[int, ...
         return item, xp.dtype_of(item), xp.shape_of(item)
     if isinstance(item, str | bytes):
         raise IndexError(_BAD_INDEX)
-    if isinstance(item, list | tuple):
+    if isinstance(item, list | tuple | range):
         host = to_host(xp, item) if len(item) else np.zeros(0, np.int64)
         if host.size == 0 and host.dtype.kind == "f":
             host = host.astype(np.int64)
@@ -89,6 +89,15 @@ def _index_array(xp: Any, item: Any) -> tuple[Any, np.dtype[Any], tuple[int, ...
         except TypeError:
             raise IndexError(_BAD_INDEX) from None
     return host, host.dtype, host.shape
+
+
+_MOST = 63
+"""Index arrays in one key, the lone True and False counted: NumPy's own limit."""
+
+
+def _listed(shape: tuple[int, ...]) -> str:
+    """A shape as NumPy's messages have it."""
+    return str(shape).replace(" ", "")
 
 
 def _parse(xp: Any, a: Native, shape: tuple[int, ...], key: Any) -> _Parsed:
@@ -132,6 +141,8 @@ def _parse(xp: Any, a: Native, shape: tuple[int, ...], key: Any) -> _Parsed:
     ndim = len(shape)
     if consumed > ndim:
         raise IndexError(f"too many indices for array: array is {ndim}-dimensional, but {consumed} were indexed")
+    if len(items) > _MOST and sum(kind == _ARRAY for kind, _, _ in items) > _MOST:
+        raise IndexError(f"too many advanced (array) indices: there cannot be more than {_MOST}")
     whole_slices: list[tuple[int, Any, int]] = [(_SLICE, slice(None), 1)] * (ndim - consumed)
     adjacent = _adjacent(items, ellipsis) if fancy else True
     at = len(items) if ellipsis < 0 else ellipsis
@@ -301,7 +312,7 @@ def _same_shape(
         try:
             broadcast = np.broadcast_shapes(*shapes)
         except ValueError:
-            listed = " ".join(str(shape).replace(" ", "") for shape in shapes)
+            listed = " ".join(map(_listed, shapes))
             raise IndexError(
                 f"shape mismatch: indexing arrays could not be broadcast together with shapes {listed}"
             ) from None
@@ -494,8 +505,8 @@ def element_value(xp: Any, value: Any, dtype: np.dtype[Any], like: Native) -> Na
         return xp.prim.astype(xp.asarray(value, like=like), dtype)
     if isinstance(value, list | tuple):
         host = np.asarray(value, dtype)
-    elif isinstance(value, np.ndarray):
-        host = value.astype(dtype)
+    elif hasattr(value, "__array__") or isinstance(value, range):
+        host = np.asarray(value).astype(dtype)
     else:
         host = np.empty((), dtype)
         host[()] = value
@@ -517,7 +528,8 @@ def _fitted(xp: Any, value: Native, target: tuple[int, ...]) -> Native:
     fits = len(short) <= len(target) and all(n in (1, m) for n, m in zip(short[::-1], target[::-1]))
     if not fits:
         raise ValueError(
-            f"shape mismatch: value array of shape {shape} could not be broadcast to indexing result of shape {target}"
+            f"shape mismatch: value array of shape {_listed(shape)} could not be broadcast to indexing result of shape "
+            f"{_listed(target)}"
         )
     if short != shape:
         value = xp.prim.reshape(value, short)

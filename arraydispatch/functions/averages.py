@@ -47,6 +47,13 @@ def warn_if(xp: XP, condition: Any, message: str) -> None:
         warn(message)
 
 
+def warn_each(xp: XP, condition: Any, message: str) -> None:
+    """As :func:`warn_if`, once for each element that is true, as NumPy does where it goes slice by slice."""
+    if known_any(xp, condition, wait=False):
+        for _ in range(int(np.count_nonzero(xp.backend.to_numpy(condition)))):
+            warn(message)
+
+
 # -- mean, variance ----------------------------------------------------------------------------------------------------
 
 
@@ -234,7 +241,13 @@ def nanmean(
     count = reduced(xp, xp.add, xp.logical_not(nans), axis, dtypes.INTP, keepdims, where=where)
     total = reduced(xp, xp.add, a, axis, dtype, keepdims, where=where)
     warn_if(xp, xp.equal(count, 0), "Mean of empty slice")
-    return _divided(xp, total, count)
+    return _quietly_divided(xp, total, count)
+
+
+def _quietly_divided(xp: XP, total: Native, count: Native) -> Native:
+    """The quotient, without the warnings of a count of 0, of which there is one already."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _divided(xp, total, count)
 
 
 @implements(np.nanvar)
@@ -258,7 +271,7 @@ def nanvar(
     ddof = _ddof(ddof, correction)
     count = reduced(xp, xp.add, xp.logical_not(nans), axis, dtypes.INTP, True, where=where)
     if mean is NoValue:
-        mean = _divided(xp, reduced(xp, xp.add, a, axis, dtype, True, where=where), count)
+        mean = _quietly_divided(xp, reduced(xp, xp.add, a, axis, dtype, True, where=where), count)
     given = xp.dtype_of(a)
     zero = xp.prim.full((), 0.0, given, xp.backend.device_of(a))
     deviation = xp.prim.where(nans, zero, xp.prim.astype(xp.subtract(a, mean), given))
@@ -267,7 +280,7 @@ def nanvar(
     lacking = xp.less_equal(free, 0)
     warn_if(xp, lacking, "Degrees of freedom <= 0 for slice.")
     nan = xp.prim.full((), np.nan, xp.dtype_of(total), xp.backend.device_of(a))
-    return xp.prim.where(lacking, nan, _divided(xp, total, free))
+    return xp.prim.where(lacking, nan, _quietly_divided(xp, total, free))
 
 
 @implements(np.nanstd)

@@ -279,8 +279,9 @@ def _float(xp: Any, x: Any, to: np.dtype[Any], like: Native | None) -> Native:
 def interp(ns: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Native:
     like = first_native(ns, (x, xp, fp))
     fp = ns.asarray(fp, like=like)
-    to = dtypes.COMPLEX128 if dtypes.category(ns.dtype_of(fp)) == "complex" else dtypes.FLOAT64
-    x, xp, fp = _float(ns, x, dtypes.FLOAT64, like), _float(ns, xp, dtypes.FLOAT64, like), _float(ns, fp, to, like)
+    if dtypes.category(ns.dtype_of(fp)) == "complex":
+        return _interp_complex(ns, x, xp, fp, left, right, period)
+    x, xp, fp = (_float(ns, y, dtypes.FLOAT64, like) for y in (x, xp, fp))
     if period is not None:
         if period == 0:
             raise ValueError("period must be a non-zero value")
@@ -303,8 +304,8 @@ def interp(ns: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = Non
     shape = ns.shape_of(x)
     x = flat(ns, x)
     first, last = along(ns, xp, 0, 0, 1), along(ns, xp, 0, n - 1, n)
-    below = along(ns, fp, 0, 0, 1) if left is None else _float(ns, left, to, x)
-    above = along(ns, fp, 0, n - 1, n) if right is None else _float(ns, right, to, x)
+    below = along(ns, fp, 0, 0, 1) if left is None else _float(ns, left, dtypes.FLOAT64, x)
+    above = along(ns, fp, 0, n - 1, n) if right is None else _float(ns, right, dtypes.FLOAT64, x)
     if n == 1:
         result = ns.prim.broadcast_to(fp, ns.shape_of(x))
     else:
@@ -323,8 +324,21 @@ def interp(ns: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = Non
         result = ns.prim.where(ns.equal(x, last), along(ns, fp, 0, n - 1, n), result)
     result = ns.prim.where(ns.less(x, first), below, result)
     result = ns.prim.where(ns.greater(x, last), above, result)
-    nan = ns.prim.astype(x, to)
-    return ns.prim.reshape(ns.prim.where(ns.isnan(x), nan, result), shape)
+    return ns.prim.reshape(ns.prim.where(ns.isnan(x), x, result), shape)
+
+
+def _interp_complex(ns: Any, x: Any, xp: Any, fp: Native, left: Any, right: Any, period: Any) -> Native:
+    """Both parts by themselves, so that an infinity in one leaves the other alone."""
+
+    def part(y: Any, name: str) -> Any:
+        return y if y is None else getattr(ns.prim, name)(_float(ns, y, dtypes.COMPLEX128, fp))
+
+    x = _float(ns, x, dtypes.FLOAT64, fp)
+    real, imag = (
+        interp(ns, x, xp, part(fp, name), part(left, name), part(right, name), period) for name in ("real", "imag")
+    )
+    zero = filled(ns, (), 0.0, dtypes.FLOAT64, fp)
+    return ns.prim.complex(real, ns.prim.where(ns.isnan(x), zero, imag))
 
 
 @implements(np.digitize)

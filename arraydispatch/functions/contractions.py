@@ -60,7 +60,7 @@ class _Step(NamedTuple):
     finish: Ops
 
 
-@implements(np.einsum)
+@implements(np.einsum, mode="view")
 def einsum(xp: XP, *operands: Any, optimize: Any = False, **kwargs: Any) -> Any:
     """`numpy.einsum`."""
     if unknown := kwargs.keys() - {"dtype", "order", "casting"}:

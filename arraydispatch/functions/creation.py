@@ -43,7 +43,7 @@ def _like(xp: Any, a: Any, dtype: Any, shape: Any, device: Any, order: str) -> t
     return a, to, final
 
 
-@implements(np.zeros_like, returns="array")
+@implements(np.zeros_like, mode="like", returns="array")
 def zeros_like(
     xp: Any, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
 ) -> Native:
@@ -51,7 +51,7 @@ def zeros_like(
     return filled(xp, final, 0, to, a)
 
 
-@implements(np.ones_like, returns="array")
+@implements(np.ones_like, mode="like", returns="array")
 def ones_like(
     xp: Any, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
 ) -> Native:
@@ -59,7 +59,7 @@ def ones_like(
     return filled(xp, final, 1, to, a)
 
 
-@implements(np.empty_like, returns="array")
+@implements(np.empty_like, mode="like", returns="array")
 def empty_like(
     xp: Any,
     prototype: Any,
@@ -75,7 +75,7 @@ def empty_like(
     return filled(xp, final, 0, to, a)
 
 
-@implements(np.full_like, returns="array")
+@implements(np.full_like, mode="like", returns="array")
 def full_like(
     xp: Any,
     a: Any,
@@ -221,7 +221,7 @@ def geomspace(
     return xp.prim.astype(made, to)
 
 
-@implements(np.meshgrid, returns="array")
+@implements(np.meshgrid, mode="view", returns="array")
 def meshgrid(xp: Any, *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Native, ...]:
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")

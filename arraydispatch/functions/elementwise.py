@@ -15,8 +15,8 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from .. import dtypes, views
-from ..backends.base import Unsupported
 from ..registry import implements
+from ..ufuncs.methods import casting_error
 from . import calculus
 from .advanced_index import getitem, setitem
 from .operands import BOOL, check_broadcast, filled, first_native, promoted, scalar, to_host, truth, unshared
@@ -56,8 +56,8 @@ def clip(
     for name, value in kwargs.items():
         if name in ("dtype", "casting"):
             options[name] = value
-        elif not (name == "where" and value is True):
-            raise Unsupported(f"the keyword {name} of clip is left to NumPy")
+        elif name != "where":  # which the dispatch applies when it writes out=; without that, the rest is undefined
+            raise TypeError(f"clip() got an unexpected keyword argument '{name}'")
     a = xp.asarray(a, like=first_native(xp, (low, high)))
     dtype = xp.dtype_of(a)
     if dtype.kind in "iu":
@@ -92,6 +92,8 @@ def round(xp: Any, a: Any, decimals: Any = 0) -> Native:
         return xp.prim.astype(xp.multiply(xp.rint(xp.true_divide(a, factor)), factor), xp.dtype_of(a))
     if decimals == 0:
         return xp.rint(a)
+    if kind == "bool":
+        raise casting_error(np.multiply if decimals > 0 else np.divide, dtypes.FLOAT64, dtypes.BOOL)
     factor = 10.0 ** abs(decimals)
     if decimals > 0:
         return xp.true_divide(xp.rint(xp.multiply(a, factor)), factor)
@@ -137,14 +139,14 @@ def nan_to_num(xp: Any, x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any =
 # -- complex ---------------------------------------------------------------------------------------------------------
 
 
-@implements(np.real, returns="array")
+@implements(np.real, mode="attribute", returns="array")
 def real(xp: Any, val: Any) -> Native:
     val = xp.asarray(val)
     complex_ = dtypes.category(xp.dtype_of(val)) == "complex"
     return xp.prim.real(val) if complex_ else unshared(xp, val)
 
 
-@implements(np.imag, returns="array")
+@implements(np.imag, mode="attribute", returns="array")
 def imag(xp: Any, val: Any) -> Native:
     val = xp.asarray(val)
     complex_ = dtypes.category(xp.dtype_of(val)) == "complex"
@@ -342,7 +344,7 @@ def apply_along_axis(xp: Any, func1d: Callable[..., Any], axis: Any, arr: Any, *
     return xp.prim.transpose(made, tuple(outer[:axis] + within + outer[axis:]))
 
 
-@implements(np.apply_over_axes, pure=False, returns="array")
+@implements(np.apply_over_axes, pure=False)
 def apply_over_axes(xp: Any, func: Callable[..., Any], a: Any, axes: Any) -> Native:
     value = xp.asarray(a)
     ndim = len(xp.shape_of(value))

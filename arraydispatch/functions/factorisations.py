@@ -9,9 +9,9 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from .. import dtypes
-from ..backends.base import Unsupported
 from ..registry import XP, implements
 from .contractions import conjugate
+from .operands import along
 
 # The classes of NumPy's named results have no public name.
 EigResult: Any = type(np.linalg.eig(np.eye(1)))
@@ -138,7 +138,9 @@ def qr(xp: XP, a: Any, mode: str = "reduced") -> Any:
     check_stacked(shape)
     a, to = computable(xp, a)
     if mode in ("raw", "economic"):
-        raise Unsupported(f"mode={mode!r} returns LAPACK's Householder reflectors, which the libraries do not give")
+        reflectors, scales = _householder(xp, a)
+        reflectors = xp.prim.astype(reflectors, to)
+        return reflectors if mode == "economic" else (swapped(xp, reflectors), xp.prim.astype(scales, to))
     m, n = shape[-2:]
     k = m if mode == "complete" else min(m, n)
     if 0 in shape:
@@ -146,6 +148,42 @@ def qr(xp: XP, a: Any, mode: str = "reduced") -> Any:
         return r if mode == "r" else QRResult(_identity_columns(xp, (*shape[:-1], k), to, a), r)
     q, r = xp.prim.qr(a, mode == "complete")
     return xp.prim.astype(r, to) if mode == "r" else QRResult(xp.prim.astype(q, to), xp.prim.astype(r, to))
+
+
+def _householder(xp: XP, a: Any) -> tuple[Any, Any]:
+    """LAPACK's ``geqrf``, which the libraries do not give: R with the reflectors below it, and their scales."""
+    prim, kind = xp.prim, xp.dtype_of(a).kind
+    *stack, m, n = xp.shape_of(a)
+    rows = prim.reshape(xp.asarray(np.arange(m), like=a), (m, 1))
+    last = len(stack) + 1
+    columns, scales = [], []
+    for k in range(n):
+        column = along(xp, a, last, k, k + 1)
+        if k >= min(m, n) or 0 in stack:
+            columns.append(column)
+            continue
+        below, here = xp.greater(rows, k), xp.equal(rows, k)
+        rest = prim.where(below, column, filled(xp, (), 0, xp.dtype_of(a), a))
+        size = xp.sum(xp.square(xp.absolute(rest)), axis=-2, keepdims=True)
+        head = along(xp, column, last - 1, k, k + 1)
+        real, squares = xp.real(head), xp.square(xp.absolute(head))
+        plain = xp.equal(size, 0) if kind == "f" else xp.logical_and(xp.equal(size, 0), xp.equal(xp.imag(head), 0))
+        norm = xp.copysign(xp.sqrt(xp.add(squares, size)), real)
+        beta = prim.where(plain, head, prim.astype(xp.negative(norm), xp.dtype_of(a)))
+        safe = prim.where(plain, filled(xp, (), 1, xp.dtype_of(a), a), beta)
+        tau = xp.true_divide(xp.subtract(safe, head), safe)
+        tau = prim.where(plain, filled(xp, (), 0, xp.dtype_of(a), a), tau)
+        pivot = prim.where(plain, filled(xp, (), 1, xp.dtype_of(a), a), xp.subtract(head, beta))
+        v = xp.add(xp.true_divide(rest, pivot), prim.astype(here, xp.dtype_of(a)))
+        a = xp.subtract(a, xp.multiply(xp.conjugate(tau), xp.multiply(v, prim.matmul(adjoint(xp, v), a))))
+        column = prim.where(below, v, along(xp, a, last, k, k + 1))
+        columns.append(prim.where(here, beta, column))
+        scales.append(prim.reshape(tau, (*stack, 1)))
+    empty = filled(xp, (*stack, 0 if 0 not in stack else min(m, n)), 0, xp.dtype_of(a), a)
+    return (
+        prim.concatenate(columns, last) if columns else a,
+        prim.concatenate(scales, last - 1) if scales else empty,
+    )
 
 
 def _identity_columns(xp: XP, shape: Shape, dtype: DType, like: Any) -> Any:

@@ -294,6 +294,8 @@ def _rolled(xp: XP, x: Any, axes: Any, sign: int) -> Any:
     x = given = xp.asarray(x)
     shape = xp.shape_of(x)
     if axes is None:
+        if not shape:
+            raise ValueError("not enough values to unpack (expected 2, got 0)")
         axes = range(len(shape))
     elif isinstance(axes, int | np.integer):
         axes = (axes,)

@@ -39,4 +39,3 @@ on_host(
 )
 on_host("structured arrays exist only on the host", rfn.recursive_fill_fields, writes=(1,))
 on_host("structured arrays exist only on the host", rfn.assign_fields_by_name, writes=(0,))
-on_host("how many roots there are, and whether they are complex, depends on values", np.roots)

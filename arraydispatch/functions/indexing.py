@@ -16,17 +16,20 @@ from numpy.lib.array_utils import normalize_axis_index
 from .. import dtypes
 from ..backends.base import Unsupported
 from ..registry import XP, implements
-from ..ufuncs.methods import Bound, casting_error
+from ..ufuncs.methods import Bound
 from .advanced_index import element_value, getitem, in_bounds, setitem
 from .operands import (
     BOOL,
     INTP,
+    along,
     arrays,
+    check_broadcast,
     counting,
     filled,
     first_native,
     flat,
     is_concrete,
+    lined,
     size_of,
     to_host,
     truth,
@@ -67,10 +70,7 @@ def positions(xp: Any, index: Any, n: int, mode: str, axis: int | None, like: Na
 def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Native:
     if not xp.is_array(a):
         a = xp.asarray(a, like=indices if xp.is_array(indices) else None)
-    if axis is None:
-        a, axis = flat(xp, a), 0
-    else:
-        axis = normalize_axis_index(operator.index(axis), len(xp.shape_of(a)))
+    a, axis = lined(xp, a, axis)
     shape = xp.shape_of(a)
     n = shape[axis]
     if not n:
@@ -123,9 +123,7 @@ def compress(xp: Any, condition: Any, a: Any, axis: Any = None) -> Native:
     condition = truth(xp, xp.asarray(condition, like=a))
     if len(xp.shape_of(condition)) != 1:
         raise ValueError("condition must be a 1-d array")
-    if axis is None:
-        a, axis = flat(xp, a), 0
-    axis = normalize_axis_index(operator.index(axis), len(xp.shape_of(a)))
+    a, axis = lined(xp, a, axis)
     rows = xp.prim.nonzero(condition)[0]
     n = xp.shape_of(a)[axis]
     if xp.shape_of(condition)[0] > n:
@@ -242,6 +240,10 @@ def place(xp: Any, arr: Native, mask: Any, vals: Any) -> Native:
     mask = truth(xp, xp.asarray(mask, like=arr))
     if size_of(xp, mask) != size_of(xp, arr):
         raise ValueError("place: mask and data must be the same size")
+    if xp.is_array(vals) or isinstance(vals, np.ndarray):  # a sequence is cast freely
+        have, to = xp.dtype_of(vals) if xp.is_array(vals) else vals.dtype, xp.dtype_of(arr)
+        if not np.can_cast(have, to, "safe"):
+            raise TypeError(f"Cannot cast array data from {have!r} to {to!r} according to the rule 'safe'")
     values = flat(xp, element_value(xp, vals, xp.dtype_of(arr), arr))
     n = xp.shape_of(values)[0]
     if not n:
@@ -344,7 +346,7 @@ def _radices(dims: tuple[int, ...], order: str) -> list[int]:
 def unravel_index(xp: Any, indices: Any, shape: Any, order: str = "C") -> tuple[Native, ...]:
     index = xp.asarray(indices)
     dims = (operator.index(shape),) if isinstance(shape, int | np.integer) else tuple(operator.index(n) for n in shape)
-    if xp.dtype_of(index).kind not in "iu":
+    if xp.dtype_of(index).kind not in "biu":
         raise TypeError("only int indices permitted")
     index = xp.prim.astype(index, INTP)
     size = math.prod(dims)
@@ -374,6 +376,8 @@ def ravel_multi_index(xp: Any, multi_index: Any, dims: Any, mode: Any = "raise",
         raise ValueError(
             f"parameter mode must be a sequence of length {len(dims)}" if modes else "clipmode not understood"
         )
+    if 0 in dims and all(0 not in xp.shape_of(index) for index in columns):
+        raise ValueError("cannot unravel if shape has zero entries (is empty).")
     total = None
     for index, n, how, radix in zip(columns, dims, modes, _radices(dims, order)):
         if xp.dtype_of(index).kind not in "iu":
@@ -398,6 +402,7 @@ def ravel_multi_index(xp: Any, multi_index: Any, dims: Any, mode: Any = "raise",
 
 _SCATTER: dict[np.ufunc, str] = {
     np.add: "add",
+    np.subtract: "add",
     np.multiply: "multiply",
     np.maximum: "maximum",
     np.minimum: "minimum",
@@ -405,26 +410,55 @@ _SCATTER: dict[np.ufunc, str] = {
 
 
 def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None) -> Native:
-    """The array that ``a`` is after ``ufunc.at(a, indices, b)``: repeated indices accumulate."""
+    """The array that ``a`` is after ``ufunc.at(a, indices, b)``: repeated indices accumulate, casts are unsafe."""
     prim, backend = xp.prim, xp.backend
     shape, dtype = xp.shape_of(a), xp.dtype_of(a)
     size = int(np.prod(shape))
     places = getitem(xp, prim.reshape(prim.iota(size, dtypes.INTP, backend.device_of(a)), shape), indices)
+    spread = xp.shape_of(places)
+    places = flat(xp, places)
+    line = prim.reshape(prim.copy(a) if backend.mutable else a, (size,))
     if ufunc.nin == 1:
-        value, how = Bound(ufunc, backend)(getitem(xp, a, indices)), "set"
-    else:
-        weak = isinstance(b, int | float | complex) and not isinstance(b, bool | np.generic)
-        operand = dtypes.operand_type(b) if weak else xp.dtype_of(b := xp.asarray(b, like=a))
-        loop = dtypes.loop_dtypes(ufunc, (dtype, operand))
-        value, joins = (filled(xp, (), dtypes.cast_scalar(b, loop[1]), loop[1], a) if weak else b), ufunc
-        if ufunc is np.subtract and dtype.kind not in "bu":
-            joins, value = np.add, xp.negative(value)
-        how = _SCATTER.get(joins, "")
-        if not np.can_cast(loop[-1], dtype, "same_kind"):
-            raise casting_error(ufunc, loop[-1], dtype)
-        if not how or loop[-1] != dtype:
-            raise Unsupported(f"{ufunc.__name__}.at accumulates repeated indices in a way no library offers")
-    value = prim.broadcast_to(prim.astype(value, dtype), xp.shape_of(places))
-    flat = prim.reshape(prim.copy(a) if backend.mutable else a, (size,))
-    new = prim.scatter(flat, (prim.reshape(places, (-1,)),), prim.reshape(value, (-1,)), how)
-    return prim.reshape(new, shape)
+        return prim.reshape(_in_rounds(xp, ufunc, line, places), shape)
+    b = xp.asarray(b, like=a)
+    loop = dtypes.loop_dtypes(ufunc, (dtype, xp.dtype_of(b)))
+    check_broadcast(xp, places if spread == xp.shape_of(places) else prim.reshape(places, spread), b)
+    value = flat(xp, prim.broadcast_to(b, spread))
+    how, to = _SCATTER.get(ufunc, ""), loop[-1]
+    wraps = dtype.kind in "iu" and to.kind in "iu" and how in ("add", "multiply")
+    ordered = how in ("maximum", "minimum") and to.kind == "c"  # libraries scatter no extrema of complex numbers
+    if not how or ordered or not (wraps or (dtype.kind == to.kind and dtype.kind in "fc") or to == dtype):
+        return prim.reshape(_in_rounds(xp, ufunc, line, places, value), shape)
+    if wraps:
+        to = dtype
+    value = prim.astype(value, to)
+    if ufunc is np.subtract:
+        value = xp.negative(value)
+    return prim.reshape(prim.astype(prim.scatter(prim.astype(line, to), (places,), value, how), dtype), shape)
+
+
+def _in_rounds(xp: XP, ufunc: np.ufunc, line: Native, places: Native, value: Native | None = None) -> Native:
+    """Apply a ufunc at places of which some repeat: all first visits at once, then all second ones, and so on."""
+    prim, dtype = xp.prim, xp.dtype_of(line)
+    n = xp.shape_of(places)[0]
+    call = Bound(ufunc, xp.backend)
+    if not is_concrete(xp, places):
+        raise Unsupported(f"how often an index repeats decides what {ufunc.__name__}.at does")
+    if not n:
+        empty = prim.take(line, places, 0)
+        call(empty) if value is None else call(empty, value)
+        return line
+    order = prim.argsort(places, 0)
+    ordered = prim.take(places, order, 0)
+    count = counting(xp, n, places)
+    begins = prim.concatenate(
+        [filled(xp, (1,), True, dtypes.BOOL, places), xp.not_equal(along(xp, ordered, 0, 1, n), along(xp, ordered, 0, 0, n - 1))], 0
+    )  # fmt: skip
+    visit = xp.subtract(count, xp.maximum.accumulate(xp.where(begins, count, 0)))
+    for round_ in range(int(to_host(xp, xp.max(visit))) + 1):
+        (now,) = prim.nonzero(xp.equal(visit, round_))
+        at = prim.take(ordered, now, 0)
+        operand = prim.take(line, at, 0)
+        made = call(operand) if value is None else call(operand, prim.take(value, prim.take(order, now, 0), 0))
+        line = prim.scatter(line, (at,), prim.astype(made, dtype), "set")
+    return line

@@ -255,7 +255,7 @@ def dsplit(xp: Any, ary: Any, indices_or_sections: Any) -> list[Native]:
     return split(xp, ary, indices_or_sections, 2)
 
 
-@implements(np.unstack, mode="view", returns="array")
+@implements(np.unstack, mode="view", returns="scalar")
 def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Native, ...]:
     x = xp.asarray(x)
     shape = xp.shape_of(x)

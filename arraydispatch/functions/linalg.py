@@ -335,11 +335,13 @@ def cond(xp: XP, x: Any, p: Any = None) -> Any:
         s = svd(xp, x, compute_uv=False)
         batch, k = xp.shape_of(s)[:-1], xp.shape_of(s)[-1]
         largest, smallest = (_column(xp, s, i, batch) for i in (0, k - 1))
-        r = xp.divide(smallest, largest) if p == -2 else xp.divide(largest, smallest)
+        with np.errstate(all="ignore"):
+            r = xp.divide(smallest, largest) if p == -2 else xp.divide(largest, smallest)
     else:
         check_square(shape)
         x, to = computable(xp, x)
-        r = xp.multiply(norm(xp, x, p, (-2, -1)), norm(xp, _inverse_or_nan(xp, x), p, (-2, -1)))
+        with np.errstate(all="ignore"):
+            r = xp.multiply(norm(xp, x, p, (-2, -1)), norm(xp, _inverse_or_nan(xp, x), p, (-2, -1)))
         r = xp.prim.astype(r, real_of(to))
     # 0/0 and the inverse of a singular matrix: infinite, unless the matrix itself holds NaN.
     mended = xp.logical_and(xp.isnan(r), xp.logical_not(xp.logical_or.reduce(xp.isnan(x), axis=(-2, -1))))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
 from ..registry import implements
-from .operands import BOOL, arrays, check_broadcast, filled, first_native, to_host
+from .operands import BOOL, arrays, check_broadcast, filled, first_native, is_concrete, to_host
 
 Native = Any
 NoValue: Any = np._NoValue
@@ -50,7 +51,12 @@ def isclose(xp: Any, a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equ
     if not (xp.is_array(x) or xp.is_array(y)):
         x = xp.asarray(x, like=like)
     check_broadcast(xp, x, y, rtol, atol)
-    close = xp.less_equal(xp.absolute(xp.subtract(x, y)), xp.add(atol, xp.multiply(rtol, xp.absolute(y))))
+    _check_tolerances(xp, atol, rtol)
+    # Python scalars among themselves stay Python scalars, which are weak.
+    size = xp.absolute(y) if xp.is_array(y) else abs(y)
+    relative = xp.multiply(rtol, size) if xp.is_array(rtol) or xp.is_array(size) else rtol * size
+    bound = xp.add(atol, relative) if xp.is_array(atol) or xp.is_array(relative) else atol + relative
+    close = xp.less_equal(xp.absolute(xp.subtract(x, y)), bound)
     if xp.is_array(y):
         close = xp.logical_and(close, xp.isfinite(y))
     elif not np.isfinite(y):
@@ -59,6 +65,23 @@ def isclose(xp: Any, a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equ
     if equal_nan:
         close = xp.logical_or(close, xp.logical_and(xp.isnan(x), xp.isnan(y)))
     return close
+
+
+def _check_tolerances(xp: Any, atol: Any, rtol: Any) -> None:
+    """NumPy's report of a tolerance that is not finite, as ``np.errstate`` wants it."""
+    for z in (atol, rtol):
+        if not np.isfinite(to_host(xp, z) if is_concrete(xp, z) else 0.0).all():
+            break
+    else:
+        return
+    said = f"One of rtol or atol is not valid, atol: {atol}, rtol: {rtol}"
+    wanted = np.geterr()["invalid"]
+    if wanted == "warn":
+        warnings.warn(said, RuntimeWarning, stacklevel=2)
+    elif wanted == "raise":
+        raise FloatingPointError(said)
+    elif wanted == "print":
+        print(said)
 
 
 def _all_true(xp: Any, a: Native) -> bool:

@@ -16,7 +16,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from .. import dtypes
 from ..registry import implements
 from . import joining
-from .operands import BOOL, along, arrays, counting, filled, flat, moved, size_of, to_host, truth, unshared
+from .operands import BOOL, along, arrays, counting, filled, flat, lined, moved, size_of, to_host, truth, unshared
 
 __all__ = ["joining"]
 
@@ -32,7 +32,7 @@ def _ghost(shape: Shape) -> np.ndarray[Any, Any]:
 # -- copies ----------------------------------------------------------------------------------------------------------
 
 
-@implements(np.copy, kind="native", returns="array")
+@implements(np.copy, kind="native", mode="like", returns="array")
 def copy(xp: Any, a: Any, order: str = "K", subok: bool = False) -> Native:
     return xp.prim.copy(xp.asarray(a))
 
@@ -71,7 +71,8 @@ def copyto(xp: Any, dst: Native, src: Any, casting: Any = "same_kind", where: An
     value = xp.prim.broadcast_to(xp.prim.reshape(value, value_shape), shape)
     if where is True:
         return value
-    mask = xp.asarray(where, like=dst)
+    plain = not xp.is_array(where) and not isinstance(where, np.ndarray)
+    mask = xp.asarray(where, BOOL if plain else None, like=dst)
     if xp.dtype_of(mask) != BOOL:
         raise TypeError(f"Cannot cast array data from {xp.dtype_of(mask)!r} to {BOOL!r} according to the rule 'safe'")
     if np.broadcast_shapes(xp.shape_of(mask), shape) != shape:
@@ -119,7 +120,7 @@ def _is_fortran(xp: Any, a: Native) -> bool:
 
 @implements(np.ravel, mode="view", returns="array")
 def ravel(xp: Any, a: Any, order: str = "C") -> Native:
-    a = xp.asarray(a)
+    a, order = xp.asarray(a), order.upper()
     if order in ("A", "F"):
         fortran = order == "F" or _is_fortran(xp, a)
         return flat(xp, _reversed(xp, a) if fortran else a)
@@ -298,6 +299,8 @@ def roll(xp: Any, a: Any, shift: Any, axis: Any = None) -> Native:
         return xp.prim.reshape(roll(xp, flat(xp, a), shift, 0), shape)
     axes = normalize_axis_tuple(axis, len(shape), allow_duplicate=True)
     pairs = np.broadcast(to_host(xp, shift), axes)
+    if not axes and not pairs.size:
+        raise ValueError("not enough values to unpack (expected 2, got 0)")
     if pairs.ndim > 1:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
     shifts: dict[int, int] = {}
@@ -344,10 +347,8 @@ def _repeated(xp: Any, a: Native, apart: list[int], wide: list[int], final: Shap
 @implements(np.repeat, pure=False, returns="array")
 def repeat(xp: Any, a: Any, repeats: Any, axis: Any = None) -> Native:
     a = xp.asarray(a)
-    if axis is None:
-        a, axis = flat(xp, a), 0
+    a, axis = lined(xp, a, axis)
     shape = xp.shape_of(a)
-    axis = normalize_axis_index(axis, len(shape))
     n = shape[axis]
     counts = to_host(xp, repeats)
     if counts.size == 1 and counts.dtype.kind in "iub" and counts.ndim <= 1:
@@ -378,17 +379,20 @@ def resize(xp: Any, a: Any, new_shape: Any) -> Native:
     return xp.prim.reshape(along(xp, tile(xp, a, -(-size // have)), 0, 0, size), to)
 
 
-@implements(np.trim_zeros, pure=False, returns="array")
+@implements(np.trim_zeros, pure=False, mode="view", returns="array")
 def trim_zeros(xp: Any, filt: Any, trim: str = "fb", axis: Any = None) -> Native:
     a = xp.asarray(filt)
+    return unshared(xp, xp.prim.slice(a, trimmed(xp, a, trim, axis)))
+
+
+def trimmed(xp: Any, a: Native, trim: str = "fb", axis: Any = None) -> tuple[slice, ...]:
+    """The key of what ``trim_zeros`` leaves."""
     trim = trim.lower()
     if trim not in {"fb", "bf", "f", "b"}:
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     shape = xp.shape_of(a)
     axes = tuple(range(len(shape))) if axis is None else normalize_axis_tuple(axis, len(shape), "axis")
-    if not axes:
-        return unshared(xp, a)
-    used = to_host(xp, truth(xp, a))
+    used = to_host(xp, truth(xp, a)) if axes else None
     key = []
     for i, n in enumerate(shape):
         start, stop = 0, n
@@ -399,7 +403,7 @@ def trim_zeros(xp: Any, filt: Any, trim: str = "fb", axis: Any = None) -> Native
                 where = np.flatnonzero(used.any(axis=tuple(j for j in range(len(shape)) if j != i)))
                 start, stop = (int(where[0]) if "f" in trim else 0), (int(where[-1]) + 1 if "b" in trim else n)
         key.append(slice(start, stop, 1))
-    return unshared(xp, xp.prim.slice(a, tuple(key)))
+    return tuple(key)
 
 
 # -- diagonals and triangles -----------------------------------------------------------------------------------------

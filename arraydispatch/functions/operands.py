@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from typing import Any
 
@@ -81,6 +82,14 @@ def to_host(xp: Any, x: Any) -> np.ndarray[Any, Any]:
 def axis_of(axis: Any, ndim: int) -> int:
     """A normalised axis; AxisError as NumPy raises it."""
     return normalize_axis_index(axis, ndim)
+
+
+def lined(xp: Any, a: Native, axis: Any) -> tuple[Native, int]:
+    """The array and axis that an axis of None or, in NumPy's older C functions, of a 0-d array stands for."""
+    if axis is None:
+        return flat(xp, a), 0
+    shape = xp.shape_of(a)
+    return a if shape else flat(xp, a), normalize_axis_index(operator.index(axis), max(len(shape), 1))
 
 
 def along(xp: Any, a: Native, axis: int, start: int, stop: int, step: int = 1) -> Native:

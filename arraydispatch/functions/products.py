@@ -150,9 +150,10 @@ def kron(xp: XP, a: Any, b: Any) -> Any:
         return xp.multiply(a, b)
     nd = max(len(left), len(right))
     left, right = (1,) * (nd - len(left)) + left, (1,) * (nd - len(right)) + right
-    first = xp.prim.reshape(a, tuple(n for k in left for n in (k, 1)))
-    second = xp.prim.reshape(b, tuple(n for k in right for n in (1, k)))
-    return xp.prim.reshape(xp.multiply(first, second), tuple(n * m for n, m in zip(left, right)))
+    # As a matrix of all products: libraries broadcast few axes, and transpose more of them.
+    products = xp.prim.reshape(xp.outer(a, b), left + right)
+    paired = xp.prim.transpose(products, tuple(i for k in range(nd) for i in (k, nd + k)))
+    return xp.prim.reshape(paired, tuple(n * m for n, m in zip(left, right)))
 
 
 @implements(np.tensordot, returns="array")
@@ -173,6 +174,8 @@ def tensordot(xp: XP, a: Any, b: Any, axes: Any = 2) -> Any:
     left, right = xp.shape_of(a), xp.shape_of(b)
     if len(axes_a) != len(axes_b) or any(left[i] != right[j] for i, j in zip(axes_a, axes_b)):
         raise ValueError("shape-mismatch for sum")
+    if len({i % len(left) for i in axes_a}) < len(axes_a) or len({j % len(right) for j in axes_b}) < len(axes_b):
+        raise ValueError("axes don't match array")
     axes_a = tuple(i % len(left) for i in axes_a)
     axes_b = tuple(j % len(right) for j in axes_b)
     keep_a = tuple(i for i in range(len(left)) if i not in axes_a)
@@ -328,7 +331,7 @@ def _arranged(
     if not isinstance(axes, list):
         raise TypeError("axes should be a list.")
     # An output without core axes may be left out only if the signature itself gives it none.
-    entries = [*axes, ()] if len(axes) == 2 and ufunc is np.vecdot else axes
+    entries = [*axes, (-1,) * cores[2]] if len(axes) == 2 and ufunc is np.vecdot else axes
     if len(entries) != 3:
         raise ValueError(
             "axes should be a list with an entry for all 3 inputs and outputs; "

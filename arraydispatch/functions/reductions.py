@@ -96,7 +96,7 @@ def _whole(xp: XP, ufunc: Any, a: Any, widen: bool) -> Native | None:
     if not backend.is_native(a):
         return None
     shape = backend.shape_of(a)
-    if 0 in shape:
+    if 0 in shape or (not widen and backend.dtype_of(a).kind == "c"):  # extrema of complex numbers
         return None
     if widen:
         dtype = backend.dtype_of(a)

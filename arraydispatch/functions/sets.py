@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from .. import dtypes
 from ..registry import implements
 from .joining import concatenate
-from .operands import BOOL, INTP, along, arrays, counting, filled, flat, moved, unshared
+from .operands import BOOL, INTP, along, arrays, counting, filled, flat, is_concrete, moved, to_host, unshared
 
 Native = Any
 
@@ -157,6 +157,8 @@ def isin(
     n = xp.shape_of(tests)[0]
     if not n or 0 in shape:
         return filled(xp, shape, bool(invert), BOOL, element)
+    if kind == "table":
+        _check_table(xp, tests, have[1])
     to = dtypes.promote(*have)
     if n <= _FEW or dtypes.category(to) == "complex":
         wide = xp.prim.reshape(element, (*shape, 1))
@@ -169,6 +171,17 @@ def isin(
         at = xp.minimum(xp.prim.searchsorted(ordered, line, "left"), n - 1)
         found = xp.prim.reshape(xp.equal(xp.prim.take(ordered, at, 0), line), shape)
     return xp.logical_not(found) if invert else found
+
+
+def _check_table(xp: Any, tests: Native, dtype: np.dtype[Any]) -> None:
+    """NumPy's own limit of its table, which ours does not have."""
+    if is_concrete(xp, tests) and dtype != BOOL:
+        host = to_host(xp, tests)
+        if int(host.max()) - int(host.min()) > np.iinfo(dtype).max:
+            raise RuntimeError(
+                "You have specified kind='table', but the range of values in `ar2` or `ar1` exceed the maximum integer "
+                "of the datatype. Please set `kind` to None or 'sort'."
+            )
 
 
 @implements(np.intersect1d, pure=False, returns="array")

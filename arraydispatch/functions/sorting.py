@@ -22,6 +22,7 @@ from .operands import (
     flat,
     is_concrete,
     scalar,
+    size_of,
     to_host,
     truth,
 )
@@ -68,11 +69,12 @@ def argsort(xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None
     return xp.prim.argsort(a, axis)
 
 
-def _check_kth(xp: Any, kth: Any, n: int) -> None:
+def _check_kth(xp: Any, kth: Any, shape: tuple[int, ...], axis: int) -> None:
+    n = shape[axis]
     for k in to_host(xp, kth).reshape(-1):
         if not isinstance(k, np.integer):
             raise TypeError("Partition index must be integer")
-        if not -n <= k < n:
+        if not -n <= k < n and 0 not in shape:
             raise ValueError(f"kth(={k}) out of bounds ({n})")
 
 
@@ -87,7 +89,7 @@ def _check_partition_kind(kind: Any, order: Any) -> None:
 def partition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Native:
     a, axis = _sortable(xp, xp.asarray(a), axis)
     _check_partition_kind(kind, order)
-    _check_kth(xp, kth, xp.shape_of(a)[axis])
+    _check_kth(xp, kth, xp.shape_of(a), axis)
     return xp.prim.sort(a, axis)  # sorted is partitioned at every kth
 
 
@@ -98,7 +100,7 @@ def argpartition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introse
         axis = None
     a, axis = _sortable(xp, a, axis)
     _check_partition_kind(kind, order)
-    _check_kth(xp, kth, xp.shape_of(a)[axis])
+    _check_kth(xp, kth, xp.shape_of(a), axis)
     return xp.prim.argsort(a, axis)
 
 
@@ -167,7 +169,32 @@ def searchsorted(xp: Any, a: Any, v: Any, side: str = "left", sorter: Any = None
         to = np.dtype(np.uint8)
     if not shape[0] or 0 in xp.shape_of(v):
         return filled(xp, xp.shape_of(v), 0, INTP, a)
-    return xp.prim.searchsorted(xp.prim.astype(a, to), xp.prim.astype(v, to), side)
+    a, v = xp.prim.astype(a, to), xp.prim.astype(v, to)
+    try:
+        return xp.prim.searchsorted(a, v, side)
+    except Unsupported:
+        if to.kind != "c":
+            raise
+        n, line = shape[0], flat(xp, v)
+        ranks = _ranks(xp, xp.prim.concatenate([a, line], 0))
+        found = xp.prim.searchsorted(along(xp, ranks, 0, 0, n), along(xp, ranks, 0, n, n + size_of(xp, v)), side)
+        return xp.prim.reshape(found, xp.shape_of(v))
+
+
+def _ranks(xp: Any, a: Native) -> Native:
+    """Integers in the order of a line of complex numbers, equal for equal ones, where the library only sorts them."""
+    n = xp.shape_of(a)[0]
+    order = xp.prim.argsort(a, 0)
+    ordered = xp.prim.take(a, order, 0)
+    nan = xp.isnan(ordered)
+    ordered = xp.prim.where(nan, filled(xp, (), 0, xp.dtype_of(a), a), ordered)
+    rises = [
+        xp.not_equal(along(xp, part, 0, 1, n), along(xp, part, 0, 0, n - 1))
+        for part in (ordered, xp.prim.astype(xp.isnan(xp.prim.real(xp.prim.take(a, order, 0))), INTP), nan)
+    ]
+    steps = xp.prim.astype(xp.logical_or(xp.logical_or(rises[0], rises[1]), rises[2]), INTP)
+    ranks = xp.prim.concatenate([filled(xp, (1,), 0, INTP, a), xp.cumsum(steps)], 0)
+    return xp.prim.take(ranks, xp.prim.argsort(order, 0), 0)
 
 
 # -- extremes --------------------------------------------------------------------------------------------------------

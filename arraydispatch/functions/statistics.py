@@ -15,7 +15,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from .. import dtypes
 from ..backends.base import Native
 from ..registry import XP, implements
-from .averages import average, checked_weights, mean, nanmean, warn_if
+from .averages import average, checked_weights, mean, nanmean, warn_each, warn_if
 from .quantile_methods import Method, method_named
 from .reductions import NoValue, known_any, native_of, reduced, warn
 
@@ -118,7 +118,8 @@ def nanmedian(xp: XP, a: Any, axis: Any = None, overwrite_input: Any = False, ke
     wide = dtypes.widen_half(given)
     left = xp.prim.astype(xp.prim.take_along_axis(lanes, low, axis), wide)
     right = xp.prim.astype(xp.prim.take_along_axis(lanes, high, axis), wide)
-    middle = xp.prim.where(xp.equal(low, high), left, xp.true_divide(xp.add(left, right), 2.0))
+    with np.errstate(invalid="ignore"):  # the sum of two NaNs of float16
+        middle = xp.prim.where(xp.equal(low, high), left, xp.true_divide(xp.add(left, right), 2.0))
     return xp.prim.reshape(xp.prim.astype(middle, given), shape)
 
 
@@ -127,7 +128,7 @@ def _without_nans(xp: XP, lanes: Native) -> tuple[Native, Native]:
     lanes = _sorted(xp, lanes)
     real = xp.logical_not(xp.isnan(lanes))
     count = xp.add.reduce(real, axis=-1, dtype=dtypes.INTP, keepdims=True)
-    warn_if(xp, xp.equal(count, 0), "All-NaN slice encountered")
+    warn_each(xp, xp.equal(count, 0), "All-NaN slice encountered")
     return lanes, count
 
 
@@ -306,7 +307,7 @@ def _weighted(xp: XP, lanes: Native, weights: Native, q: Any, skip_nans: bool) -
         nans = xp.isnan(lanes)
         count = xp.add.reduce(xp.logical_not(nans), axis=-1, dtype=dtypes.INTP, keepdims=True)
         lost = xp.equal(count, 0)
-        warn_if(xp, lost, "All-NaN slice encountered")
+        warn_each(xp, lost, "All-NaN slice encountered")
         weights = prim.where(nans, prim.full((), 0.0, dtypes.FLOAT64, xp.backend.device_of(lanes)), weights)
         last = xp.maximum(xp.subtract(count, 1), 0)
     cdf = xp.add.accumulate(weights, axis=axis)
@@ -314,7 +315,8 @@ def _weighted(xp: XP, lanes: Native, weights: Native, q: Any, skip_nans: bool) -
     undefined = xp.logical_not(xp.logical_and(xp.isfinite(total), xp.not_equal(total, 0)))
     if known_any(xp, undefined if lost is None else xp.logical_and(undefined, xp.logical_not(lost))):
         raise ValueError("Weights included NaN, inf or were all zero.")
-    cdf = xp.true_divide(cdf, total)
+    with np.errstate(invalid="ignore"):  # 0/0 of a lane without any weight
+        cdf = xp.true_divide(cdf, total)
     kind = q.dtype if isinstance(q, np.ndarray) else xp.dtype_of(q)
     if kind.kind == "f":
         cdf = prim.astype(cdf, kind)

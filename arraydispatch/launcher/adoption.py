@@ -22,7 +22,7 @@ import numpy as np
 
 import arraydispatch as ad
 
-from .. import conversion, dtypes, events, settings
+from .. import conversion, dtypes, events, settings, views
 from .userfiles import UserFiles
 
 __all__ = [
@@ -94,7 +94,8 @@ def adopt(x: np.ndarray[Any, Any]) -> Any:
     """An ``Array`` of an ndarray that came from a library; it is a copy, because its owner may go on to write to it."""
     if state.observer is not None:
         state.observer(x)
-    return ad.asarray(x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("=")))
+    native = x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
+    return ad.asarray(native, backend=conversion.home(settings.current_backend(), x.size, native.dtype), copy=True)
 
 
 def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
@@ -103,14 +104,15 @@ def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
     if not movable(host):
         left(what, f"dtype {host.dtype} exists only on the host")
         return host
-    wanted = dtypes.apply_precision(host.dtype, settings.current_precision())
+    wanted = conversion.precise(host.dtype)
     if not backend.holds(wanted):
         left(what, f"dtype {wanted} exists only on the host")
         return host
+    backend = conversion.home(backend, host.size, wanted)
     device = conversion.default_device(backend)
     # Nobody else has the memory, unless the array is a view of something.
     fresh = host.astype(wanted, copy=host.base is not None)
-    return ad.Array(conversion.upload(backend, fresh, device, what, copy=False), backend.kind(wanted))
+    return views.wrapper(conversion.upload(backend, fresh, device, what, copy=False), backend.kind(wanted))
 
 
 def move(result: Any, what: str) -> Any:
@@ -202,7 +204,8 @@ class Stand:
         return getattr(self.real, name)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return self if instance is None else MethodType(self, instance)
+        # As a class attribute, what is written in Python binds as a method; NumPy's C functions and ufuncs do not.
+        return MethodType(self, instance) if instance is not None and hasattr(type(self.real), "__get__") else self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the NumPy function by this class's rule."""
@@ -353,9 +356,6 @@ class Ufunc(Function):
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         return np.ufunc
-
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return self  # ufuncs, unlike functions, do not bind as methods
 
     def _written(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if len(args) > self._out_at:

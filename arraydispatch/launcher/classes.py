@@ -4,19 +4,57 @@ from __future__ import annotations
 
 import abc
 import copyreg
+import functools
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 import arraydispatch as ad
 
+from .. import creation, views
+from ..backends import loader
+from ..backends.base import Kind
 from .adoption import adopt, holds_array, left, movable, move, restore, state, to_host
 
 __all__ = ["CLASSES", "FUNCTIONS", "index_object"]
 
 _real = np.ndarray
+
+
+_OF_THE_CLASS: dict[str, tuple[int, Callable[..., Any]]] = {
+    "__getitem__": (1, lambda item: _real[item]),
+    "__repr__": (0, lambda: repr(_real)),
+    "__str__": (0, lambda: str(_real)),
+}
+"""What Python calls on the class itself by the name of a method: number of arguments, answer."""
+
+
+class _Unbound:
+    """``np.ndarray.sum`` and the like, called with either kind of array."""
+
+    def __init__(self, name: str, ours: Any) -> None:
+        functools.update_wrapper(self, getattr(_real, name), assigned=("__name__", "__qualname__", "__doc__"), updated=())
+        self._ours = ours
+        self._numpys = _view if name == "view" else getattr(_real, name)
+        self._of_the_class = _OF_THE_CLASS.get(name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._of_the_class is not None and len(args) == self._of_the_class[0]:
+            return self._of_the_class[1](*args)
+        if isinstance(args[0] if args else None, ad.Array):
+            return self._ours(*args, **kwargs)
+        return self._numpys(*args, **kwargs)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+
+def _unbound(name: str) -> property:
+    """What ``np.ndarray.<name>`` is; arrays themselves never look here, but among their own methods."""
+    return property(lambda cls: _Unbound(name, vars(ad.Array).get(name) or getattr(_real, name)))
 
 
 class _NdarrayType(abc.ABCMeta):
@@ -31,14 +69,20 @@ class _NdarrayType(abc.ABCMeta):
         # A user's subclass: a true ndarray subclass, which computes on the host as NumPy does.
         bases = tuple(_real if isinstance(base, _NdarrayType) else base for base in bases)
         left(f"class {name}(np.ndarray)", "a subclass of ndarray computes on the host")
-        return types.new_class(name, bases, kwargs, lambda body: body.update(namespace))
+        namespace.setdefault("view", _view)
+        made = types.new_class(name, bases, kwargs, lambda body: body.update(namespace))
+        return made
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> None:
         super().__init__(name, bases, namespace)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > 1 and isinstance(args[1], Kind):  # a library that rebuilds an array from its parts
+            return make(*args, **kwargs)
         names = ("shape", "dtype", "buffer", "offset", "strides", "order")
         given = {**dict(zip(names, args)), **kwargs}
+        if isinstance(given.get("buffer"), ad.Array):
+            return _window(given)
         made = _real(*args, **kwargs)
         if given.get("buffer") is not None:
             left("numpy.ndarray", "it is a window on someone else's buffer")
@@ -51,12 +95,26 @@ class _NdarrayType(abc.ABCMeta):
     def __subclasscheck__(cls, subclass: type) -> bool:
         return issubclass(subclass, (_real, ad.Array))
 
-    # ``type(x) == np.ndarray`` and ``{np.ndarray: …}[type(x)]`` hold for an Array too.
+    # To a user, ``type(x) == np.ndarray`` holds for NumPy's own arrays too; to a library, which would hand an Array on to
+    # C code then, the classes differ, as they do in the tables of both.
     def __eq__(cls, other: object) -> bool:
-        return other is cls or other is ad.Array or other is _real
+        return other is cls or (other is _real and state.asked_by_user(1))
 
     def __hash__(cls) -> int:
-        return hash(ad.Array)
+        return type.__hash__(cls)
+
+
+_KEPT = frozenset(
+    "__class__ __class_getitem__ __new__ __init__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ __or__ __ror__"
+    " __bool__ __len__ __iter__ __contains__ __call__ __dir__ __getattribute__ __setattr__ __delattr__ __init_subclass__"
+    " __subclasshook__ __sizeof__ __format__ __reduce_ex__ __array_ufunc__ __array_function__ __array_namespace__"
+    " __dlpack__ __dlpack_device__ __copy__ __deepcopy__".split()
+)
+"""Attributes of ``np.ndarray`` that Python or NumPy look up on the class itself, for its own sake."""
+
+for _name in dir(_real):
+    if _name not in _KEPT and callable(getattr(_real, _name)):
+        setattr(_NdarrayType, _name, _unbound(_name))
 
 
 def _is_scalar(instance: Any) -> bool:
@@ -64,15 +122,28 @@ def _is_scalar(instance: Any) -> bool:
     return scalar is not None and isinstance(instance, scalar)
 
 
-class ndarray(_real, metaclass=_NdarrayType):
-    # A true subclass, though none is ever made by hand, so that C code accepts it: ``x.view(np.ndarray)`` inside a
-    # user's subclass, ``np.ndarray.__new__(cls, shape)``. Its buffer is real, so TRAPS' stale buffers cannot occur.
+def _view(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """``ndarray.view``, where ``np.ndarray`` as a user file knows it means NumPy's own class."""
+    args = tuple(_real if value is ndarray else value for value in args)
+    kwargs = {key: _real if value is ndarray else value for key, value in kwargs.items()}
+    return _real.view(self, *args, **kwargs)
+
+
+class ndarray(ad.Array, metaclass=_NdarrayType):
+    # The very type of every array made while a launcher runs, so that ``type(x) is np.ndarray`` holds.
     __slots__ = ()
     __module__ = "numpy"
     __doc__ = _real.__doc__
 
-    def __class_getitem__(cls, item: Any) -> Any:
-        return _real[item]
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """As ``np.ndarray.__new__``, which a user's subclass calls with itself."""
+        return _real.__new__(cls, *args, **kwargs)
+
+
+make = views.maker(ndarray)
+"""What makes every array while a launcher runs (:data:`arraydispatch.views.wrapper`)."""
+
+loader.set_wrapper(ad.Array)  # libraries learn of the subclass
 
 
 def _reduce_class(cls: type) -> Any:
@@ -214,7 +285,7 @@ CLASSES: dict[str, type] = {
 
 
 class _IndexObject:
-    """``np.mgrid`` and its like: what NumPy makes on the host is moved."""
+    """``np.r_`` and its like: what NumPy makes on the host is moved."""
 
     def __init__(self, real: Any, name: str) -> None:
         self._real = real
@@ -228,6 +299,13 @@ class _IndexObject:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, tuple(self._name.split("."))
+
+
+class _Grid(_IndexObject):
+    """``np.mgrid`` and ``np.ogrid``."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return creation.grid(key, self._real.sparse)
 
 
 class _Joiner(_IndexObject):
@@ -278,7 +356,7 @@ class _Joiner(_IndexObject):
 
 def index_object(real: Any, name: str) -> Any:
     """The facade's object of that name."""
-    return _Joiner(real, name) if name in ("r_", "c_") else _IndexObject(real, name)
+    return _Joiner(real, name) if name in ("r_", "c_") else _Grid(real, name)
 
 
 # -- functions with a rule of their own --------------------------------------------------------------------------------
@@ -326,11 +404,34 @@ def from_dlpack(x: Any, /, **kwargs: Any) -> Any:
 
 
 def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
-    """``as_strided``: of an ``Array``, the values alone, read-only: the memory is not NumPy's to stride."""
+    """``as_strided``: of an ``Array``, a view, as long as it stays inside; read-only where elements lie on each other."""
     if not isinstance(x, ad.Array):
         return np.lib.stride_tricks.as_strided(x, *args, **kwargs)
-    left("numpy.lib.stride_tricks.as_strided", "it strides over host memory")
-    return np.lib.stride_tricks.as_strided(ad.to_numpy(x), *args, **{**kwargs, "writeable": False})
+    seen = np.lib.stride_tricks.as_strided(views.ghost(x), *args, **kwargs)
+    first, last = byte_bounds(views.ghost(views.owner(x)))
+    begin, end = byte_bounds(seen)
+    if seen.size and not first <= begin <= end <= last:
+        left("numpy.lib.stride_tricks.as_strided", "it strides beyond the array, over host memory")
+        return np.lib.stride_tricks.as_strided(ad.to_numpy(x), *args, **{**kwargs, "writeable": False})
+    if not x._kind.backend.native_is_ndarray and _overlaps(seen):
+        seen.flags.writeable = False
+    return views.derive(x, seen)
+
+
+def _window(given: dict[str, Any]) -> Any:
+    """``np.ndarray(shape, dtype, buffer=x)`` of an ``Array``: a view of it."""
+    array = given.pop("buffer")
+    return views.derive(array, _real(**{"dtype": float, **given}, buffer=views.ghost(array)))
+
+
+def _overlaps(g: np.ndarray[Any, Any]) -> bool:
+    """Whether elements may share memory with each other."""
+    reach = g.itemsize
+    for stride, n in sorted((abs(stride), n) for stride, n in zip(g.strides, g.shape) if n > 1):
+        if stride < reach:
+            return True
+        reach += stride * (n - 1)
+    return False
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:

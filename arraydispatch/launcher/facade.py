@@ -31,7 +31,6 @@ _FUNCTIONS: list[tuple[frozenset[str], type[adoption.Stand]]] = [
     (tables.SEQUENCES, adoption.Sequences),
     (tables.OUTPUT, adoption.Output),
 ]
-_INDEX_OBJECTS = frozenset({"c_", "mgrid", "ogrid", "r_"})
 
 
 def _stands_for(real: Any, module: str, name: str) -> Any:
@@ -48,7 +47,7 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
         return adoption.Special(real, getattr(creation, name), module, name)
     if name in classes.FUNCTIONS:
         return adoption.Special(real, classes.FUNCTIONS[name], module, name)
-    if name in _INDEX_OBJECTS:
+    if name in tables.INDEX_OBJECTS:
         return classes.index_object(real, name)
     for names, stand in _FUNCTIONS:
         if name in names:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
+from .. import views
+from . import processes
 from .userfiles import UserFiles
 
 __all__ = [
@@ -185,17 +187,26 @@ def include_root(name: str) -> str:
 @contextmanager
 def accelerated(users: UserFiles, observer: Any = None) -> Iterator[None]:
     """The facade in place for user files, for as long as the block runs."""
-    from . import adoption, facade, hook
+    from . import adoption, facade, hook, warned
 
     importer = hook.ImportHook(users, facade.substitute)
-    before = adoption.state.users, adoption.state.observer
-    adoption.state.users, adoption.state.observer = users, observer
+    before = adoption.state.users, adoption.state.observer, views.wrapper
     importer.install()
+    begin(users, observer)
     try:
-        yield
+        with warned.at_user_lines():
+            yield
     finally:
         importer.remove()
-        adoption.state.users, adoption.state.observer = before
+        adoption.state.users, adoption.state.observer, views.wrapper = before
+
+
+def begin(users: UserFiles, observer: Any = None) -> None:
+    """From now on, arrays are what user files know as ``np.ndarray``, and those of libraries are adopted."""
+    from . import adoption, classes
+
+    adoption.state.users, adoption.state.observer = users, observer
+    views.wrapper = classes.make
 
 
 def _main_module(program: Program) -> ModuleType:
@@ -219,7 +230,8 @@ def run(program: Program, arguments: list[str], users: UserFiles) -> int:
     sys.argv[:] = [program.argv0, *arguments]
     # A real module: what the script defines pickles by reference, and a spawned child finds the script by its file.
     sys.modules["__main__"] = module
-    return exit_code(lambda: _execute(program, vars(module)))
+    processes.exit_code = exit_code(lambda: _execute(program, vars(module)))
+    return processes.exit_code
 
 
 def _execute(program: Program, namespace: dict[str, Any]) -> None:

@@ -26,16 +26,17 @@ SUBMODULES: frozenset[str] = frozenset(
 nature and take an ``Array`` through ``__array__``. ``testing`` looks at types, so its assertions get host arrays."""
 
 CREATION: frozenset[str] = frozenset(
-    "arange array asanyarray asarray ascontiguousarray asfortranarray empty eye fromfunction full geomspace identity"
-    " indices linspace logspace meshgrid ones tri zeros".split()
+    "arange array asanyarray asarray ascontiguousarray asfortranarray bartlett blackman diag_indices empty eye fftfreq"
+    " fromfunction full geomspace hamming hanning identity indices kaiser linspace logspace mask_indices meshgrid ones"
+    " rfftfreq tri tril_indices triu_indices zeros".split()
 )
 """Made on the backend by :mod:`arraydispatch.creation`."""
 
-HOST_MADE: frozenset[str] = frozenset(
-    "bartlett blackman diag_indices fftfreq fromfile fromiter fromregex fromstring"
-    " genfromtxt hamming hanning kaiser loadtxt mask_indices rfftfreq tril_indices triu_indices".split()
-)
+HOST_MADE: frozenset[str] = frozenset("fromfile fromiter fromregex fromstring genfromtxt loadtxt".split())
 """Made by NumPy on the host, then moved."""
+
+INDEX_OBJECTS: frozenset[str] = frozenset({"c_", "mgrid", "ogrid", "r_"})
+"""Objects that make arrays when they are indexed."""
 
 VIEWS: frozenset[str] = frozenset(
     "array_split atleast_1d atleast_2d atleast_3d broadcast_to diag diagonal dsplit expand_dims flip fliplr flipud"

@@ -53,6 +53,11 @@ class UserFiles:
         self._roots = (*self._roots, os.path.realpath(root))
         self._known.clear()
 
+    @property
+    def roots(self) -> list[str]:
+        """The folders and files of user code."""
+        return list(self._roots)
+
     def is_installed(self, file: str) -> bool:
         """Whether a file belongs to the interpreter, this package or an environment's packages."""
         path = os.path.realpath(file)

@@ -34,7 +34,7 @@ Body = Callable[..., Any]
 B = TypeVar("B", bound=Body)
 
 Returns = Literal["array", "scalar", "any"]
-Mode = Literal["function", "view", "update", "meta"]
+Mode = Literal["function", "like", "view", "attribute", "update", "meta"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,9 @@ class Spec:
         Whether the shapes and dtypes of the result follow from those of the arguments and from static arguments.
     returns : {"scalar", "array", "any"}
         Whether a 0-d result is a scalar, as NumPy has it for this function; "any": it is not an array.
-    mode : {"function", "view", "update", "meta"}
-        ``view``: NumPy may return a view, so the ghosts decide. ``update``: the body returns the new value of its first
+    mode : {"function", "like", "view", "attribute", "update", "meta"}
+        ``like``: the result has the memory order of the first argument, or as ``order=`` says.
+        ``view``: NumPy may return a view, so the ghosts decide. ``attribute``: the argument's own, of the same name. ``update``: the body returns the new value of its first
         argument, which is written in place. ``meta``: answered from shapes and dtypes alone.
     min_bits : int
         Compute at no fewer bits than this when a precision policy narrows floats (32 for linear algebra and FFT).
@@ -202,6 +203,8 @@ class XP:
     def _stacked(self, xs: Any, dtype: np.dtype[Any] | None) -> Any:
         like = next(y for y in xs if self.backend.is_native(y))
         rows = [self.asarray(y, like=like) for y in xs]
+        if len({self.shape_of(r) for r in rows}) > 1:
+            raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous shape.")
         to = dtype or np.result_type(*[self.dtype_of(r) for r in rows])
         rows = [self.prim.reshape(self.prim.astype(r, to), (1, *self.shape_of(r))) for r in rows]
         return self.prim.concatenate(rows, 0)
@@ -233,7 +236,7 @@ def bind(func: Any, backend: Backend) -> Body:
 
 _TOPICS = (
     "creation", "manipulation", "indexing", "reductions", "statistics", "histograms", "sorting", "sets", "logic",
-    "elementwise", "products", "linalg", "fft", "padding", "host",
+    "elementwise", "products", "linalg", "fft", "padding", "polynomials", "scimath", "bits", "stride_tricks", "host",
 )  # fmt: skip
 
 

@@ -8,6 +8,6 @@
 from __future__ import annotations
 
 from .methods import Bound
-from .plans import Plan, describe, plan_for
+from .plans import Plan, describe, describe_method, plan_for
 
-__all__ = ["Bound", "Plan", "describe", "plan_for"]
+__all__ = ["Bound", "Plan", "describe", "describe_method", "plan_for"]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy._core import umath as _umath
 
 from .. import dtypes
 
@@ -77,14 +78,14 @@ def gcd(xp: Any, a: Any, b: Any) -> Any:
         safe = xp.prim.where(left, b, _like(xp, b, 1))
         rest = xp.remainder(a, safe)
         a, b = xp.prim.where(left, b, a), xp.prim.where(left, rest, b)
-    return a
+    return xp.absolute(a)
 
 
 def lcm(xp: Any, a: Any, b: Any) -> Any:
-    """Least common multiple."""
+    """Least common multiple, modulo the width of the dtype."""
     divisor = xp.gcd(a, b)
     safe = xp.prim.where(xp.equal(divisor, 0), _like(xp, divisor, 1), divisor)
-    return xp.absolute(xp.multiply(xp.floor_divide(a, safe), b))
+    return xp.multiply(xp.absolute(xp.floor_divide(a, safe)), xp.absolute(b))
 
 
 def heaviside(xp: Any, x: Any, at_zero: Any) -> Any:
@@ -146,12 +147,19 @@ def exp2(xp: Any, x: Any) -> Any:
 
 def log2(xp: Any, x: Any) -> Any:
     """Logarithm to base two."""
-    return xp.multiply(xp.log(x), 1.0 / math.log(2.0))
+    return _scaled(xp, xp.log(x), 1.0 / math.log(2.0))
 
 
 def log10(xp: Any, x: Any) -> Any:
     """Logarithm to base ten."""
-    return xp.multiply(xp.log(x), 1.0 / math.log(10.0))
+    return _scaled(xp, xp.log(x), 1.0 / math.log(10.0))
+
+
+def _scaled(xp: Any, x: Any, factor: float) -> Any:
+    """Times a real number: of complex numbers, part by part, so that infinities stay."""
+    if xp.dtype_of(x).kind != "c":
+        return xp.multiply(x, factor)
+    return xp.prim.complex(xp.multiply(xp.prim.real(x), factor), xp.multiply(xp.prim.imag(x), factor))
 
 
 _LAYOUT: dict[int, tuple[int, int, Any]] = {8: (52, 1023, np.dtype(np.int64)), 4: (23, 127, np.dtype(np.int32))}
@@ -212,7 +220,19 @@ def frexp(xp: Any, x: Any) -> Any:
     return xp.prim.astype(part, dtype), xp.prim.astype(power, np.dtype(np.int32))
 
 
+def clip(xp: Any, x: Any, low: Any, high: Any) -> Any:
+    """The ufunc that ``np.clip`` is in NumPy."""
+    return xp.minimum(xp.maximum(x, low), high)
+
+
+def ones_like(xp: Any, x: Any) -> Any:
+    """The ufunc of that name, which nothing in NumPy calls any more."""
+    return xp.prim.full(xp.shape_of(x), 1, xp.dtype_of(x), xp.backend.device_of(x))
+
+
 COMPOSED: dict[np.ufunc, Callable[..., Any]] = {
+    _umath.clip: clip,
+    _umath._ones_like: ones_like,
     np.divmod: divmod_,
     np.modf: modf,
     np.cbrt: cbrt,

@@ -13,10 +13,13 @@ from .plans import Plan, check_shapes, plan_for
 
 NoValue = np._NoValue
 
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
+
 _ASSOCIATIVE = frozenset({
     np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin, np.logical_and, np.logical_or, np.logical_xor,
     np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.gcd, np.lcm, np.logaddexp, np.logaddexp2, np.hypot,
 })  # fmt: skip
+_REORDERABLE = _ASSOCIATIVE - {np.lcm}  # NumPy's own list, for reductions over several axes
 _LOGICAL = frozenset({np.logical_and, np.logical_or, np.logical_xor})
 
 
@@ -86,13 +89,14 @@ class Bound:
         _check_binary(ufunc, "reduce")
         shape = backend.shape_of(a)
         axes = reduction_axes(axis, len(shape))
-        if len(axes) > 1 and ufunc not in _ASSOCIATIVE:
+        a, to = self._accumulator(a, dtype)
+        if len(axes) > 1 and ufunc not in _REORDERABLE:
             raise ValueError(
                 f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified"
             )
-        a, to = self._accumulator(a, dtype)
+        given = initial is not NoValue and initial is not None
         if where is not True:
-            a = self._masked(a, where, initial)
+            where = self._mask(a, where, given)
         empty = any(shape[i] == 0 for i in axes)
         kept = tuple(1 if i in axes else n for i, n in enumerate(shape))
         final = kept if keepdims else tuple(n for i, n in enumerate(shape) if i not in axes)
@@ -100,76 +104,92 @@ class Bound:
             start = ufunc.identity if initial is NoValue else initial
             if start is None:
                 raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
-            return prim.full(final, dtypes.cast_scalar(start, to), to, backend.device_of(a))
+            return prim.full(final, _element(start, to), to, backend.device_of(a))
         if 0 in final:
             return prim.full(final, 0, to, backend.device_of(a))
-        kernel = backend.REDUCE.get(ufunc)
-        if kernel is not None:
-            result = kernel(a, axes, keepdims)
-        else:
-            result = prim.reshape(self._fold(a, axes), final)
+        if ufunc not in _ASSOCIATIVE:
+            return prim.reshape(self._fold_in_order(a, axes[0] if axes else None, initial, where, to), final)
+        if where is not True:
+            neutral = _element(initial if ufunc.identity is None else ufunc.identity, backend.dtype_of(a))
+            a = prim.where(where, a, prim.full((), neutral, backend.dtype_of(a), backend.device_of(a)))
+        result = self._reduced(a, axes, final, keepdims)
         if backend.dtype_of(result) != to:
             result = prim.astype(result, to)
-        if initial is not NoValue and initial is not None:
+        if given:
             result = self(result, initial)
             if backend.dtype_of(result) != to:
                 result = prim.astype(result, to)
         return result
 
+    def _reduced(self, a: Any, axes: tuple[int, ...], final: tuple[int, ...], keepdims: bool) -> Any:
+        kernel = self.backend.REDUCE.get(self.ufunc)
+        if kernel is not None:
+            try:
+                return kernel(a, axes, keepdims)
+            except Unsupported:  # the kernel lacks this dtype (extrema of complex numbers), which the ufunc has
+                pass
+        return self.backend.prim.reshape(self._fold(a, axes), final)
+
     def _accumulator(self, a: Any, dtype: Any) -> tuple[Any, np.dtype[Any]]:
         """The operand in the dtype it is accumulated in, and the result's dtype."""
         ufunc, backend = self.ufunc, self.backend
         given = backend.dtype_of(a)
-        if ufunc in _LOGICAL:
-            return a, dtypes.BOOL
-        if dtype is not None:
-            to = np.dtype(dtype)
-            if dtypes.category(to) == "other":
-                raise Unsupported(f"dtype {to} exists only on the host")
-        elif ufunc is np.add or ufunc is np.multiply:
-            to = dtypes.default_accumulator(given)
-        else:
-            to = given
-        loop = dtypes.loop_dtypes(ufunc, (to, to))
-        to = loop[-1] if loop[0] == loop[-1] or dtype is None else to
-        return (backend.prim.astype(a, to) if given != to else a), to
+        if dtype is not None and dtypes.category(np.dtype(dtype)) == "other":
+            raise Unsupported(f"dtype {np.dtype(dtype)} exists only on the host")
+        if dtype is None and ufunc in (np.add, np.multiply):
+            dtype = dtypes.default_accumulator(given)
+        to, operand = dtypes.reduction_dtypes(ufunc, given, None if dtype is None else np.dtype(dtype))
+        return (a if given == operand or ufunc in _LOGICAL else backend.prim.astype(a, operand)), to
 
-    def _masked(self, a: Any, where: Any, initial: Any) -> Any:
+    def _mask(self, a: Any, where: Any, given: bool) -> Any:
+        """The ``where=`` of a reduction in the operand's shape."""
         ufunc, backend = self.ufunc, self.backend
-        identity = ufunc.identity
-        if identity is None:
-            if initial is NoValue or initial is None:
-                raise ValueError(
-                    f"reduction operation '{ufunc.__name__}' does not have an identity, "
-                    "so to use a where mask one has to specify 'initial'"
-                )
-            identity = initial
-        mask = backend.xp.asarray(where, like=a)
-        fill = dtypes.cast_scalar(identity, backend.dtype_of(a))
-        neutral = backend.prim.full((), fill, backend.dtype_of(a), backend.device_of(a))
-        return backend.prim.where(mask, a, neutral)
+        if ufunc.identity is None and not given:
+            raise ValueError(
+                f"reduction operation '{ufunc.__name__}' does not have an identity, "
+                "so to use a where mask one has to specify 'initial'"
+            )
+        mask, shape = backend.xp.asarray(where, like=a), backend.shape_of(a)
+        if backend.shape_of(mask) == shape:
+            return mask
+        check_shapes((a, mask), backend)
+        return backend.prim.broadcast_to(mask, shape)
 
     def _fold(self, a: Any, axes: tuple[int, ...]) -> Any:
-        """Reduce without a kernel: halves for an associative ufunc, element by element along the axis otherwise."""
+        """Reduce by an associative ufunc without a kernel, in halves."""
         prim, backend = self.backend.prim, self.backend
         shape = backend.shape_of(a)
         rest = tuple(i for i in range(len(shape)) if i not in axes)
         length = int(np.prod([shape[i] for i in axes]))
+        if self.ufunc in _LOGICAL:
+            a = prim.astype(a, dtypes.BOOL)
         x = prim.reshape(prim.transpose(a, axes + rest), (length, *(shape[i] for i in rest)))
-        if self.ufunc not in _ASSOCIATIVE:
-            result = _row(prim, x, 0)
-            for i in range(1, length):
-                result = self(result, _row(prim, x, i))
-            return result
         while length > 1:
             half = length // 2
             folded = self(_rows(prim, x, 0, half), _rows(prim, x, half, 2 * half))
             if length % 2:
                 folded = prim.concatenate([folded, _rows(prim, x, length - 1, length)], 0)
             x, length = folded, half + length % 2
-        if self.ufunc in _LOGICAL and backend.dtype_of(x) != dtypes.BOOL:
-            x = prim.astype(x, dtypes.BOOL)
         return _row(prim, x, 0)
+
+    def _fold_in_order(self, a: Any, axis: int | None, initial: Any, where: Any, to: np.dtype[Any]) -> Any:
+        """Reduce element by element, from the initial value if there is one, passing over what the mask leaves out."""
+        prim, backend = self.backend.prim, self.backend
+        if axis is None:
+            a, axis = prim.reshape(a, (1, *backend.shape_of(a))), 0
+            where = where if where is True else prim.reshape(where, (1, *backend.shape_of(where)))
+        order = (axis, *(i for i in range(len(backend.shape_of(a))) if i != axis))
+        x = prim.transpose(a, order)
+        mask = None if where is True else prim.transpose(where, order)
+        length, *rest = backend.shape_of(x)
+        if initial is NoValue or initial is None:
+            result, start = prim.astype(_row(prim, x, 0), to), 1
+        else:
+            result, start = prim.full(tuple(rest), _element(initial, to), to, backend.device_of(a)), 0
+        for i in range(start, length):
+            step = prim.astype(self(result, _row(prim, x, i)), to)
+            result = step if mask is None else prim.where(_row(prim, mask, i), step, result)
+        return result
 
     # -- accumulate, reduceat, outer ---------------------------------------------------------------------------
 
@@ -188,7 +208,10 @@ class Bound:
             return prim.full(shape, 0, to, backend.device_of(a))
         kernel = backend.ACCUMULATE.get(self.ufunc)
         if kernel is not None:
-            return kernel(a, axis)
+            try:
+                return kernel(a, axis)
+            except Unsupported:  # as in `_reduced`
+                pass
         x = prim.transpose(a, (axis, *(i for i in range(len(shape)) if i != axis)))
         running, rows = _rows(prim, x, 0, 1), []
         for i in range(shape[axis]):
@@ -203,10 +226,18 @@ class Bound:
         prim, backend = self.backend.prim, self.backend
         _check_binary(self.ufunc, "reduceat")
         shape = backend.shape_of(a)
+        if not shape:
+            raise TypeError("cannot reduceat on a scalar")
         axis = normalize_axis_index(axis, len(shape))
+        if isinstance(indices, list | tuple) and not indices:
+            indices = np.empty(0, np.intp)
         where = np.asarray(backend.to_numpy(indices) if backend.is_native(indices) else indices)
         if where.dtype.kind not in "iu":
-            where = where.astype(np.intp, casting="same_kind")
+            if not np.can_cast(where.dtype, np.intp):
+                raise TypeError(
+                    f"Cannot cast array data from {where.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
+                )
+            where = where.astype(np.intp)
         if where.size and (where.min() < 0 or where.max() >= shape[axis]):
             bad = where[(where < 0) | (where >= shape[axis])][0]
             raise IndexError(f"index {bad} out-of-bounds in {self.ufunc.__name__}.reduceat [0, {shape[axis]})")
@@ -230,6 +261,9 @@ class Bound:
         if not xp.is_array(b):
             b = xp.asarray(b, like=a)
         ones = (1,) * xp.ndim_of(b)
+        if (ndim := xp.ndim_of(a) + len(ones)) > 64:
+            said = f"`{self.ufunc.__name__}.outer()` result would have {ndim}."
+            raise ValueError(f"maximum supported dimension for an ndarray is 64, but {said}")
         return self(xp.prim.reshape(a, (*xp.shape_of(a), *ones)), b, **kwargs)
 
 
@@ -257,6 +291,13 @@ def _check_binary(ufunc: np.ufunc, method: str) -> None:
         raise ValueError(f"{method} only supported for binary functions")
     if ufunc.nout != 1:
         raise ValueError(f"{method} only supported for functions returning a single value")
+
+
+def _element(value: Any, dtype: np.dtype[Any]) -> Any:
+    """An initial value or an identity as the kernels take it; -1 is all bits, whatever the sign of the dtype."""
+    if dtype.kind == "u" and type(value) is int and value == -1:
+        return np.iinfo(dtype).max
+    return dtypes.cast_scalar(value, dtype)
 
 
 def _rows(prim: Any, x: Any, begin: int, end: int) -> Any:

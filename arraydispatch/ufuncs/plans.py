@@ -7,6 +7,8 @@ wider one. In the commonest case, two arrays of the loop's own dtype, ``plan.run
 
 from __future__ import annotations
 
+import cmath
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -25,7 +27,19 @@ _UINT64 = np.dtype(np.uint64)  # its upper half is no Python scalar that librari
 
 _COMPARISONS = frozenset({np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
 
+INTEGER_DIVISIONS = frozenset({np.floor_divide, np.remainder, np.divmod, np.fmod, np.reciprocal})
+"""Ufuncs whose integer loops NumPy reports a zero divisor of."""
+
+REPORTED = INTEGER_DIVISIONS | {
+    np.divide, np.power, np.float_power, np.sqrt, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p,
+    np.logaddexp, np.logaddexp2, np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.sinh, np.cosh, np.arccosh, np.arctanh,
+    np.ldexp, np.hypot,
+}  # fmt: skip
+"""Ufuncs of which an ordinary argument gives a floating-point error, and which take longer than a look at the result."""
+
 Run = Callable[..., Any]
+
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
 
 class Plan:
@@ -44,19 +58,30 @@ class Plan:
         The class of the call.
     kernel : callable or None
         The backend's kernel; ``run`` is this very object where no operand or result needs a cast.
+    loops : tuple of dtype
+        NumPy's loop: the dtypes of its inputs and outputs.
+    reported : bool
+        Whether the result is looked at for floating-point errors as long as these are warnings.
+    one_float : bool
+        Whether a look at the one result, of 32 or 64 bits a part, tells that there were none.
+    cast : tuple of dtype or None
+        The result's dtype by NumPy's own rules and the precision policy's, where they differ.
     """
 
-    __slots__ = ("kernel", "kind", "kinds", "out", "reason", "run")
+    __slots__ = ("cast", "kernel", "kind", "kinds", "loops", "one_float", "out", "reason", "reported", "run")
 
     def __init__(
         self, run: Run, kinds: tuple[Kind, ...], kind: Literal["native", "composed", "host"], reason: str
     ) -> None:
+        self.cast: tuple[np.dtype[Any], np.dtype[Any]] | None = None
         self.kernel: Run | None = None
         self.run = run
         self.kinds = kinds
         self.out: Any = kinds[0] if kinds else None
         self.kind = kind
         self.reason = reason
+        self.loops: tuple[np.dtype[Any], ...] = ()
+        self.reported = self.one_float = False
 
 
 PLANS: dict[Any, dict[tuple[Any, ...], Plan]] = {}
@@ -116,7 +141,7 @@ def _build(
     if any(isinstance(t, np.dtype) and dtypes.category(t) == "other" for t in operands):
         return _host(f"dtype {next(t for t in operands if isinstance(t, np.dtype))} exists only on the host")
     if ufunc not in backend.UFUNCS and ufunc not in COMPOSED:
-        return _host("it has no kernel on devices yet")
+        return _host(_without_kernel(ufunc))
     loops = dtypes.loop_dtypes(ufunc, operands, signature, casting)
     if any(dtypes.category(t) == "other" for t in loops):
         return _host("NumPy computes it in a dtype that exists only on the host")
@@ -136,15 +161,31 @@ def _build(
         kernel = partial(compare_signs, backend.xp, ufunc)
     elif ufunc is np.power and ins[1].kind == "i" and not backend.native_is_ndarray:
         kernel = _refusing_negative_powers(kernel, backend)
-    kinds = tuple(backend.kind(dtypes.apply_precision(t, precision)) for t in outs)
+    kind_of = backend.standard_kind if any(isinstance(key, Kind) and key.standard for key in keys) else backend.kind
+    kinds = tuple(kind_of(dtypes.apply_precision(t, precision)) for t in outs)
     scalars = kind == "native" and ufunc in backend.SCALARS
     converters = [_converter(backend, key, loop, to, scalars) for key, loop, to in zip(keys, ins, computed)]
     plan = Plan(kernel, kinds, kind, "")
-    plan.kernel = kernel
+    plan.kernel, plan.loops = kernel, loops
+    if precision is not None:
+        plan.cast = _changed(ufunc, keys, kinds, signature, casting)
+    plan.reported = ufunc in REPORTED and not backend.native_is_ndarray  # NumPy reports by itself
+    plan.one_float = ufunc.nout == 1 and kinds[0].dtype.char in "fdFD"
     wide = any(t.itemsize >= 8 for t in (*loops, *(k.dtype for k in keys if isinstance(k, Kind))))
     convert = _composed_conversion(converters, kernel, keys)
     plan.run = _first_run(plan, backend, convert, ufunc, keys, backend.scoped and wide)
     return plan
+
+
+def _changed(
+    ufunc: np.ufunc, keys: tuple[Key, ...], kinds: tuple[Kind, ...], signature: tuple[Any, ...] | None, casting: str
+) -> tuple[np.dtype[Any], np.dtype[Any]] | None:
+    """NumPy's own dtype of the result and the precision policy's, if they differ."""
+    try:
+        by_numpy = dtypes.loop_dtypes(ufunc, tuple(_operand(key, None) for key in keys), signature, casting)[ufunc.nin]
+    except TypeError:  # NumPy has no loop for what the policy makes possible
+        return None
+    return None if by_numpy == kinds[0].dtype else (by_numpy, kinds[0].dtype)
 
 
 def _refusing_negative_powers(kernel: Run, backend: Backend) -> Run:
@@ -159,7 +200,7 @@ def _refusing_negative_powers(kernel: Run, backend: Backend) -> Run:
             )
         else:
             negative = y < 0
-        if negative:
+        if negative and 0 not in backend.shape_of(x if backend.is_native(x) else y):
             raise ValueError("Integers to negative integer powers are not allowed.")
         return kernel(x, y)
 
@@ -267,12 +308,14 @@ class WholePlan(NamedTuple):
     run: Run
     """The kernel, with the cast to the dtype it accumulates in."""
     out: Kind
+    finite: Callable[[Any], bool] | None
+    """Tells of NumPy's scalar whether there may have been a floating-point error; None where there is none."""
 
 
 def whole_plan(func: Any, ufunc: np.ufunc, kind: Kind) -> WholePlan | None:
     """Make and keep the plan of a function that reduces all of an array; None where rules beyond a cast apply."""
     backend, dtype = kind.backend, kind.dtype
-    if ufunc not in backend.REDUCE or dtypes.is_bfloat16(dtype):
+    if ufunc not in backend.REDUCE or dtypes.is_bfloat16(dtype) or (dtype.kind == "c" and ufunc.identity is None):
         return None
     to = dtypes.default_accumulator(dtype) if ufunc in (np.add, np.multiply) else dtype
     kernel, astype, shape_of = backend.whole(ufunc, to), backend.prim.astype, backend.shape_of
@@ -284,7 +327,11 @@ def whole_plan(func: Any, ufunc: np.ufunc, kind: Kind) -> WholePlan | None:
                 raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
             return kernel(a)
 
-    plan = kind.whole[func] = WholePlan(backend.wide(run) if backend.scoped else run, backend.kind(to))
+    plan = kind.whole[func] = WholePlan(
+        backend.wide(run) if backend.scoped else run,
+        kind.of(to),
+        {"f": math.isfinite, "c": cmath.isfinite}.get(to.kind),
+    )
     return plan
 
 
@@ -300,8 +347,27 @@ def check_shapes(operands: tuple[Any, ...], backend: Backend) -> None:
 
 def describe(ufunc: np.ufunc, backend: Backend) -> tuple[str, str]:
     """Class and reason of a ufunc on a backend: ``("native" | "composed" | "host", reason)``."""
-    if ufunc in backend.UFUNCS:
+    if ufunc in backend.UFUNCS or ufunc.signature is not None:
         return "native", ""
     if ufunc in COMPOSED:
         return "composed", ""
-    return "host", "it has no kernel on devices yet"
+    return "host", _without_kernel(ufunc)
+
+
+def describe_method(ufunc: np.ufunc, method: str, backend: Backend) -> tuple[str, str] | None:
+    """As :func:`describe`, of ``reduce`` and the like; None where NumPy has no such method for this ufunc."""
+    if ufunc.signature is not None or ufunc.nin > 2 or ufunc.nout > 1:
+        return None
+    if (ufunc.nin == 1) != (method == "at") and method != "at":
+        return None
+    kind, reason = describe(ufunc, backend)
+    kernels = {"reduce": backend.REDUCE, "accumulate": backend.ACCUMULATE, "outer": backend.UFUNCS}.get(method, {})
+    return ("native" if ufunc in kernels else "composed", "") if kind != "host" else (kind, reason)
+
+
+def _without_kernel(ufunc: np.ufunc) -> str:
+    """Why a ufunc without kernels has none."""
+    letters = set("".join(ufunc.types))
+    if letters & set("bilefdFD"):
+        return "it has no kernel on devices yet"
+    return "dates exist only on the host" if "M" in letters else "arrays of strings exist only on the host"

@@ -104,6 +104,8 @@ for _name in ("fftn", "ifftn", "fft2", "ifft2", "rfftn", "rfft2", "irfftn", "irf
 for _f in (np.fft.fftshift, np.fft.ifftshift):
     CASES[_f] = [case.format(f=f"np.fft.{_f.__name__}") for case in _SHIFTS]
 CASES[np.fft.fft].append("np.fft.fft(f33, out=cs33)")
+CASES[np.fft.fft].append("np.fft.fft(f33, out=f33.ravel())")
+CASES[np.fft.fft].append("np.fft.fft(f33, out=f33)")
 CASES[np.fft.irfft].append("np.fft.irfft(np.fft.rfft(f34), 4)")
 CASES[np.fft.ifftn].append("np.fft.ifftn(np.fft.fftn(f234))")
 

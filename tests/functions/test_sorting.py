@@ -59,11 +59,17 @@ CASES: dict[Any, list[str]] = {
         "np.partition(f34, 0, axis=3)",
         "np.partition(f0, 0)",
         "np.partition(f5, 1, kind='bad')",
+        "np.partition(e0, 3)",
+        "np.partition(e03, 7, axis=1)",
+        "np.partition(e03, 0, axis=0)",
+        "np.partition(e03, 1.0)",
     ],
     np.argpartition: [
         "f5[np.argpartition(f5, 2)[2]]",
         "np.argpartition(f34, 9)",
         "np.argpartition(f5, 0)[0]",
+        "np.argpartition(e0, 3)",
+        "np.argpartition(e03, 7, axis=1)",
         "np.argpartition(f34, 0, axis=None)[0]",
     ],
     np.lexsort: [

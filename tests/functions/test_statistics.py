@@ -354,6 +354,14 @@ def test_as_numpy(backend: str, expression: str) -> None:
         "np.median(f34, axis=1, out=np.empty_like(f34[:, 0]))",
         "np.quantile(f34, [0.5, 0.1], axis=0, out=np.empty_like(f34[:2]))",
         "np.nanpercentile(nan34, 40, axis=0, out=np.empty_like(f34[0]))",
+        "np.nanpercentile(nan34, 40, axis=0, out=np.empty_like(f34))",
+        "np.percentile(f34, 40, out=np.empty_like(f34[0]))",
+        "np.quantile(f34, 0.4, out=np.empty_like(f34, shape=(1,)))",
+        "np.quantile(f34, [0.5, 0.1], axis=0, out=np.empty_like(f34[0]))",
+        "np.nanmedian(nan34, out=np.empty_like(f34[0]))",
+        "np.nanmedian(nan34, axis=0, out=np.empty_like(f34))",
+        "np.median(f34, out=np.empty_like(f34[0]))",
+        "np.max(f34, out=np.empty_like(f34[0]))",
         "np.ptp(f34, axis=0, out=np.empty_like(f34[0]))",
     ],
 )
@@ -383,6 +391,28 @@ def test_numpys_warnings(backend: str, expression: str, said: str) -> None:
             warnings.simplefilter("always")
             eval(expression, {"np": np, "a": a})
         assert said in [str(w.message) for w in caught if w.category is RuntimeWarning]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "np.nanmedian(a, axis=0)",
+        "np.nanmedian(a, axis=(0, 1))",
+        "np.nanmedian(a[:, :2])",
+        "np.nanpercentile(a, [10, 20], axis=0)",
+        "np.nanquantile(a, 0.5, axis=1, weights=np.ones((2, 3)), method='inverted_cdf')",
+        "np.nanmean(a, axis=0)",
+    ],
+)
+def test_as_many_warnings_as_numpy(backend: str, expression: str) -> None:
+    x = np.array([[np.nan, np.nan, 1.0], [np.nan, np.nan, np.nan]])
+    counts = []
+    for a in (x, oracle.wrapped(backend, x)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            eval(expression, {"np": np, "a": a})
+        counts.append(len(caught))
+    assert counts[0] == counts[1]
 
 
 @pytest.mark.parametrize("expression", ["np.mean(a)", "np.std(a, ddof=1)", "np.nanmedian(a)", "np.nanquantile(a, 0.2)"])

@@ -63,14 +63,14 @@ CASES = [
 ]
 
 
-def _run_all(backend: str, folder: Path) -> dict[str, dict[str, Any]]:
+def _run_all(backend: str, folder: Path, *options: str) -> dict[str, dict[str, Any]]:
     jobs = [
         {"argv": case.argv, "cwd": str(CORPUS), "stdin": case.stdin, "out": str(folder / case.name)} for case in CASES
     ]
     listing = folder / "jobs.json"
     listing.write_text(json.dumps(jobs))
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
-    subprocess.run([sys.executable, str(ZYGOTE), backend, str(listing)], env=env, check=True, timeout=600)
+    subprocess.run([sys.executable, str(ZYGOTE), backend, str(listing), *options], env=env, check=True, timeout=600)
     results = {}
     for case in CASES:
         out = folder / case.name
@@ -91,12 +91,30 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]
 
 @pytest.fixture(scope="module", params=loader.available())
 def launched(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """Everything on the device, however small."""
+    return _run_all(request.param, tmp_path_factory.mktemp(request.param), "--min-size", "0")
+
+
+@pytest.fixture(scope="module", params=loader.available())
+def launched_small(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, dict[str, Any]]:
+    """Arrays where they are by default: the corpus has small ones mostly, which stay on the host."""
     return _run_all(request.param, tmp_path_factory.mktemp(request.param))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_same_as_plain(case: Case, plain: dict[str, Any], launched: dict[str, Any]) -> None:
     expected, got = plain[case.name], launched[case.name]
+    assert got["stdout"] == expected["stdout"], got["stderr"]
+    assert got["code"] == expected["code"], got["stderr"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_same_with_small_arrays_on_the_host(
+    case: Case, plain: dict[str, Any], launched_small: dict[str, Any]
+) -> None:
+    expected, got = plain[case.name], launched_small[case.name]
     assert got["stdout"] == expected["stdout"], got["stderr"]
     assert got["code"] == expected["code"], got["stderr"]
 

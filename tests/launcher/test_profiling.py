@@ -1,10 +1,11 @@
-"""Profiles and reports: counts by function and line, threads, nesting, files."""
+"""Profiles and reports: counts by function and line, threads, nesting, advice, files."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import re
 import sys
 import threading
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 import arraydispatch as ad
 from arraydispatch import events, report
 from arraydispatch.profiling import Profile
+from arraydispatch.report import html as _html  # noqa: F401
 
 HERE = str(Path(__file__))
 RUN = report.Run("torch", "1.0", "cpu", None, 1.25)
@@ -43,7 +45,7 @@ def _filled() -> Profile:
 
 def test_counts() -> None:
     profile = _filled()
-    assert profile.calls_on_backend == 5
+    assert profile.calls_on_backend == 4  # a view is work for nobody
     assert profile.calls_by_class() == {"native": 3, "host": 1, "composed": 1, "view": 1}
     (fallback,) = profile.host_fallbacks()
     assert (fallback.function, fallback.reason, fallback.file, fallback.count) == ("np.mean", "no kernel", HERE, 1)
@@ -99,7 +101,7 @@ def test_json() -> None:
     report.WRITERS[".json"](stream, _filled(), RUN)
     data = json.loads(stream.getvalue())
     assert data["backend"] == "torch"
-    assert data["calls_on_backend"] == 5
+    assert data["calls_on_backend"] == 4
     assert data["host_fallbacks"][0].keys() == {"function", "reason", "file", "line", "count"}
     assert data["left_numpy"][0].keys() == {"what", "why", "file", "line", "count"}
     assert (data["bytes_to_device"], data["bytes_to_host"], data["seconds"]) == (800, 80, 1.25)
@@ -112,7 +114,7 @@ def test_csv() -> None:
     report.WRITERS[".csv"](stream, _filled(), RUN)
     rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
     assert sum(int(row["count"]) for row in rows if row["row"] == "call") == 6
-    assert {row["row"] for row in rows} == {"call", "left_numpy", "transfer"}
+    assert {row["row"] for row in rows} == {"advice", "call", "left_numpy", "sync", "transfer"}
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -120,7 +122,216 @@ def test_terminal(full: bool) -> None:
     stream = io.StringIO()
     report.print_report(_filled(), RUN, stream, full=full)
     text = stream.getvalue()
-    assert "5 calls on the backend · 1 host fallback · 1 array left NumPy · 800 B to the device, 80 B back" in text
+    assert "4 calls on the backend · 1 host fallback · 1 array left NumPy · 800 B to the device, 80 B back" in text
     assert "no kernel" in text
     assert f"{Path(HERE).name}:" in text
     assert ("np.linalg.inv" in text) is full
+
+
+# -- what is noticed ---------------------------------------------------------------------------------------------------
+
+
+def _advice(profile: Profile) -> dict[str, tuple[int, int]]:
+    """Kind -> (line, count) of each piece of advice."""
+    data = report.as_dict(profile, report.Run.of(profile))
+    assert {row["file"] for row in data["advice"]} <= {HERE}
+    return {row["kind"]: (row["line"], row["count"]) for row in data["advice"]}
+
+
+def test_element_loops(backend: str) -> None:
+    x = ad.asarray(np.arange(200.0), backend=backend)
+    with ad.profile() as profile:
+        for i in range(150):
+            line = _line() + 1
+            x[i] = x[i] + 1.0
+    assert _advice(profile)["element loop"] == (line, 300)
+    assert profile.calls_by_class()["native"] == 300
+
+
+def test_elements_in_passing_are_no_loop(backend: str) -> None:
+    x = ad.asarray(np.arange(200.0), backend=backend)
+    with ad.profile() as profile:
+        for i in range(50):
+            x[i]
+    assert _advice(profile) == {}
+
+
+def test_growing_arrays(backend: str) -> None:
+    x = ad.asarray(np.zeros(1), backend=backend)
+    with ad.profile() as profile:
+        for _ in range(20):
+            line = _line() + 1
+            x = np.append(x, 1.0)
+        for _ in range(20):
+            np.concatenate((x, x))
+    assert _advice(profile) == {"growing array": (line, 19)}
+
+
+def test_the_same_ndarray_again_and_again() -> None:
+    name = _library()
+    x, n = ad.asarray(np.ones(1000), backend=name), np.ones(1000)
+    with ad.profile() as profile:
+        for _ in range(10):
+            line = _line() + 1
+            x = x + n
+    assert _advice(profile) == {"repeated uploads": (line, 9)}
+    assert profile.moved("to_device") == 10 * n.nbytes
+
+
+def test_fresh_ndarrays_are_no_repetition() -> None:
+    x = ad.asarray(np.ones(1000), backend=_library())
+    with ad.profile() as profile:
+        for i in range(10):
+            x = x + np.full(1000, float(i))
+    assert _advice(profile) == {}
+
+
+def test_there_and_back_again() -> None:
+    x = ad.asarray(np.ones(1000), backend=_library())
+    host = x.to_numpy()
+    with ad.profile() as profile:
+        host = np.array(x.to_numpy())
+        for _ in range(12):
+            host = x.to_numpy()
+            line = _line() + 1
+            x + host
+    assert _advice(profile)["ping-pong"] == (line, 12)
+
+
+def test_a_loop_through_the_host() -> None:
+    struve = pytest.importorskip("scipy.special").struve  # which no library has
+    x = ad.asarray(np.ones(1000), backend=_library())
+    with ad.fallback("silent"), ad.profile() as profile:
+        for _ in range(12):
+            line = _line() + 1
+            x = struve(1, x)
+    found = _advice(profile)
+    assert found["ping-pong"] == (line, 12)
+    assert found["host"] == (line, 12)
+
+
+def test_casts_of_the_precision_policy() -> None:
+    name = _library()
+    x = ad.asarray(np.arange(4), backend=name)
+    with ad.profile() as profile, ad.backend(name), ad.precision(32):
+        line = _line() + 1
+        x / 2
+        np.mean(x)
+        np.sin(ad.asarray([1.0, 2.0]))
+    found = {(row.line - line, row.what, row.why) for row in profile.casts()}
+    assert found == {(0, "float64", "float32"), (1, "float64", "float32"), (2, "float64", "float32")}
+    with ad.profile() as profile:
+        x / 2
+    assert profile.casts() == []
+
+
+def test_whoever_asks_without_a_profile_pays_nothing() -> None:
+    before = events.tap
+    with ad.profile():
+        assert events.tap is not before
+    assert events.tap is before
+
+
+def _library() -> str:
+    name = next((name for name in ad.available_backends() if name not in ("numpy", "jax")), None)
+    if name is None:
+        pytest.skip("needs a library that is not NumPy")
+    return name
+
+
+# -- the public profile ------------------------------------------------------------------------------------------------
+
+
+def test_messages_and_trace(tmp_path: Path) -> None:
+    x = ad.asarray([1.0, 2.0])
+    path = tmp_path / "trace.json"
+    with ad.profile(save=path) as profile:
+        for i in range(3):
+            profile.message("step", number=i)
+            np.sin(x)
+    trace = json.loads(path.read_text())
+    calls = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+    said = [event for event in trace["traceEvents"] if event["ph"] == "i"]
+    assert [event["name"] for event in calls] == ["np.sin"] * 3
+    assert all(event["dur"] >= 0 and event["args"]["line"].startswith(HERE) for event in calls)
+    assert [event["args"]["number"] for event in said] == [0, 1, 2]
+    times = [event["ts"] for event in sorted(calls + said, key=lambda event: event["ts"])]
+    assert times == sorted(times)
+    assert times[0] >= 0
+    stream = io.StringIO()
+    profile.print(stream)
+    assert "number 2" in stream.getvalue()
+
+
+def test_a_full_trace_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    from arraydispatch import profiling
+
+    monkeypatch.setattr(profiling, "_MOST_EVENTS", 2)
+    x = ad.asarray([1.0, 2.0])
+    with ad.profile() as profile:
+        for _ in range(5):
+            np.sin(x)
+    assert (len(profile.events()), profile.dropped_events, profile.calls_on_backend) == (2, 3, 5)
+
+
+def test_profile_function(backend: str) -> None:
+    calls = []
+
+    def work(x: object, *, power: int) -> object:
+        calls.append(power)
+        return np.sum(np.sin(x) ** power)
+
+    x = ad.asarray(np.ones(50), backend=backend)
+    profile = ad.profile_function(work, (x,), {"power": 3}, warmup=2, call_count=4)
+    assert calls == [3] * (2 + 4 + 4)
+    assert profile.calls_on_backend == 3
+    assert profile.retimed is not None
+    assert profile.wall == profile.retimed
+    quick = ad.profile_function(work, (x,), {"power": 3}, warmup=0, retime=False)
+    assert quick.retimed is None
+    with pytest.raises(ValueError, match="call_count"):
+        ad.profile_function(work, (x,), {"power": 3}, call_count=0)
+
+
+def test_only_some_backends() -> None:
+    x, y = ad.asarray([1.0], backend="numpy"), ad.asarray([1.0], backend=_library())
+    with ad.profile(backends=[y.backend.name]) as profile:
+        np.sin(x)
+        np.sin(y)
+    assert [call.backend for call in profile.calls()] == [y.backend.name]
+
+
+def test_a_report_that_cannot_be_replaced_is_written_anyway(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text("before")
+    path.chmod(0o640)
+    report.write(report.WRITERS[".json"], path, _filled(), RUN)
+    assert json.loads(path.read_text())["backend"] == "torch"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_no_half_report(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text("before")
+
+    def fails(stream: object, profile: object, run: object) -> None:
+        stream.write("half")  # type: ignore[attr-defined]
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        report.write(fails, path, _filled(), RUN)
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_html() -> None:
+    pytest.importorskip("plotly")
+    stream = io.StringIO()
+    report.WRITERS[".html"](stream, _filled(), RUN)
+    page = stream.getvalue()
+    assert "np.mean ran on the host 1 ×: no kernel" in page
+    assert "dtype &lt;U1 exists only on the host" in page
+    outside = page.replace(str(report.html._plotly()), "")
+    assert not re.search(r"(src|href)=.(http|//)", outside)
+    assert "tap.call(" in re.sub("<[^>]+>", "", outside)  # the source of this file

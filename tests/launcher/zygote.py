@@ -1,6 +1,6 @@
 """Runs many command lines of ``arraydispatch``, each in a fork of one process that has imported the library once.
 
-``python zygote.py BACKEND JOBS.json``: the jobs are objects with ``argv``, ``cwd``, ``stdin``, ``out`` (a path prefix);
+``python zygote.py BACKEND JOBS.json [OPTIONS...]``: the jobs are objects with ``argv``, ``cwd``, ``stdin``, ``out`` (a path prefix);
 each leaves ``out.stdout``, ``out.stderr`` and ``out.code``. Every fork begins as a fresh interpreter would, with nothing of the
 library used so far, and ends by Python's own way out, exit handlers included. Without a backend the jobs are scripts for
 plain Python.
@@ -35,7 +35,7 @@ def _wait(children: dict[int, str]) -> None:
 
 
 def _main() -> int:
-    backend, jobs = sys.argv[1], json.loads(Path(sys.argv[2]).read_text())
+    backend, jobs, options = sys.argv[1], json.loads(Path(sys.argv[2]).read_text()), sys.argv[3:]
     if backend != "plain":
         import arraydispatch.cli
         import arraydispatch.launcher.facade
@@ -51,7 +51,8 @@ def _main() -> int:
             _become(job)
             argv = list(job["argv"])
             if backend != "plain":
-                return arraydispatch.cli.main(["run", "--backend", backend, "--report", f"{job['out']}.json", *argv])
+                ours = ["--backend", backend, "--report", f"{job['out']}.json", *options]
+                return arraydispatch.cli.main(["run", *ours, *argv])
             os.execv(sys.executable, [sys.executable, *argv])
         children[pid] = job["out"]
     while children:

@@ -45,6 +45,7 @@ class JaxBackend(Backend):
     library = "jax"
     install = "pip install 'arraydispatch[jax]'"
     mutable = False
+    survives_fork = False
     scoped = True
 
     prim = primitives
@@ -61,6 +62,7 @@ class JaxBackend(Backend):
         self._uploads: dict[Any, int] = {}
         self._devices: list[Device] | None = None
         self._host_only: bool | None = None
+        self._pytrees: set[type] = set()
 
     # -- identity ------------------------------------------------------------------------------------------------
 
@@ -156,6 +158,12 @@ class JaxBackend(Backend):
         with _wide_types():
             return jnp.from_dlpack(x)
 
+    def dlpack(self, a: Array, **kwargs: Any) -> Any:
+        """JAX refuses to be asked for version 0, which its capsules are if it is asked for none."""
+        if kwargs.get("max_version", (1, 0))[0] < 1:
+            del kwargs["max_version"]
+        return a.__dlpack__(**kwargs)
+
     def synchronize(self, *arrays: Array) -> None:
         jax.block_until_ready(arrays or [a for a in jax.live_arrays() if not a.is_deleted()])
 
@@ -245,7 +253,8 @@ class JaxBackend(Backend):
         (https://docs.jax.dev/en/latest/pytrees.html). Unflattening takes whatever leaf a transform puts there.
         """
         wrapper.__jax_array__ = lambda a: a.native  # type: ignore[attr-defined]
-        for cls in (wrapper, *wrapper.__subclasses__()):
+        for cls in {wrapper, *wrapper.__subclasses__()} - self._pytrees:
+            self._pytrees.add(cls)
             jax.tree_util.register_pytree_node(
                 cls,
                 lambda a: ((a.native,), a._kind),

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from arraydispatch.backends.jax import complex_functions
 from arraydispatch.backends.jax.compiled import is_float16, kernel, wide
+from arraydispatch.backends.jax.complex_functions import derived_from as _derived_from
 
 Array = Any
 Kernel = Callable[..., Any]
@@ -38,21 +39,6 @@ def _binary(function: Kernel) -> Kernel:
         return function(*[jnp.broadcast_to(x.astype(dtype), shape) for x in (a, b)])
 
     return body
-
-
-def _derived_from(reference: Kernel) -> Callable[[Kernel], Kernel]:
-    """Values from the body, derivatives from JAX's function: branches and reflections have none where they meet."""
-
-    def decorate(body: Kernel) -> Kernel:
-        function = jax.custom_jvp(body)
-
-        @function.defjvp  # type: ignore[untyped-decorator]
-        def _(primals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tuple[Array, Array]:
-            return function(*primals), jax.jvp(reference, primals, tangents)[1]
-
-        return function
-
-    return decorate
 
 
 # -- division --------------------------------------------------------------------------------------------------------
@@ -186,8 +172,6 @@ def _complex_power(a: Array, b: Array) -> Array:
 @_derived_from(jnp.exp2)
 def _exp2(a: Array) -> Array:
     # exp(x * log 2), as `jnp.exp2` has it, is 10 ulp off at 33 and not exact at integers. Scale exactly instead.
-    if _is(a, np.complexfloating):
-        return jnp.exp2(a)
     bits, bias, integer = (23, 127, np.int32) if a.dtype == np.float32 else (52, 1023, np.int64)
     whole = lax.round(jnp.clip(a, -2.0 * bias, 2.0 * bias), lax.RoundingMethod.TO_NEAREST_EVEN)
     whole = jnp.where(jnp.isnan(a), jnp.zeros_like(a), whole)
@@ -204,8 +188,6 @@ def _exp2(a: Array) -> Array:
 @_derived_from(jnp.cosh)
 def _cosh(a: Array) -> Array:
     # `jnp.cosh` is exp(x + log 0.5) + …, which is 13 ulp off at 33.
-    if _is(a, np.complexfloating):
-        return jnp.cosh(a)
     size = lax.abs(a)
     root, full = jnp.exp(size / 2), jnp.exp(size)
     return jnp.where(jnp.isinf(full), root / 2 * root, full / 2 + 0.5 / full)
@@ -214,8 +196,6 @@ def _cosh(a: Array) -> Array:
 @wide
 @_derived_from(jnp.sinh)
 def _sinh(a: Array) -> Array:
-    if _is(a, np.complexfloating):
-        return jnp.sinh(a)
     size = lax.abs(a)
     root, less = jnp.exp(size / 2), jnp.expm1(size)
     return jnp.copysign(jnp.where(jnp.isinf(less), root / 2 * root, (less + less / (less + 1)) / 2), a)
@@ -251,8 +231,11 @@ def _infinite_part(function: Kernel) -> Kernel:
     return body
 
 
-def _mirrored(function: Kernel, part: str) -> Kernel:
-    """Evaluate on one side of a branch cut and reflect: XLA drops the sign of a zero that says which side is meant."""
+def _mirrored(function: Kernel, part: str, patch: Callable[[Array, Array], Array]) -> Kernel:
+    """Evaluate on one side of a branch cut and reflect: XLA drops the sign of a zero that says which side is meant.
+
+    ``patch(z, f(z))`` puts right what XLA has for infinities and NaNs.
+    """
 
     @wide
     @_derived_from(function)
@@ -261,9 +244,11 @@ def _mirrored(function: Kernel, part: str) -> Kernel:
             return function(a)
         re, im = lax.real(a), lax.imag(a)
         if part == "imag":
-            out = function(lax.complex(re, lax.abs(im)))
+            side = lax.complex(re, lax.abs(im))
+            out = patch(side, function(side))
             return jnp.where(jnp.signbit(im), lax.conj(out), out)
-        out = function(lax.complex(lax.abs(re), im))
+        side = lax.complex(lax.abs(re), im)
+        out = patch(side, function(side))
         return jnp.where(jnp.signbit(re), -lax.conj(out), out)
 
     return body
@@ -447,7 +432,7 @@ _UNARY: dict[np.ufunc, Kernel] = {
     np.isinf: lambda a: jnp.zeros(a.shape, bool) if _integral(a) else jnp.isinf(a),
     np.isfinite: lambda a: jnp.ones(a.shape, bool) if _integral(a) else jnp.isfinite(a),
     np.bitwise_count: jnp.bitwise_count,
-    np.sqrt: _mirrored(jnp.sqrt, "imag"),
+    np.sqrt: _mirrored(jnp.sqrt, "imag", complex_functions.sqrt),
     np.cbrt: wide(jnp.cbrt),
     np.exp: wide(jnp.exp),
     np.exp2: _exp2,
@@ -459,14 +444,14 @@ _UNARY: dict[np.ufunc, Kernel] = {
     np.sin: wide(jnp.sin),
     np.cos: wide(jnp.cos),
     np.tan: wide(jnp.tan),
-    np.arcsin: _mirrored(jnp.arcsin, "imag"),
-    np.arccos: _mirrored(jnp.arccos, "imag"),
+    np.arcsin: _mirrored(jnp.arcsin, "imag", complex_functions.arcsin),
+    np.arccos: _mirrored(jnp.arccos, "imag", complex_functions.arccos),
     np.arctan: wide(jnp.arctan),
     np.sinh: _sinh,
     np.cosh: _cosh,
     np.tanh: wide(jnp.tanh),
-    np.arcsinh: _mirrored(jnp.arcsinh, "real"),
-    np.arccosh: _mirrored(jnp.arccosh, "imag"),
+    np.arcsinh: _mirrored(jnp.arcsinh, "real", complex_functions.arcsinh),
+    np.arccosh: _mirrored(jnp.arccosh, "imag", complex_functions.arccosh),
     np.arctanh: wide(jnp.arctanh),
     np.deg2rad: wide(jnp.deg2rad),
     np.radians: wide(jnp.deg2rad),
@@ -517,8 +502,15 @@ _BINARY: dict[np.ufunc, Kernel] = {
     np.right_shift: _right_shift,
 }
 
+
+def _unary(ufunc: np.ufunc, body: Kernel) -> Kernel:
+    """The row, or what stands in its place for complex numbers."""
+    of_complex = complex_functions.FUNCTIONS.get(ufunc)
+    return body if of_complex is None else lambda a: (of_complex if _is(a, np.complexfloating) else body)(a)
+
+
 UFUNCS: dict[Any, Kernel] = (
-    {ufunc: kernel(body) for ufunc, body in _UNARY.items()}
+    {ufunc: kernel(_unary(ufunc, body)) for ufunc, body in _UNARY.items()}
     | {ufunc: kernel(_binary(body)) for ufunc, body in _BINARY.items()}
     | {np.ldexp: kernel(wide(jnp.ldexp))}
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from arraydispatch.backends.numpy.backend import NumpyBackend
+from arraydispatch.backends.numpy.small import SmallBackend
 
-__all__ = ["BACKEND"]
+__all__ = ["BACKEND", "SMALL"]
 
 BACKEND = NumpyBackend()
+SMALL = SmallBackend()

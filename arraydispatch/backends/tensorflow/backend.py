@@ -79,6 +79,7 @@ class TensorFlowBackend(Backend):
     library = "tensorflow"
     install = "pip install 'arraydispatch[tensorflow]'"
     mutable = False
+    survives_fork = False
 
     OPTIONS: ClassVar[dict[str, str]] = {
         "num_threads": "threads TensorFlow uses within one operation on the CPU; only before its first tensor",
@@ -184,6 +185,13 @@ class TensorFlowBackend(Backend):
             return tf.experimental.dlpack.from_dlpack(capsule)
         except tf.errors.InvalidArgumentError as error:  # strides
             raise BufferError(error.message) from error
+
+    def dlpack(self, a: Tensor, **kwargs: Any) -> Any:
+        """TensorFlow's export knows no options: a copy is made here, and another device is refused."""
+        device = kwargs.get("dl_device")
+        if device is not None and tuple(device) != self.dlpack_device(a):
+            raise BufferError(f"TensorFlow exports the memory where it is, on DLPack device {self.dlpack_device(a)}")
+        return (self.prim.copy(a) if kwargs.get("copy") else a).__dlpack__()
 
     def synchronize(self, *arrays: Tensor) -> None:
         if accelerated():

@@ -48,6 +48,7 @@ _neg, _abs, _complex_abs, _sign, _square, _inverse = (
 _floor, _ceil, _rint, _exp, _log, _log1p, _atan2, _next_after = (
     raw("Floor"), raw("Ceil"), raw("Rint"), raw("Exp"), raw("Log"), raw("Log1p"), raw("Atan2"), raw("NextAfter"),
 )  # fmt: skip
+_sqrt, _expm1, _sin, _cos = raw("Sqrt"), raw("Expm1"), raw("Sin"), raw("Cos")
 _equal, _not_equal, _less, _less_equal, _greater, _greater_equal, _maximum, _minimum = (
     raw("Equal"), raw("NotEqual"), raw("Less"), raw("LessEqual"), raw("Greater"), raw("GreaterEqual"),
     raw("Maximum"), raw("Minimum"),
@@ -295,6 +296,24 @@ def exp2(a: Tensor) -> Tensor:
     return _pow(scalar(2.0, a), a)
 
 
+def expm1(a: Tensor) -> Tensor:
+    """Complex: NumPy's formula; TensorFlow's loses all digits near 0 and is NaN at infinities."""
+    if a.dtype not in COMPLEX:
+        return _expm1(a)
+    re, im = _parts(a)
+    half = _sin(_mul(im, 0.5))
+    return _join(_sub(_mul(_expm1(re), _cos(im)), _mul(2.0, _square(half))), _mul(_exp(re), _sin(im)))
+
+
+def sqrt(a: Tensor) -> Tensor:
+    """Complex: reflected at the real axis, of which TensorFlow takes one side at zero and infinity."""
+    if a.dtype not in COMPLEX:
+        return _sqrt(a)
+    re, im = _parts(a)
+    root = _sqrt(_join(re, _abs(im)))
+    return _select(signbit(im), _conj(root), root)
+
+
 def log1p(a: Tensor) -> Tensor:
     """Complex: by modulus and angle, as NumPy has it; TensorFlow gives NaN at the pole."""
     if a.dtype not in COMPLEX:
@@ -539,7 +558,7 @@ UFUNCS: dict[Any, Kernel] = {
     np.fabs: _abs,
     np.square: _square,
     np.reciprocal: reciprocal,
-    np.sqrt: raw("Sqrt"),
+    np.sqrt: sqrt,
     np.sign: sign,
     np.signbit: signbit,
     np.copysign: copysign,
@@ -554,12 +573,12 @@ UFUNCS: dict[Any, Kernel] = {
     # exponentials, logarithms
     np.exp: _exp,
     np.exp2: exp2,
-    np.expm1: raw("Expm1"),
+    np.expm1: expm1,
     np.log: _log,
     np.log1p: log1p,
     # trigonometry
-    np.sin: raw("Sin"),
-    np.cos: raw("Cos"),
+    np.sin: _sin,
+    np.cos: _cos,
     np.tan: raw("Tan"),
     np.arcsin: raw("Asin"),
     np.arccos: raw("Acos"),

@@ -139,6 +139,8 @@ class TorchBackend(Backend):
         itemsize = x.dtype.itemsize
         if (copy and not moves) or not x.flags.writeable or any(s < 0 or s % itemsize for s in x.strides):
             x = np.array(x, order="C", copy=True, subok=False)
+        if x.dtype.char in "qQ":  # C's long long, which torch does not know for int64
+            x = x.view(np.dtype(x.dtype.str))
         if dtype is torch.bfloat16:
             native = torch.from_numpy(x.view(np.int16)).view(torch.bfloat16)
         else:
@@ -156,6 +158,30 @@ class TorchBackend(Backend):
         if a.dtype is torch.bfloat16:
             return a.view(torch.int16).numpy().view(BFLOAT16)
         return a.numpy()
+
+    def peek(self, a: Tensor) -> np.ndarray[Any, Any] | None:
+        """torch itself refuses other devices, recorded gradients, wrappers of transforms and conjugate bits."""
+        try:
+            return a.numpy()
+        except (RuntimeError, TypeError):
+            return None
+
+    def check_writeable(self, a: Tensor) -> None:
+        """torch raises a RuntimeError of its own from the depths of a kernel."""
+        if a.requires_grad and torch.is_grad_enabled():
+            origin = a if a._base is None else a._base
+            if origin.is_leaf:
+                raise ValueError(
+                    "this tensor is a leaf that requires grad, which torch does not let be written: "
+                    "write under `with torch.no_grad():`, or to a copy, `x.copy()`"
+                )
+
+    def shareable(self, a: Tensor) -> Tensor:
+        """DLPack refuses the conjugate bit, and drops the negative bit without a word."""
+        return a.resolve_conj().resolve_neg() if a.is_conj() or a.is_neg() else a
+
+    def shares_with_host(self, a: Tensor) -> bool:
+        return a.is_cpu and not a.requires_grad and not a.is_conj() and not a.is_neg()
 
     def from_dlpack(self, x: Any) -> Tensor:
         return torch.from_dlpack(x)
@@ -229,7 +255,8 @@ class TorchBackend(Backend):
 
         def bare(value: Any) -> Any:
             if isinstance(value, wrapper):
-                return value.native  # type: ignore[attr-defined]
+                native = value.native  # type: ignore[attr-defined]
+                return native if self.is_native(native) else self.from_numpy(native)
             if type(value) in (list, tuple):
                 return type(value)(bare(item) for item in value)
             if type(value) is dict:
@@ -240,6 +267,9 @@ class TorchBackend(Backend):
             return func(*bare(tuple(args)), **bare(kwargs or {}))
 
         wrapper.__torch_function__ = classmethod(__torch_function__)  # type: ignore[attr-defined]
+
+    def after_fork(self) -> None:
+        torch.set_num_threads(1)  # OpenMP's threads stay behind; torch's own data loaders do the same
 
     def fill(self, a: Tensor, value: Tensor) -> None:
         a.copy_(value.clone() if may_alias(a, value) else value)

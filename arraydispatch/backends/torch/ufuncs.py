@@ -16,7 +16,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from arraydispatch.backends.base import Unsupported
 from arraydispatch.backends.torch.dtypes import UNSIGNED, concrete
 from arraydispatch.backends.torch.reductions import ACCUMULATE, REDUCE
 
@@ -106,8 +105,15 @@ def _divisor(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return zero, minus, torch.where(zero | minus, 1, b)
 
 
-def _no_uint64(name: str) -> Unsupported:
-    return Unsupported(f"torch has no unsigned 64-bit {name}")
+def _divide_uint64(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
+    """Quotient and remainder, both 0 for a zero divisor, of the signed bits (Warren, Hacker's Delight, section 9-3)."""
+    n, d = torch.broadcast_tensors(a.view(torch.int64), b.view(torch.int64))
+    lowest = torch.iinfo(torch.int64).min  # to flip the sign bit is to compare without sign
+    safe = torch.where(d <= 0, 1, d)
+    q = torch.div((n >> 1) & torch.iinfo(torch.int64).max, safe, rounding_mode="trunc") << 1
+    q = torch.where(d < 0, 0, q)
+    q = torch.where(d == 0, 0, q + ((n - q * d) ^ lowest >= d ^ lowest))
+    return q.view(torch.uint64), torch.where(d == 0, 0, n - q * d).view(torch.uint64)
 
 
 def floor_divide(a: Tensor, b: Tensor) -> Tensor:
@@ -115,7 +121,7 @@ def floor_divide(a: Tensor, b: Tensor) -> Tensor:
     if a.dtype.is_floating_point:
         return torch.floor_divide(a, b)
     if a.dtype is torch.uint64:
-        raise _no_uint64("division")
+        return _divide_uint64(a, b)[0]
     zero, minus, safe = _divisor(a, b)
     q = torch.where(zero, 0, torch.floor_divide(a, safe))
     return torch.where(minus, -a, q) if b.dtype.is_signed else q
@@ -126,7 +132,7 @@ def remainder(a: Tensor, b: Tensor) -> Tensor:
     if a.dtype.is_floating_point:
         return torch.remainder(a, b).copysign_(b)
     if a.dtype is torch.uint64:
-        raise _no_uint64("division")
+        return _divide_uint64(a, b)[1]
     zero, minus, safe = _divisor(a, b)
     return torch.where(zero | minus, 0, torch.remainder(a, safe))
 
@@ -140,7 +146,7 @@ def fmod(a: Tensor, b: Tensor) -> Tensor:
     if a.dtype.is_floating_point:
         return torch.fmod(a, b)
     if a.dtype is torch.uint64:
-        raise _no_uint64("division")
+        return _divide_uint64(a, b)[1]
     zero, minus, safe = _divisor(a, b)
     return torch.where(zero | minus, 0, torch.fmod(a, safe))
 
@@ -169,14 +175,20 @@ def reciprocal(a: Tensor) -> Tensor:
 def gcd(a: Tensor, b: Tensor) -> Tensor:
     """torch's sign is wrong next to the lowest integer."""
     if a.dtype is torch.uint64:
-        raise _no_uint64("greatest common divisor")
+        a, b = torch.broadcast_tensors(a, b)
+        while bool((b.view(torch.int64) != 0).any()):
+            rest = _divide_uint64(a, b)[1].view(torch.int64)
+            left = b.view(torch.int64)
+            a, b = torch.where(left == 0, a.view(torch.int64), left).view(torch.uint64), rest.view(torch.uint64)
+        return a.clone()
     return torch.abs(torch.gcd(a, b))
 
 
 def lcm(a: Tensor, b: Tensor) -> Tensor:
     """Modulo the width of the type, as NumPy's; torch's traps on the lowest integer."""
     if a.dtype is torch.uint64:
-        raise _no_uint64("least common multiple")
+        quotient = _divide_uint64(a, gcd(a, b))[0].view(torch.int64)
+        return (quotient * b.view(torch.int64)).view(torch.uint64)
     divisor = torch.abs(torch.gcd(a, b))
     parts = torch.abs(torch.div(torch.abs(a), torch.where(divisor == 0, 1, divisor), rounding_mode="trunc"))
     return parts * torch.abs(b)
@@ -202,6 +214,13 @@ def power(a: Any, b: Any) -> Tensor:
     if dtype.is_signed and (concrete(b) and bool((b < 0).any()) if isinstance(b, Tensor) else b < 0):
         raise ValueError("Integers to negative integer powers are not allowed.")
     return torch.pow(a, b)
+
+
+def float_power(a: Any, b: Any) -> Tensor:
+    """As ``power``; torch takes a 0-d exponent of 0.5 for a square root, which differs at -inf and -0."""
+    if isinstance(a, Tensor) and not a.dtype.is_complex and (not isinstance(b, Tensor) or not b.ndim):
+        b = torch.full_like(a, b) if not isinstance(b, Tensor) else b.to(a.dtype).expand(a.shape).contiguous()
+    return power(a, b)
 
 
 def _complex_power(a: Any, b: Any) -> Tensor:
@@ -263,7 +282,11 @@ def sign(a: Tensor) -> Tensor:
         far_re, far_im = torch.isinf(re), torch.isinf(im)
         far = torch.complex(torch.where(far_re, torch.sign(re), 0.0), torch.where(far_im, torch.sign(im), 0.0))
         undefined = torch.isnan(a) | (far_re & far_im)
-        return torch.where(far_re ^ far_im, far, torch.where(undefined, complex("nan+nanj"), torch.sgn(a)))
+        size = torch.hypot(re, im)
+        size = torch.where(size == 0, 1, size)
+        unit = torch.complex(re / size, im / size)  # `sgn` multiplies by the reciprocal
+        unit = torch.where(a == 0, 0, unit)
+        return torch.where(far_re ^ far_im, far, torch.where(undefined, complex("nan+nanj"), unit))
     if a.dtype is torch.uint64:
         return (a != 0).to(torch.uint64)
     return torch.sign(a)
@@ -335,10 +358,15 @@ def _complex_negative(a: Tensor, out: Tensor | None = None) -> Tensor:
 
 
 def _complex_log1p(a: Tensor, out: Tensor | None = None) -> Tensor:
-    """torch gives NaN for the modulus of a number with an infinite and a NaN part."""
-    log = torch.log1p(a)
-    infinite = torch.complex(torch.full_like(log.real, math.inf), log.imag)
-    return _into(out, torch.where(torch.isinf(a), infinite, log))
+    """By modulus and angle, as NumPy has it; torch gives NaN where a part is infinite, and keeps -0."""
+    re = a.real + 1
+    return _into(out, torch.complex(torch.log(torch.hypot(re, a.imag)), torch.atan2(a.imag, re)))
+
+
+def _complex_arccos(a: Tensor, out: Tensor | None = None) -> Tensor:
+    """torch has +0 for the imaginary part of both sides of the real axis."""
+    angle = torch.acos(a)
+    return _into(out, torch.complex(angle.real, torch.copysign(angle.imag, -a.imag)))
 
 
 UFUNCS: dict[Any, Kernel] = {
@@ -351,7 +379,7 @@ UFUNCS: dict[Any, Kernel] = {
     np.remainder: remainder,
     np.fmod: fmod,
     np.power: power,
-    np.float_power: power,
+    np.float_power: float_power,
     np.negative: torch.neg,
     np.positive: torch.clone,
     np.absolute: absolute,
@@ -454,7 +482,6 @@ _FLOAT: dict[Any, Kernel] = {
     np.floor_divide: torch.floor_divide,
     np.fmod: torch.fmod,
     np.power: torch.pow,
-    np.float_power: torch.pow,
     np.reciprocal: torch.reciprocal,
     np.rint: torch.round,
     np.floor: torch.floor,
@@ -473,6 +500,7 @@ _COMPLEX: dict[Any, Kernel] = {
     np.subtract: _parts(torch.sub),
     np.negative: _complex_negative,
     np.log1p: _complex_log1p,
+    np.arccos: _complex_arccos,
 }
 
 

@@ -1,0 +1,116 @@
+"""The standard's element-wise functions: NumPy's ufuncs under its names, with strict promotion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import data_types
+
+UNARY: dict[str, np.ufunc] = {
+    "abs": np.absolute, "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan,
+    "atanh": np.arctanh, "bitwise_invert": np.invert, "ceil": np.ceil, "conj": np.conjugate, "cos": np.cos, "cosh": np.cosh,
+    "exp": np.exp, "floor": np.floor, "isfinite": np.isfinite, "isinf": np.isinf, "isnan": np.isnan, "log": np.log,
+    "log10": np.log10, "log1p": np.log1p, "log2": np.log2, "logical_not": np.logical_not, "negative": np.negative,
+    "positive": np.positive, "reciprocal": np.reciprocal, "sign": np.sign, "signbit": np.signbit, "sin": np.sin,
+    "sinh": np.sinh, "sqrt": np.sqrt, "square": np.square, "tan": np.tan, "trunc": np.trunc,
+}  # fmt: skip
+"""Name in the standard -> ufunc."""
+
+BINARY: dict[str, np.ufunc] = {
+    "add": np.add, "atan2": np.arctan2, "bitwise_and": np.bitwise_and, "bitwise_left_shift": np.left_shift,
+    "bitwise_or": np.bitwise_or, "bitwise_right_shift": np.right_shift, "bitwise_xor": np.bitwise_xor,
+    "copysign": np.copysign, "divide": np.divide, "equal": np.equal, "greater": np.greater,
+    "greater_equal": np.greater_equal, "hypot": np.hypot, "less": np.less, "less_equal": np.less_equal,
+    "logaddexp": np.logaddexp, "logical_and": np.logical_and, "logical_or": np.logical_or, "logical_xor": np.logical_xor,
+    "maximum": np.maximum, "minimum": np.minimum, "multiply": np.multiply, "nextafter": np.nextafter,
+    "not_equal": np.not_equal, "pow": np.power, "remainder": np.remainder, "subtract": np.subtract,
+}  # fmt: skip
+"""Name in the standard -> ufunc."""
+
+
+def _unary(name: str, ufunc: np.ufunc) -> Callable[[Any], Any]:
+    def function(x: Any, /) -> Any:
+        return ufunc(x)
+
+    return _named(function, name, ufunc)
+
+
+def _binary(name: str, ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
+    def function(x1: Any, x2: Any, /) -> Any:
+        check(x1, x2)
+        return ufunc(x1, x2)
+
+    return _named(function, name, ufunc)
+
+
+def _named(function: Any, name: str, ufunc: np.ufunc) -> Any:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"As :func:`numpy.{ufunc.__name__}`, element by element."
+    return function
+
+
+def check(*operands: Any) -> None:
+    """Raise TypeError unless the operands promote by the standard's rules."""
+    data_types.promote(*[data_types.dtype_of(x) for x in operands])
+
+
+def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
+    """Each element brought between ``min`` and ``max``, in the dtype of ``x``."""
+    check(*[v for v in (x, min, max) if v is not None])
+    if min is None and max is None:
+        return np.positive(x)
+    return np.astype(np.clip(x, min, max), x.dtype, copy=False)
+
+
+def expm1(x: Any, /) -> Any:
+    """exp(x) - 1, exact near 0."""
+    result = np.expm1(x)
+    if x.dtype.kind != "c":
+        return result
+    # The standard's special values; NumPy's are C's for neither infinities nor zeros.
+    result = np.where(np.isfinite(x), result, np.exp(x) - 1)
+    return np.where(np.equal(x, 0), np.sqrt(x), result)  # +0 for -0 too, and the imaginary zero's sign
+
+
+def floor_divide(x1: Any, x2: Any, /) -> Any:
+    """The quotient rounded down; one with an infinity is that of :func:`divide`, where NumPy's is NaN or -1."""
+    check(x1, x2)
+    result = np.floor_divide(x1, x2)
+    if result.dtype.kind != "f":
+        return result
+    return np.where(np.logical_or(np.isinf(x1), np.isinf(x2)), np.divide(x1, x2), result)
+
+
+def imag(x: Any, /) -> Any:
+    """The imaginary part."""
+    return np.imag(x)
+
+
+def real(x: Any, /) -> Any:
+    """The real part."""
+    return np.real(x)
+
+
+def round(x: Any, /) -> Any:
+    """Each element rounded to the nearest integer, halves to the even one."""
+    return np.round(x)
+
+
+def tanh(x: Any, /) -> Any:
+    """The hyperbolic tangent."""
+    result = np.tanh(x)
+    if x.dtype.kind != "c":
+        return result
+    # At an infinite real part C gives the imaginary zero the sign of sin(2 y), the standard that of y.
+    other = np.isinf(x.real) & np.isfinite(x.imag) & (np.signbit(x.imag) != np.signbit(result.imag))
+    return np.where(other, np.conjugate(result), result)
+
+
+FUNCTIONS = (
+    *[_unary(name, ufunc) for name, ufunc in UNARY.items()],
+    *[_binary(name, ufunc) for name, ufunc in BINARY.items()],
+    clip, expm1, floor_divide, imag, real, round, tanh,
+)  # fmt: skip

@@ -1,0 +1,166 @@
+"""A namespace: the standard's functions with arrays of one backend in and out."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+import sys
+from collections.abc import Callable, Iterable
+from functools import wraps
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.fft
+import numpy.linalg
+
+from .. import registry
+from ..array import Array
+from ..backends import loader
+from ..backends.base import Backend
+from ..dispatch import wrapping
+from ..scalars import Scalar
+from . import creation, data_types, elementwise, fft, functions, linalg
+from .info import Info
+
+VERSION = "2025.12"
+"""The version of the standard that is followed."""
+
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", VERSION)
+"""Those that code written for may ask for: each has what the ones before it have."""
+
+_NEVER_ARRAYS = wrapping.PLAIN - {np.bool_, np.float64, np.float32, np.int64, np.int32}
+
+
+class Functions(ModuleType):
+    """Functions for one backend; those that the standard has not are NumPy's of that name, as other libraries have more too.
+
+    Parameters
+    ----------
+    name : str
+        Name of the module.
+    backend : Backend
+        Whose arrays the functions take and give.
+    numpys : module
+        Where NumPy has such functions.
+    """
+
+    def __init__(self, name: str, backend: Backend, numpys: ModuleType) -> None:
+        super().__init__(name, f"The array-API standard {VERSION} on {backend.name}.")
+        self._backend = backend
+        self._numpys = numpys
+
+    def __getattr__(self, name: str) -> Any:
+        found = None if name.startswith("_") else getattr(self._numpys, name, None)
+        if callable(found) and not isinstance(found, type):
+            registry.load_topics()
+            if isinstance(found, np.ufunc) or found in registry.SPECS:
+                value = vars(self)[name] = _bound(found, self._backend)
+                return value
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+    def __repr__(self) -> str:
+        return f"<array-API namespace {self.__name__!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return importlib.import_module, (self.__name__,)
+
+    def _add(self, members: Iterable[Any]) -> None:
+        vars(self).update({member.__name__: member for member in members})
+
+
+class Namespace(Functions):
+    """The standard's functions for one backend.
+
+    Parameters
+    ----------
+    name : str
+        Name of the module, the last part being the backend's.
+    """
+
+    __array_api_version__ = VERSION
+
+    def __init__(self, name: str) -> None:
+        backend = loader.load(name.rpartition(".")[2])
+        super().__init__(name, backend, np)
+        vars(self).update(data_types.DTYPES, e=math.e, inf=math.inf, nan=math.nan, newaxis=None, pi=math.pi)
+        self._add(data_types.FUNCTIONS)
+        self._add(_creating(f, backend) for f in creation.FUNCTIONS)
+        self._add(_bound(f, backend) for f in (*elementwise.FUNCTIONS, *functions.FUNCTIONS))
+        self.linalg = Functions(f"{name}.linalg", backend, np.linalg)
+        self.linalg._add(_bound(f, backend) for f in linalg.FUNCTIONS)
+        self._add(getattr(self.linalg, f.__name__) for f in linalg.MAIN)
+        self.fft = Functions(f"{name}.fft", backend, np.fft)
+        self.fft._add(_bound(f, backend) for f in fft.FUNCTIONS)
+        self.fft._add(_creating(f, backend) for f in fft.CREATION)
+        sys.modules.update({part.__name__: part for part in (self.linalg, self.fft)})
+
+    def __array_namespace_info__(self) -> Info:
+        """What this namespace can do, its dtypes and its devices."""
+        return Info(self._backend)
+
+    def of_version(self, version: str | None) -> Namespace:
+        """The namespace itself, if it follows that version of the standard too."""
+        if version is not None and version not in VERSIONS:
+            raise ValueError(
+                f"version {version!r} of the standard is not followed; choose one of: {', '.join(VERSIONS)}."
+            )
+        return self
+
+
+def _creating(function: Callable[..., Any], backend: Backend) -> Callable[..., Any]:
+    """A function that takes the backend in front."""
+
+    @wraps(function)
+    def creating(*args: Any, **kwargs: Any) -> Any:
+        return given(function(backend, *args, **kwargs), backend)
+
+    signature = inspect.signature(function)
+    creating.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=list(signature.parameters.values())[1:]
+    )
+    return creating
+
+
+def _bound(function: Any, backend: Backend) -> Callable[..., Any]:
+    """A function with arrays of this backend in and out."""
+
+    @wraps(function)
+    def bound(*args: Any, **kwargs: Any) -> Any:
+        args = tuple([taken(x, backend) for x in args])
+        if kwargs:
+            kwargs = {key: taken(x, backend) for key, x in kwargs.items()}
+        return given(function(*args, **kwargs), backend)
+
+    return bound
+
+
+def taken(x: Any, backend: Backend) -> Any:
+    """An argument as the functions take it: what is an array, an array of a namespace."""
+    if isinstance(x, Array):
+        return x if x._kind.standard else creation.standard(x)
+    cls = type(x)
+    if cls in _NEVER_ARRAYS:
+        return x
+    if cls is list or cls is tuple:
+        return x if all(type(y) is int for y in x) else cls([taken(y, backend) for y in x])
+    if isinstance(x, np.ndarray | np.generic) or loader.backend_of(x) is not None:
+        return creation.asarray(backend, x)
+    return x
+
+
+def given(x: Any, backend: Backend) -> Any:
+    """A result as the namespace gives it: arrays of a namespace, 0-d ones too; tuples of them."""
+    if isinstance(x, Array):
+        if not x._kind.standard:
+            if isinstance(x, Scalar):
+                return creation.standard(x)
+            x._kind = x._kind.backend.standard_kind(x.dtype)  # nobody else has it
+        return x
+    if isinstance(x, np.generic):
+        return creation.asarray(backend, x)
+    if isinstance(x, list | tuple):
+        items = [given(y, backend) for y in x]
+        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+    return x

@@ -1,0 +1,191 @@
+"""Processes that a script starts are accelerated too; those that it forks keep working.
+
+*A new interpreter* (``subprocess`` with ``sys.executable``, ``multiprocessing``'s spawn and forkserver) inherits the
+environment: ``PYTHONPATH`` begins with a folder of ours, whose ``sitecustomize`` puts the import hook in place. The
+backend is loaded when user code imports NumPy, so other programs start as fast as before.
+
+*A fork* inherits everything but threads. A library with threads of its own would wait for them in the child for ever.
+So there arrays come to the host, and the child computes with NumPy; the parent says so once.
+
+This module is imported by every Python process that a script starts: what it needs for more than looking, it imports
+when it is needed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from types import ModuleType
+from typing import Any
+
+__all__ = ["continue_run", "inherit", "survive_forks"]
+
+_RUN = "ARRAYDISPATCH_RUN"
+"""Environment variable: how the parent runs, and what it takes for user code."""
+
+_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
+"""The folder of the ``sitecustomize`` of child processes."""
+
+
+# -- new interpreters ------------------------------------------------------------------------------------------------
+
+
+def inherit(choices: Any, roots: list[str]) -> None:
+    """From now on every Python process that this one starts runs as it does.
+
+    Parameters
+    ----------
+    choices : Choices
+        How.
+    roots : list of str
+        What is user code.
+    """
+    os.environ[_RUN] = json.dumps({"choices": choices.to_json(), "roots": roots})
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", _FOLDER)]
+    os.environ["PYTHONPATH"] = os.pathsep.join([_FOLDER, *paths])
+
+
+def continue_run() -> None:
+    """Called as a child process starts: hand its user code the facade, as its parent does."""
+    told = os.environ.get(_RUN)
+    if not told:
+        return
+    from .hook import ImportHook
+    from .userfiles import UserFiles
+
+    run = json.loads(told)
+    users = UserFiles(run["roots"])
+    for root in _own_roots(users):
+        users.add_root(root)
+    waiting = [run["choices"]]
+
+    def substitute(module: ModuleType) -> ModuleType:
+        from . import facade, runner
+        from .choices import Choices
+
+        if waiting:
+            Choices(**json.loads(waiting.pop())).apply()
+            runner.begin(users)
+            survive_forks()
+        return facade.substitute(module)
+
+    ImportHook(users, substitute).install()
+
+
+def _own_roots(users: Any) -> list[str]:
+    """What the command line of this interpreter adds: the folder of its script, or the current one of ``-m``."""
+    words = iter(sys.orig_argv[1:])
+    for word in words:
+        if word in ("-c", "-m") or word.startswith(("-c", "-m")):
+            return [os.getcwd()]
+        if word in ("-W", "-X"):
+            next(words, None)
+        elif not word.startswith("-"):
+            folder = os.path.dirname(os.path.realpath(word))
+            return [] if users.is_installed(folder) else [folder]
+    return [os.getcwd()]
+
+
+# -- forks -----------------------------------------------------------------------------------------------------------
+
+
+class _Forks:
+    """What ``os.register_at_fork`` calls: host copies are made before, where the library still has its threads."""
+
+    def __init__(self) -> None:
+        self._said = False
+        self._homeless = False
+        self._hosts: list[tuple[Any, Any]] = []
+
+    def before(self) -> None:
+        import gc
+
+        from ..backends import loader
+        from ..views import Handle, ghost, native
+
+        unsafe = [backend for backend in loader.loaded() if not backend.survives_fork]
+        if not unsafe:
+            return
+        if not self._said:
+            self._said = True
+            names = " and ".join(backend.name for backend in unsafe)
+            print(
+                f"arraydispatch: a forked process computes with NumPy, because {names} has threads, which a fork does not "
+                "take along. Start processes by 'spawn' to use it in them.", file=sys.stderr,
+            )  # fmt: skip
+        for x in gc.get_objects():
+            if issubclass(type(x), Handle) and x._kind.backend in unsafe:
+                value = x._v if x._base is None else native(x)
+                if x._kind.backend.is_concrete(value):
+                    ghost(x)
+                    self._hosts.append((x, x._kind.backend.to_numpy(x._v) if x._base is None else None))
+
+    def in_parent(self) -> None:
+        self._hosts.clear()
+
+    def in_child(self) -> None:
+        from .. import settings
+        from ..backends import loader
+        from . import rng
+
+        for backend in loader.loaded():
+            backend.after_fork()
+            if not backend.survives_fork:
+                self._homeless = True
+                loader.stand_in(backend, loader.load("numpy"))
+        if not self._homeless:
+            return
+        rng.use_device(False)
+        settings.default.backend = "numpy"
+        _bring_home(self._hosts)
+        self._hosts = []
+
+
+    def leave(self) -> None:
+        """The last exit handler: a library that misses its threads may wait for them when it is torn down."""
+        if self._homeless and exit_code is not None:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stdout.flush()
+                sys.stderr.flush()
+            os._exit(exit_code)
+
+
+exit_code: int | None = None
+"""Of the program, once its last line has run."""
+
+
+def _bring_home(hosts: list[tuple[Any, Any]]) -> None:
+    """Arrays become host-held in place: roots by a copy of their values, views as views of it."""
+    import numpy as np
+
+    from ..backends import loader
+
+    kind_of = loader.small().kind
+    places = {id(x): x._ghost for x, _ in hosts}
+    for x, host in hosts:
+        if x._base is None:
+            x._v = np.array(host, order="C")
+    for x, _ in hosts:
+        seen = places[id(x)]
+        if x._base is not None:
+            whole = places[id(x._base)]
+            offset = seen.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+            x._v = np.ndarray(seen.shape, seen.dtype, x._base._v, offset if seen.size else 0, seen.strides)
+        x._root = x._ghost = None
+        x._kind = kind_of(x._kind.dtype)
+    for x, _ in hosts:
+        x._v.flags.writeable = places[id(x)].flags.writeable
+
+
+def survive_forks() -> None:
+    """Make forks of this process work, whatever its libraries say to that; called before there is a program to run."""
+    import atexit
+    import warnings
+
+    forks = _Forks()
+    atexit.register(forks.leave)
+    os.register_at_fork(before=forks.before, after_in_parent=forks.in_parent, after_in_child=forks.in_child)
+    # The library's own warning of what is taken care of here.
+    warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called", category=RuntimeWarning)

@@ -1,0 +1,112 @@
+"""A line at the bottom of the terminal that says how far a long run is.
+
+The line stands outside the part of the screen that scrolls (as apt's does), so whatever the program prints, from
+Python or from C, goes on above it and is not touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from typing import Any
+
+from ..profiling import Profile
+
+__all__ = ["Progress"]
+
+_AFTER = 5.0
+"""Seconds that a program runs before the line appears."""
+_SAVE, _RESTORE, _ERASE = "\x1b7", "\x1b8", "\x1b[2K"
+
+
+class Progress:
+    """The line; :meth:`show` draws it anew, :meth:`end` takes it away.
+
+    Parameters
+    ----------
+    profile : Profile
+        Where the figures come from.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._began = time.monotonic()
+        self._main = threading.main_thread().ident
+        self._rows = 0
+        self._lock = threading.Lock()
+        self._over = False
+
+    @staticmethod
+    def possible() -> bool:
+        """Whether standard error is a terminal that knows how."""
+        try:
+            terminal = sys.stderr is not None and sys.stderr.isatty()
+        except ValueError:  # closed
+            return False
+        return terminal and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "") and os.name == "posix"
+
+    def show(self) -> None:
+        """Draw the line, if the program has run for long enough."""
+        seconds = time.monotonic() - self._began
+        if seconds < _AFTER:
+            return
+        with self._lock, contextlib.suppress(OSError, ValueError):
+            if self._over:
+                return
+            size = os.get_terminal_size(sys.stderr.fileno())
+            if size.lines < 3 or size.columns < 20:
+                return
+            out = ""
+            if size.lines != self._rows:  # make room below what was printed, then let the rest scroll above
+                out = f"\n{_SAVE}\x1b[1;{size.lines - 1}r{_RESTORE}\x1b[1A"
+                self._rows = size.lines
+            line = self._render(self._text(seconds), size.columns)
+            self._write(f"{out}{_SAVE}\x1b[{size.lines};1H{_ERASE}{line}{_RESTORE}")
+
+    def end(self) -> None:
+        """Give the terminal back as it was."""
+        with self._lock, contextlib.suppress(OSError, ValueError):
+            self._over = True
+            if self._rows:
+                self._write(f"{_SAVE}\x1b[r\x1b[{self._rows};1H{_ERASE}{_RESTORE}")
+                self._rows = 0
+
+    def _write(self, text: str) -> None:
+        # Past Python's buffers: what the program has half printed stays half printed.
+        os.write(sys.stderr.fileno(), text.encode(errors="replace"))
+
+    def _text(self, seconds: float) -> str:
+        totals = self._profile.totals()
+        minutes, rest = divmod(int(seconds), 60)
+        parts = [f"{minutes}:{rest:02d}", f"{sum(totals.values()):,} array calls"]
+        if totals.get("host"):
+            parts.append(f"{totals['host']:,} on the host")
+        place = self._place()
+        if place:
+            parts.append(f"at {place}")
+        return " · ".join(parts)
+
+    def _place(self) -> str:
+        frame = sys._current_frames().get(self._main or 0)
+        if frame is None:
+            return ""
+        user = self._profile.origin(frame)
+        return f"{os.path.basename(user.f_code.co_filename)}:{user.f_lineno}"
+
+    @staticmethod
+    def _render(text: str, columns: int) -> str:
+        """The line in the terminal's own way of colour, cut to its width."""
+        from rich.console import Console
+        from rich.text import Text
+
+        console: Any = Console(stderr=True, width=columns, highlight=False)
+        line = Text.assemble(
+            ("arraydispatch", "bold reverse"), (f" {text}", "reverse"), no_wrap=True, overflow="ellipsis"
+        )
+        line.truncate(columns, overflow="ellipsis", pad=True)
+        with console.capture() as captured:
+            console.print(line, end="")
+        return captured.get()

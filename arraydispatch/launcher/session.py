@@ -1,0 +1,219 @@
+"""One run of the launcher from its first line to its report, however it ends.
+
+A program ends by its last line, by an exception, by Ctrl-C, by ``SIGTERM``, by ``os._exit``: each of these brings the
+report. One that dies in native code, or is killed, cannot be caught in the act: the report file is written again and
+again while the program runs, so that the last one stays.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+from types import FrameType
+from typing import Any
+
+from .. import api, report
+from ..profiling import Profile, function_name
+from ..verification import Verification
+from .progress import Progress
+
+__all__ = ["Session"]
+
+_FIRST_SAVE, _LONGEST_WAIT = 2.0, 60.0
+"""Seconds to the first report of a program that still runs, and between two of them at most."""
+
+
+class _Spoken(Profile):
+    """The launcher's profile, which says each line that falls back to the host once, as it happens.
+
+    It speaks for itself, not through ``warnings``: a script that turns warnings into errors must not see ours.
+    """
+
+    def __init__(self, aloud: bool, **options: Any) -> None:
+        super().__init__(**options)
+        self._aloud = aloud
+        self._said: set[tuple[str, int, str]] = set()
+
+    def first_call(self, func: Any, kind: str, reason: str, frame: FrameType) -> None:
+        if kind != "host" or not self._aloud:
+            return
+        place = frame.f_code.co_filename, frame.f_lineno, function_name(func)
+        if place not in self._said:
+            self._said.add(place)
+            print(f"arraydispatch: {place[0]}:{place[1]}: {place[2]} ran on the host: {reason}", file=sys.stderr)
+
+
+class Session:
+    """Counts, compares and reports one program.
+
+    Parameters
+    ----------
+    program : str
+        What runs, as a person would name it.
+    device : str
+        Name of the default device.
+    rng : str
+        Where random numbers come from.
+    report_to, trace_to : str or None
+        Files, known to be writable.
+    full : bool
+        Whether the terminal gets the long report.
+    aloud : bool
+        Whether each line that falls back to the host is said as it happens.
+    verify : bool
+        Whether every call is compared with NumPy.
+    owns : callable
+        Says of a file name whether it is the user's.
+    """
+
+    def __init__(
+        self,
+        program: str,
+        device: str,
+        *,
+        rng: str = "numpy",
+        report_to: str | None = None,
+        trace_to: str | None = None,
+        full: bool = False,
+        aloud: bool = True,
+        verify: bool = False,
+        owns: Any = None,
+    ) -> None:
+        self._program, self._device, self._rng = program, device, rng
+        self._report_to, self._trace_to, self._full = report_to, trace_to, full
+        timed = full or report_to is not None or trace_to is not None
+        each = trace_to is not None or (report_to or "").endswith(".html")
+        self.profile = _Spoken(aloud, owns=owns, trace=each, synchronize=timed)
+        self._verification = Verification(sys.stderr, owns) if verify else None
+        self._progress = Progress(self.profile) if Progress.possible() else None
+        self._process = os.getpid()
+        self._over = threading.Event()
+        self._ended = threading.Lock()
+        self._keeper: threading.Thread | None = None
+        self._put_back: list[Any] = []
+
+    def start(self) -> None:
+        """Begin: from now on every way to end brings the report."""
+        self.profile.start()
+        if self._verification is not None:
+            self._verification.start()
+        # Python waits for the program's threads and runs its exit handlers after its last line: all that is still the
+        # program's run, so the report comes from the handler that was registered first and therefore runs last.
+        atexit.register(self.finish)
+        for name in ("_exit", "abort"):
+            self._before(name)
+        self._on_termination()
+        if self._report_to is not None or self._progress is not None:
+            self._keeper = threading.Thread(target=self._keep, name="arraydispatch", daemon=True)
+            self._keeper.start()
+
+    def cancel(self) -> None:
+        """Nothing has run: no report."""
+        atexit.unregister(self.finish)
+        self._end()
+
+    def _before(self, name: str) -> None:
+        """Report before a function of ``os`` ends the process."""
+        real = getattr(os, name)
+
+        def ending(*args: Any, **kwargs: Any) -> Any:
+            self.finish(flush=False)  # nothing flushes here without us either
+            return real(*args, **kwargs)
+
+        ending.__name__, ending.__doc__ = real.__name__, real.__doc__
+        setattr(os, name, ending)
+        self._put_back.append(lambda: setattr(os, name, real))
+
+    def _on_termination(self) -> None:
+        """Report when the process is asked to end, then end as if nobody had listened."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+            return
+
+        def terminated(number: int, _frame: FrameType | None) -> None:
+            self.finish(flush=False)
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+
+        def switch(have: Any, want: Any) -> None:
+            if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is have:
+                signal.signal(signal.SIGTERM, want)
+
+        def default() -> None:
+            switch(terminated, signal.SIG_DFL)
+
+        def listen() -> None:
+            if not self._over.is_set():
+                switch(signal.SIG_DFL, terminated)
+
+        listen()
+        if hasattr(os, "register_at_fork"):
+            # Python forgets a signal that a handler has caught in a child not yet made: the child begins without one.
+            os.register_at_fork(before=default, after_in_parent=listen)
+        self._put_back.append(default)
+
+    # -- while it runs -----------------------------------------------------------------------------------------------
+
+    def _keep(self) -> None:
+        """Save the report now and then, and show how far the program is."""
+        wait, saved = _FIRST_SAVE, time.monotonic()
+        while not self._over.wait(0.5 if self._progress is not None else wait):
+            if self._progress is not None:
+                self._progress.show()
+            if self._report_to is not None and time.monotonic() - saved >= wait:
+                with self._ended, contextlib.suppress(OSError):
+                    if not self._over.is_set():
+                        self._write(self._report_to, complete=False)
+                wait, saved = min(2 * wait, _LONGEST_WAIT), time.monotonic()
+
+    def _run(self, complete: bool) -> report.Run:
+        backend = api.default_backend()
+        found = None if self._verification is None else self._verification.as_dict()
+        return report.Run(
+            backend.name, backend.version, self._device, api.get_precision(), self.profile.wall, self._rng,
+            self._program, complete, found,
+        )  # fmt: skip
+
+    def _write(self, path: str, complete: bool) -> None:
+        writer = report.WRITERS[os.path.splitext(path)[1]]
+        report.write(writer, path, self.profile, self._run(complete))
+
+    # -- the end -----------------------------------------------------------------------------------------------------
+
+    def _end(self) -> None:
+        self._over.set()
+        if self._progress is not None:
+            self._progress.end()
+        if self._verification is not None:
+            self._verification.stop()
+        self.profile.stop()
+        for back in self._put_back:
+            back()
+
+    def finish(self, flush: bool = True) -> None:
+        """Write and print the report; once, and only in the process that the launcher started."""
+        if os.getpid() != self._process or self._over.is_set():
+            return
+        with self._ended:
+            self._end()
+            if flush:
+                with contextlib.suppress(OSError, ValueError):  # the reader has gone: nobody waits for the rest
+                    sys.stdout.flush()
+            if self._report_to is not None:
+                self._save(self._report_to, report.WRITERS[os.path.splitext(self._report_to)[1]])
+            if self._trace_to is not None:
+                self._save(self._trace_to, report.write_trace)
+            with contextlib.suppress(OSError, ValueError):
+                report.print_report(self.profile, self._run(True), sys.stderr, full=self._full)
+
+    def _save(self, path: str, writer: report.Writer) -> None:
+        try:
+            report.write(writer, path, self.profile, self._run(True))
+        except OSError as error:
+            print(f"arraydispatch: {path} could not be written: {error.strerror}", file=sys.stderr)

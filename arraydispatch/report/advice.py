@@ -1,0 +1,151 @@
+"""What a profile says to do: patterns that cost time on any library, with the line that has them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..events import ELEMENT, ELEMENT_SET
+from ..profiling import Call, Profile, Transfer
+
+__all__ = ["Advice", "advise", "size"]
+
+_ELEMENTS = 200
+"""From so many single elements at one line, it is a loop over elements."""
+_LOOKS = 50
+_GROWTHS = 10
+_TRIPS = 10
+_UPLOADS = 3
+_SHARE = 0.1
+"""Of the time in calls, from which a function on the host is worth a word."""
+
+_LOOK = frozenset({"bool()", "int()", "float()", "complex()", "an index", "item()", "printing"})
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One pattern at one line.
+
+    Attributes
+    ----------
+    kind : {"element loop", "scalar reads", "growing array", "ping-pong", "repeated uploads", "host"}
+        The pattern.
+    text : str
+        What happens, and what to do about it.
+    """
+
+    kind: str
+    text: str
+    file: str
+    line: int
+    count: int
+
+
+def size(nbytes: float) -> str:
+    """Bytes as a person reads them."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if nbytes < 1000:
+            return f"{nbytes:.0f} {unit}" if unit == "B" else f"{nbytes:.1f} {unit}"
+        nbytes /= 1000
+    return f"{nbytes:.1f} TB"
+
+
+def advise(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> list[Advice]:
+    """Every piece of advice, what happened most often first within each kind."""
+    found = [
+        *_element_loops(calls),
+        *_scalar_reads(profile, transfers),
+        *_growing(calls),
+        *_ping_pong(profile, calls, transfers),
+        *_uploads(profile),
+        *_slow_on_host(calls),
+    ]
+    return sorted(found, key=lambda advice: -advice.count)
+
+
+def _element_loops(calls: list[Call]) -> Iterator[Advice]:
+    counts: dict[tuple[str, int], dict[str, int]] = defaultdict(lambda: {ELEMENT: 0, ELEMENT_SET: 0})
+    for call in calls:
+        if call.function in (ELEMENT, ELEMENT_SET):
+            counts[call.file, call.line][call.function] += call.count
+    for (file, line), count in counts.items():
+        total = sum(count.values())
+        if total >= _ELEMENTS:
+            did = [f"{n:,} {what}" for n, what in ((count[ELEMENT], "read"), (count[ELEMENT_SET], "written")) if n]
+            text = (
+                f"elements one at a time: {' and '.join(did)}. Say it with whole arrays (slices, masks, np.where), or "
+                "loop over x.tolist()."
+            )
+            yield Advice("element loop", text, file, line, total)
+
+
+def _scalar_reads(profile: Profile, transfers: list[Transfer]) -> Iterator[Advice]:
+    looks: dict[tuple[str, int], int] = defaultdict(int)
+    for note in profile.syncs():
+        looks[note.file, note.line] = max(looks[note.file, note.line], note.count)
+    for row in transfers:
+        if row.direction == "to_host" and row.why in _LOOK:
+            looks[row.file, row.line] = max(looks[row.file, row.line], row.count)
+    for (file, line), count in looks.items():
+        if count >= _LOOKS:
+            text = (
+                f"a value is looked at {count:,} times, and each look waits for the device. Look at every n-th, or keep "
+                "the values in an array until the loop is over."
+            )
+            yield Advice("scalar reads", text, file, line, count)
+
+
+def _growing(calls: list[Call]) -> Iterator[Advice]:
+    for call in calls:
+        if call.grew >= _GROWTHS:
+            text = (
+                f"{call.function} makes an array longer, {call.grew:,} times, and each time copies all of it. Collect "
+                "the parts in a list and join them once, or make the array at its full size first."
+            )
+            yield Advice("growing array", text, call.file, call.line, call.grew)
+
+
+def _ping_pong(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> Iterator[Advice]:
+    trips: dict[tuple[str, int], dict[str, list[int]]] = defaultdict(lambda: {"to_device": [0, 0], "to_host": [0, 0]})
+    for row in transfers:
+        if row.direction in ("to_device", "to_host") and row.why not in _LOOK:
+            cell = trips[row.file, row.line][row.direction]
+            cell[0] += row.count
+            cell[1] += row.nbytes
+    told = set()
+    for call in calls:
+        place = call.file, call.line
+        there, back = trips[place]["to_host"], trips[place]["to_device"]
+        if call.kind == "host" and place not in told and min(call.count, there[0], back[0]) >= _TRIPS:
+            told.add(place)
+            text = (
+                f"{call.function} runs on the host ({call.reason}): {there[0]:,} arrays ({size(there[1])}) go to the host "
+                f"for it and {back[0]:,} ({size(back[1])}) come back. Move it out of the loop, or keep this part on NumPy."
+            )
+            yield Advice("ping-pong", text, *place, min(there[0], back[0]))
+    for note in profile.returns():
+        if note.count >= _TRIPS and (note.file, note.line) not in told:
+            text = (
+                f"an array ({note.why}) that came from the device is moved back to it, {note.count:,} times. Keep the "
+                "array that it was made of."
+            )
+            yield Advice("ping-pong", text, note.file, note.line, note.count)
+
+
+def _uploads(profile: Profile) -> Iterator[Advice]:
+    for note in profile.repeated_uploads():
+        if note.count >= _UPLOADS:
+            text = (
+                f"one ndarray ({note.why}) is moved to the device {note.count:,} times more ({size(note.nbytes)}). Make "
+                "it an array once, with np.asarray, before the loop."
+            )
+            yield Advice("repeated uploads", text, note.file, note.line, note.count)
+
+
+def _slow_on_host(calls: list[Call]) -> Iterator[Advice]:
+    total = sum(call.seconds for call in calls)
+    for call in calls:
+        if call.kind == "host" and total and call.seconds >= _SHARE * total:
+            text = f"{call.function} on the host takes {call.seconds / total:.0%} of the time in array calls: {call.reason}."
+            yield Advice("host", text, call.file, call.line, call.count)

@@ -1,0 +1,119 @@
+"""The report on a terminal, or in a log."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import IO, Any
+
+from ..profiling import Profile
+from .advice import size
+from .data import Run, as_dict
+
+__all__ = ["print_report", "where"]
+
+AT_A_DOOR = "a library asked for an ndarray"
+"""Why arrays become ndarrays in the calls of SciPy, scikit-learn, pandas, Matplotlib."""
+_SHORT = 5
+_LONG = 40
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def where(file: str, line: int) -> str:
+    """A place as short as it stays clear."""
+    shown = os.path.relpath(file) if os.path.isabs(file) else file
+    return f"{shown if not shown.startswith(os.pardir) else file}:{line}"
+
+
+def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> None:
+    """Print the report: one line of totals, then what did not run on the backend, and (``full``) where time went."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    # Without a terminal there is no width to keep to, and a wrapped table is hard to read in a log.
+    console = Console(file=stream, highlight=False, soft_wrap=True, width=None if stream.isatty() else 160)
+    data = as_dict(profile, run)
+    fallbacks = sum(row["count"] for row in data["host_fallbacks"])
+    left = sum(row["count"] for row in data["left_numpy"])
+    policy = "" if run.precision is None else f", precision {run.precision}"
+    console.print(
+        f"[bold]arraydispatch[/]: {run.backend} {run.version} on {run.device}{policy} · "
+        f"{_number(data['calls_on_backend'], 'call')} on the backend · {_number(fallbacks, 'host fallback')} · "
+        f"{_number(left, 'array')} left NumPy · "
+        f"{size(data['bytes_to_device'])} to the device, {size(data['bytes_to_host'])} back · {run.seconds:.2f} s"
+    )
+    if run.rng == "device":
+        console.print("  random numbers are the library's own (--rng device): they differ from NumPy's.")
+    limit = _LONG if full else _SHORT
+
+    def section(title: str, rows: list[dict[str, Any]], texts: Callable[[dict[str, Any]], tuple[str, str]]) -> None:
+        if not rows:
+            return
+        table = Table("count", title, "why", "where", box=None, pad_edge=False, padding=(0, 2), title_justify="left")
+        for row in rows[:limit]:
+            table.add_row(f"{row['count']:,}", *map(escape, texts(row)), escape(where(row["file"], row["line"])))
+        console.print(table)
+        if len(rows) > limit:
+            console.print(f"  … and {len(rows) - limit} more lines (--report shows more, --report FILE.html all)")
+
+    section("ran on the host", data["host_fallbacks"], lambda row: (row["function"], row["reason"]))
+    section("left NumPy", data["left_numpy"], lambda row: (row["what"], row["why"]))
+    asked = [row for row in data["transfers"] if row["why"] == AT_A_DOOR]
+    section("went to a library", asked, lambda row: (size(row["bytes"]), "it asked for an ndarray"))
+    for row in data["advice"][:limit]:
+        console.print(f"  [bold]{row['kind']}[/] at {escape(where(row['file'], row['line']))}: {escape(row['text'])}")
+    if run.verification is not None:
+        _print_verification(run.verification, console, escape)
+    if not full:
+        return
+    section("precision", data["casts"], lambda row: (f"{row['what']} → {row['why']}", "the precision policy"))
+    section("waited for the device", data["syncs"], lambda row: (row["what"], row["why"]))
+    moves = sorted(data["transfers"], key=lambda row: -row["bytes"])
+    section(
+        "moved", moves, lambda row: (f"{size(row['bytes'])} {row['direction'].replace('_', ' the ', 1)}", row["why"])
+    )
+    table = Table("function", "class", "calls", "seconds", box=None, pad_edge=False, padding=(0, 2))
+    for row in data["functions"][:_LONG]:
+        table.add_row(escape(row["function"]), row["class"], f"{row['count']:,}", f"{row['seconds']:.4f}")
+    console.print(table)
+    table = Table("line", "calls", "classes", "seconds", "moved", "", box=None, pad_edge=False, padding=(0, 2))
+    for row in data["lines"][:_LONG]:
+        classes = ", ".join(f"{n:,} {name}" for name, n in row["classes"].items())
+        remarks = [f"{row[key]:,} {text}" for key, text in _REMARKS.items() if row[key]]
+        moved = row["bytes_to_device"] + row["bytes_to_host"]
+        table.add_row(
+            escape(where(row["file"], row["line"])), f"{row['calls']:,}", classes, f"{row['seconds']:.4f}",
+            size(moved) if moved else "", ", ".join(remarks),
+        )  # fmt: skip
+    console.print(table)
+    for row in data["messages"]:
+        values = ", ".join(f"{key} {value}" for key, value in row["values"].items())
+        console.print(f"  {row['seconds']:.3f} s  {escape(row['text'])}{'  ' if values else ''}{escape(values)}")
+
+
+_REMARKS = {"left_numpy": "left NumPy", "syncs": "syncs", "casts": "dtype changes"}
+
+
+def _print_verification(found: dict[str, Any], console: Any, escape: Callable[[str], str]) -> None:
+    unchecked = sum(found["unchecked"].values())
+    also = f", {unchecked:,} not checked" if unchecked else ""
+    console.print(
+        f"[bold]verify[/]: {_number(found['checked'], 'call')} also run on NumPy{also} · "
+        f"{_number(found['differing'], 'difference')} beyond the tolerance"
+    )
+    for row in found["differences"][:_LONG]:
+        place = escape(where(row["file"], row["line"]))
+        console.print(
+            f"  [bold red]differs[/] {place}: {escape(row['function'])}, {row['count']:,} of its calls: {escape(row['text'])}"
+        )
+    for row in [row for row in found["largest"] if row["error"] > 0][:_SHORT]:
+        place = escape(where(row["file"], row["line"]))
+        console.print(
+            f"  largest within the tolerance: {row['error']:.2g} relative, {escape(row['function'])} at {place}"
+        )
+    for reason, count in found["unchecked"].items():
+        console.print(f"  not checked: {count:,} × {escape(reason)}")

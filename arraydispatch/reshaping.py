@@ -1,0 +1,92 @@
+"""What changes an array's shape or dtype in place: ``x.shape = …``, ``x.dtype = …``, ``x.resize(…)``."""
+
+from __future__ import annotations
+
+import gc
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from . import views
+from .views import Handle, ghost, native
+
+__all__ = ["resize", "set_dtype", "set_shape"]
+
+
+def set_shape(a: Handle, shape: Any) -> None:
+    """``a.shape = shape``."""
+    ours = ghost(a)
+    try:
+        made = views.derive(a, np.reshape(ours, shape, copy=False))
+    except ValueError:
+        np.empty(ours.shape).reshape(shape)  # NumPy's own error if the sizes differ
+        raise AttributeError(
+            "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape."
+        ) from None
+    if a._base is not None:
+        _become(a, made)
+        return
+    backend = a._kind.backend
+    with backend.within(), views.exchange:
+        a._v = backend.prim.reshape(a._v, made.shape)
+        a._writes += 1
+    if backend.native_is_ndarray:
+        a._ghost = None
+    else:  # views of this array know their place by the address of its ghost
+        ours.shape = made.shape
+
+
+def set_dtype(a: Handle, dtype: Any) -> None:
+    """``a.dtype = dtype``: the memory is reread."""
+    backend, seen = a._kind.backend, ghost(a).view(np.dtype(dtype))  # NumPy's own errors
+    if seen.dtype == a._kind.dtype:
+        return
+    if not (backend.holds(seen.dtype) and views.can_reread(a, seen)):
+        raise TypeError(f"an array of {backend.name} cannot be reread as {dtype} in place")
+    made = views.derive(a, seen)
+    if a._base is not None:
+        _become(a, made)
+        return
+    with views.exchange:
+        a._v, a._kind, a._owned = native(made), made._kind, False
+        a._writes += 1
+    if backend.native_is_ndarray:
+        a._ghost = None
+    else:  # in place, as of the shape
+        ghost(a).dtype = seen.dtype
+
+
+def _become(a: Handle, made: Handle) -> None:
+    """Be another view of the same memory."""
+    a._v, a._kind, a._root, a._ghost, a._base = made._v, made._kind, made._root, made._ghost, made._base
+    a._seen = views.NEVER
+
+
+def resize(a: Handle, shape: Any) -> None:
+    """``a.resize(shape)``."""
+    if shape is None or shape == ():
+        return
+    shape = (operator.index(shape),) if not isinstance(shape, tuple | list) else tuple(map(operator.index, shape))
+    if any(n < 0 for n in shape):
+        raise ValueError("negative dimensions not allowed")
+    if a._base is not None:
+        raise ValueError("cannot resize this array: it does not own its data")
+    if any(isinstance(other, Handle) and other._base is a for other in gc.get_referrers(a)):
+        raise ValueError(
+            "cannot resize an array that references or is referenced\nby another array in this way.\n"
+            "Use the np.resize function."
+        )
+    backend, before = a._kind.backend, ghost(a)
+    prim, size, count = backend.prim, before.size, math.prod(shape)
+    with backend.within():
+        line = prim.reshape(native(a), (size,))
+        line = prim.slice(line, (slice(0, min(size, count), 1),))
+        more = prim.full((max(count - size, 0),), 0, a._kind.dtype, backend.device_of(line))
+        made = prim.reshape(prim.concatenate([line, more], 0), shape)
+    with views.exchange:
+        a._v, a._ghost, a._owned = made, None, True
+        a._writes += 1
+    if not before.flags.writeable:
+        ghost(a).flags.writeable = False

@@ -1,0 +1,296 @@
+"""However a program ends, there is a report of what ran; a live line shows on a terminal, and nowhere else."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arraydispatch.cli import main
+
+ROOT = Path(__file__).parents[2]
+ENV = {**os.environ, "PYTHONPATH": str(ROOT), "ARRAYDISPATCH_BACKEND": "numpy", "OMP_NUM_THREADS": "1"}
+WORK = "import numpy as np\nx = np.linspace(0.0, 1.0, 1000)\ny = np.sin(x) + 1\n"
+POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and terminals of POSIX")
+
+
+def _command(*args: str) -> list[str]:
+    return [sys.executable, "-m", "arraydispatch", "run", *args]
+
+
+def _run(script: Path, *args: str, **kwargs: Any) -> subprocess.CompletedProcess[str]:
+    command = _command(*args, str(script))
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **{"env": ENV, **kwargs})
+
+
+def _script(tmp_path: Path, more: str) -> Path:
+    script = tmp_path / "main.py"
+    script.write_text(WORK + more)
+    return script
+
+
+# -- ways to end -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ("", 0),
+        ("raise SystemExit(3)\n", 3),
+        ("raise ValueError\n", 1),
+        ("raise KeyboardInterrupt\n", 130),
+        ("import os\nos._exit(4)\n", 4),
+        ("import os, atexit\natexit.register(os._exit, 5)\n", 5),
+        ("import threading, os\nthreading.Thread(target=os._exit, args=(6,)).start()\nimport time; time.sleep(9)\n", 6),
+    ],
+)
+def test_every_end_brings_the_report(tmp_path: Path, more: str, code: int) -> None:
+    script, path = _script(tmp_path, more), tmp_path / "report.json"
+    done = _run(script, "--report", str(path))
+    assert done.returncode == code, done.stderr
+    assert done.stderr.count("calls on the backend") == 1
+    data = json.loads(path.read_text())
+    assert data["complete"] is True
+    assert data["calls_on_backend"] == 2
+    assert data["program"] == "main.py"
+
+
+@POSIX
+@pytest.mark.parametrize(
+    "how", ["import os\nos.abort()\n", "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n"]
+)
+def test_signals_end_the_process_as_ever(tmp_path: Path, how: str) -> None:
+    script, path = _script(tmp_path, how), tmp_path / "report.json"
+    plain = subprocess.run([sys.executable, str(script)], capture_output=True, env=ENV)
+    done = _run(script, "--report", str(path))
+    assert done.returncode == plain.returncode < 0
+    assert json.loads(path.read_text())["calls_on_backend"] == 2
+
+
+@POSIX
+def test_a_program_with_a_handler_of_its_own_keeps_it(tmp_path: Path) -> None:
+    more = (
+        "import os, signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+        "os.kill(os.getpid(), signal.SIGTERM)\nimport time\ntime.sleep(9)\n"
+    )
+    done = _run(_script(tmp_path, more))
+    assert done.returncode == 7
+    assert done.stderr.count("calls on the backend") == 1
+
+
+@POSIX
+def test_forks_report_nothing_and_die_by_the_signal(tmp_path: Path) -> None:
+    more = (
+        "import os, signal, time\npid = os.fork()\nif pid == 0:\n    time.sleep(30)\n    os._exit(9)\nos.kill(pid, signal.SIGTERM)\n"
+        "print(os.waitpid(pid, 0)[1])\npid = os.fork()\nif pid == 0:\n    os._exit(3)\nprint(os.waitpid(pid, 0)[1] >> 8)\n"
+    )
+    done = _run(_script(tmp_path, more))
+    assert done.stdout.split() == [str(int(signal.SIGTERM)), "3"]
+    assert done.stderr.count("calls on the backend") == 1
+
+
+def test_what_is_not_flushed_stays_unflushed(tmp_path: Path) -> None:
+    script = _script(tmp_path, "import os\nprint('lost', end='')\nos._exit(0)\n")
+    env = {key: value for key, value in ENV.items() if key != "PYTHONUNBUFFERED"}
+    plain = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=env)
+    assert plain.stdout == _run(script, env=env).stdout == ""
+
+
+@POSIX
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", [".json", ".html"])
+def test_death_in_native_code_leaves_the_last_report(tmp_path: Path, suffix: str) -> None:
+    if suffix == ".html":
+        pytest.importorskip("plotly")
+    path = tmp_path / f"report{suffix}"
+    script = _script(tmp_path, "import time\ntime.sleep(4)\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    done = _run(script, "--report", str(path))
+    assert done.returncode == -signal.SIGKILL
+    text = path.read_text()
+    if suffix == ".html":
+        assert "did not come to a proper end" in text
+    else:
+        assert json.loads(text)["complete"] is False
+        assert json.loads(text)["calls_on_backend"] == 2
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["main.py", path.name]
+
+
+@POSIX
+def test_interrupted(tmp_path: Path) -> None:
+    script, path = (
+        _script(tmp_path, "print('ready', flush=True)\nimport time\ntime.sleep(60)\n"),
+        tmp_path / "report.csv",
+    )
+    command = _command("--report", str(path), str(script))
+    with subprocess.Popen(command, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+        assert "calls on the backend" in process.stderr.read()
+    with path.open() as stream:
+        assert {row["what"] for row in csv.DictReader(stream)} >= {"np.sin", "np.add"}
+
+
+# -- before the program runs -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["--report", "/no/such/folder/out.html"], "cannot be written"),
+        (["--report=."], "must end in one of: .html, .json, .csv"),
+        (["--trace", "/no/such/folder/out.json"], "--trace: '/no/such/folder/out.json' cannot be written"),
+        (["--trace", "out.txt"], "--trace: 'out.txt' must end in one of: .json"),
+    ],
+)
+def test_told_before_it_runs(
+    argv: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "main.py").write_text("open('ran', 'w')\n")
+    assert main(["run", *argv, "main.py"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert says in err
+    assert err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["main.py"]
+
+
+def test_html_without_plotly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = _script(tmp_path, "")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert main(["run", "--report", str(tmp_path / "out.html"), str(script)]) == 2
+    assert "pip install 'arraydispatch[report]'" in capsys.readouterr().err
+
+
+def test_trace(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    done = _run(_script(tmp_path, ""), "--trace", str(path))
+    assert done.returncode == 0, done.stderr
+    events = json.loads(path.read_text())["traceEvents"]
+    assert [event["name"] for event in events if event["ph"] == "X"] == ["np.sin", "np.add"]
+    assert {event["args"]["line"] for event in events if event["ph"] == "X"} == {f"{tmp_path / 'main.py'}:3"}
+
+
+def test_fallbacks_are_said_once_a_line(tmp_path: Path) -> None:
+    name = next((b for b in ("torch", "tensorflow", "jax") if _installed(b)), None)
+    if name is None:
+        pytest.skip("needs a library that is not NumPy")
+    pytest.importorskip("scipy")
+    more = "from scipy.special import struve\nfor _ in range(3):\n    struve(1, x)\n    struve(2, x)\nprint('done')\n"
+    script = _script(tmp_path, more)
+    on = ("--backend", name, "--min-size", "0", "--on-fallback")
+    warned = _run(script, *on, "warn")
+    said = [line for line in warned.stderr.splitlines() if " ran on the host: " in line]
+    assert [line.split(":")[2] for line in said] == ["6", "7"]
+    stopped = _run(script, *on, "error")
+    assert (stopped.returncode, stopped.stdout) == (1, "")
+    assert "line 6" in stopped.stderr
+    assert "HostFallbackError" in stopped.stderr
+    assert _run(script, *on, "silent").stderr.count("ran on the host") <= 1
+
+
+def _installed(name: str) -> bool:
+    from arraydispatch.backends import loader
+
+    return name in loader.available()
+
+
+# -- the live line -----------------------------------------------------------------------------------------------------
+
+
+LONG = "import sys, time\nfor i in range(30):\n    y = y + 1\n    print(f'row {i}', flush=True)\n    time.sleep(0.3)\nprint('end')\n"
+
+
+@pytest.fixture
+def quick(tmp_path: Path) -> dict[str, str]:
+    """The line after one second instead of five."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import arraydispatch.launcher.progress as progress\nprogress._AFTER = 1.0\n"
+    )
+    return {**ENV, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)]), "TERM": "xterm-256color"}
+
+
+@POSIX
+@pytest.mark.slow
+def test_a_line_at_the_bottom_of_a_terminal(tmp_path: Path, quick: dict[str, str]) -> None:
+    """The program's rows scroll above the line, which is gone at the end, as if it had never been."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    pyte = pytest.importorskip("pyte")
+    rows, columns = 12, 70
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    process = subprocess.Popen(
+        _command(str(_script(tmp_path, LONG))), env=quick, stdout=slave, stderr=slave, stdin=slave
+    )
+    os.close(slave)
+    screen = pyte.HistoryScreen(columns, rows, history=500)
+    stream = pyte.ByteStream(screen)
+    lines = []
+    while True:
+        try:
+            data = os.read(master, 4096)
+        except OSError:  # the other side is closed
+            break
+        if not data:
+            break
+        stream.feed(data)
+        lines.append(screen.display[-1].rstrip())
+    os.close(master)
+    assert process.wait(timeout=60) == 0
+    live = [line for line in lines if line.startswith("arraydispatch 0:0")]
+    assert live
+    assert "array calls" in live[-1]
+    assert "at main.py:" in live[-1]
+    left = ["".join(cell.data for _, cell in sorted(row.items())).rstrip() for row in screen.history.top]
+    left += [line.rstrip() for line in screen.display]
+    printed = [line for line in left if line]
+    assert printed[:31] == [*(f"row {i}" for i in range(30)), "end"]
+    assert all(line.startswith("arraydispatch: ") or "arraydispatch 0:" not in line for line in printed)
+
+
+@pytest.mark.slow
+def test_none_in_a_pipe(tmp_path: Path, quick: dict[str, str]) -> None:
+    done = _run(_script(tmp_path, LONG), env=quick)
+    assert "\x1b" not in done.stdout + done.stderr
+    assert done.stderr.count("arraydispatch") == 1
+    assert done.stdout.splitlines() == [*(f"row {i}" for i in range(30)), "end"]
+
+
+def test_a_dumb_terminal_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    from arraydispatch.launcher.progress import Progress
+
+    class Terminal:
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    for term, possible in (("dumb", False), ("", False), ("xterm", os.name == "posix")):
+        monkeypatch.setenv("TERM", term)
+        assert Progress.possible() is possible
+
+
+# -- what it costs in time ---------------------------------------------------------------------------------------------
+
+
+def test_the_report_waits_for_no_thread_of_its_own(tmp_path: Path) -> None:
+    start = time.monotonic()
+    done = _run(_script(tmp_path, "import threading\nprint(threading.active_count())\n"))
+    assert done.stdout == "1\n"
+    assert time.monotonic() - start < 60

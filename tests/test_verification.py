@@ -1,0 +1,330 @@
+"""``--verify``: each call is held against NumPy, differences are named, and the program's results stay what they are."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraydispatch as ad
+from arraydispatch import creation, views
+from arraydispatch.array import Array
+from arraydispatch.backends import loader
+from arraydispatch.backends.base import Backend
+from arraydispatch.ufuncs import plans
+from arraydispatch.verification import Verification
+from arraydispatch.verification.comparing import compare
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "docs" / "examples"
+HERE = str(Path(__file__))
+RNG = np.random.default_rng(5)
+A, B = RNG.normal(size=(6, 4)), RNG.normal(size=(6, 4))
+SQUARE = A.T @ A + np.eye(4)
+
+
+def _line() -> int:
+    return sys._getframe(1).f_lineno
+
+
+# -- no false alarm ----------------------------------------------------------------------------------------------------
+
+
+def _work(a: Any, b: Any, square: Any) -> list[Any]:
+    """A bit of everything, with writes of every kind; values to compare with a run without verification."""
+    c = a + 2 * b
+    c[1:, 0] = 3
+    c[2] += 1
+    t = c.T
+    t[0] = c[0, 0]
+    np.add(a, b, out=c)
+    np.add(a[1:], 1, out=c[:-1])
+    t.sort(axis=1)
+    np.add.at(c, (np.array([0, 0]), np.array([1, 1])), 2.0)
+    c.real = a
+    c.flat[3:5] = 7
+    c[::-1, 1:] *= 2
+    c[c > 5] = 0
+    np.putmask(c, c < -1, -1.0)
+    np.copyto(c[0], b[0])
+    host = np.zeros((6, 4))
+    host += a
+    np.copyto(host[1:], b[1:])
+    d = c.copy()
+    d.fill(2)
+    np.fill_diagonal(d, 5)
+    e = np.where(a > 0, a, b)
+    w, v = np.linalg.eigh(square)
+    results = [
+        c, t, host, d, e, w, abs(v), np.linalg.solve(square, a[:4]), np.linalg.inv(square), np.linalg.det(square),
+        np.linalg.svd(a, compute_uv=False), np.linalg.cholesky(square), np.linalg.lstsq(a, b)[0], np.sum(a), a.mean(axis=0),
+        a.std(), np.cumsum(a, axis=1), np.sort(a, axis=0), np.take_along_axis(a, np.argsort(a, axis=0), 0), a @ b.T,
+        np.einsum("ij,kj->ik", a, b), np.concatenate((a, b)), np.unique(np.round(a)), np.median(a), np.sin(a), a % b,
+        np.divmod(a, b)[0], a.astype(np.float32), a.reshape(-1)[3], a[:, ::-2], np.histogram(a, 5)[0], np.nonzero(a > 0)[0],
+        np.fft.ifft(np.fft.fft(a)).real, np.diff(a - np.mean(a), axis=0), np.cov(a), np.interp(a[0], np.arange(4.0), b[0]),
+        a.argmax(), np.count_nonzero(a > 0), bool((a == a).all()), np.sum(a - a.mean()), np.stack([a, b]).transpose(2, 0, 1),
+    ]  # fmt: skip
+    np.linalg.svd(a)
+    np.linalg.qr(a)
+    np.linalg.eig(square)
+    return [np.array(x) for x in results]
+
+
+def _inputs(backend: str) -> list[Any]:
+    return [ad.asarray(x, backend=backend, copy=True) for x in (A, B, SQUARE)]
+
+
+def test_no_difference_where_there_is_none(backend: str) -> None:
+    with ad.fallback("silent"):
+        plain = _work(*_inputs(backend))
+    with ad.fallback("silent"), Verification() as verification:
+        verified = _work(*_inputs(backend))
+    assert verification.differences() == []
+    assert verification.checked > 80
+    assert sum(verification.unchecked.values()) == 0
+    for x, y in zip(plain, verified, strict=True):
+        np.testing.assert_array_equal(x, y)
+        assert x.dtype == y.dtype
+
+
+@pytest.mark.parametrize("bits", [64, 32, 16])
+def test_no_difference_under_a_precision(backend: str, bits: int) -> None:
+    with ad.precision(bits), Verification() as verification:
+        a, b = ad.asarray(A, backend=backend), ad.asarray(B, backend=backend)
+        c = np.exp(a) * b - a.mean(axis=0)
+        c[2:4] += 1
+        c[0] = c[1] / 2
+        (c @ b.T).sum()
+        np.linalg.eigh(ad.asarray(SQUARE, backend=backend))
+        c.astype(np.float32)
+    assert verification.differences() == []
+    assert verification.checked >= 15
+
+
+def test_everything_is_put_back() -> None:
+    doors = dict(vars(Array)), creation.zeros, ad.asarray
+    with Verification():
+        assert vars(Array)["__add__"] is not doors[0]["__add__"]
+    assert (dict(vars(Array)), creation.zeros, ad.asarray) == doors
+
+
+def test_callbacks_run_once() -> None:
+    seen = []
+
+    def row(x: Any) -> Any:
+        seen.append(1)
+        return x.sum()
+
+    with Verification() as verification:
+        np.apply_along_axis(row, 0, ad.asarray(A))
+    assert len(seen) == A.shape[1]
+    assert verification.unchecked == {"np.apply_along_axis takes a function": 1}
+    assert verification.checked >= A.shape[1]  # what the callback calls
+
+
+def test_warnings_are_the_programs() -> None:
+    with Verification() as verification, pytest.warns(RuntimeWarning, match="divide by zero") as caught:
+        ad.asarray([1.0, 2.0]) / 0
+    assert len(caught) == 1
+    assert verification.differences() == []
+
+
+def test_errors_stay_errors(backend: str) -> None:
+    a = ad.asarray(A, backend=backend)
+    with Verification() as verification:
+        for bad in (lambda: a + np.ones(5), lambda: a[9], lambda: a.sum(axis=4), lambda: a.__setitem__(0, np.ones(3))):
+            with pytest.raises((ValueError, IndexError)):
+                bad()
+    assert verification.differences() == []
+
+
+# -- what is wrong is found --------------------------------------------------------------------------------------------
+
+
+def _break_kernel(monkeypatch: pytest.MonkeyPatch, backend: Backend, ufunc: np.ufunc, wrong: Any) -> None:
+    right = backend.UFUNCS[ufunc]
+    monkeypatch.setitem(backend.UFUNCS, ufunc, lambda *args: wrong(right(*args)))
+    monkeypatch.setattr(backend, "kernel", lambda u, *rest: backend.UFUNCS[u])
+    monkeypatch.setitem(plans.PLANS, ufunc, {})
+
+
+def test_a_broken_kernel_is_named_at_its_first_use(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = loader.load(backend)
+    _break_kernel(monkeypatch, held, np.arctan, lambda x: x + x * 1e-8)
+    a, out = ad.asarray(A, backend=backend), io.StringIO()
+    # Without a policy the NumPy backend hands whole calls to NumPy: it has no kernel to break.
+    with ad.precision(64 if held.native_is_ndarray else None), Verification(out) as verification:
+        np.sin(a)
+        first = _line() + 1
+        b = np.arctan(a)
+        np.arctan(b)
+        np.arctan(b)
+    found = verification.differences()
+    assert [(row.function, row.file, row.line) for row in found] == [
+        ("np.arctan", HERE, first),
+        ("np.arctan", HERE, first + 1),
+        ("np.arctan", HERE, first + 2),
+    ]
+    assert 0.9e-8 < found[0].error < 1.1e-8
+    assert float(found[0].ours) == pytest.approx(float(found[0].numpy), rel=1e-7)
+    said = out.getvalue()
+    assert said.startswith(f"arraydispatch: {HERE}:{first}: np.arctan differs from NumPy: ")
+    assert said.count("\n") == 1  # the first, at once
+
+
+def test_a_wrong_dtype_and_a_wrong_shape_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = ad.asarray(A)
+    real = Array.cumsum
+    monkeypatch.setattr(Array, "cumsum", lambda self: real(self).astype(np.float32))
+    monkeypatch.setattr(Array, "ravel", lambda self: self)
+    with Verification() as verification:
+        a.cumsum()
+        a.ravel()
+    assert [row.text for row in verification.differences()] == [
+        "dtype float32 where NumPy has float64",
+        "shape (6, 4) where NumPy has (24,)",
+    ]
+
+
+def test_a_write_that_misses_the_array_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = ad.asarray(A, copy=True)
+    monkeypatch.setattr(Array, "__setitem__", lambda self, key, value: None)
+    with Verification() as verification:
+        line = _line() + 1
+        a[2:, 1] = 5.0
+    (found,) = verification.differences()
+    assert (found.function, found.line, found.count) == ("__setitem__", line, 1)
+
+
+def test_a_write_that_hits_too_much_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = ad.asarray(A, copy=True)
+    view = a[:2]
+    real = Array.__setitem__
+    monkeypatch.setattr(Array, "__setitem__", lambda self, key, value: real(a, ..., value))
+    with Verification() as verification:
+        view[0] = 5.0
+    assert [row.function for row in verification.differences()] == ["__setitem__"]
+
+
+def test_a_view_that_lost_its_array_is_named(backend: str) -> None:
+    a = ad.asarray(A, backend=backend, copy=True)
+    view = a[1:3]
+    np.array(view)
+    lost = views.Handle.__new__(type(view))
+    lost.__init__(ad.asarray(A[1:3] + 1, backend=backend)._v, view._kind)  # type: ignore[misc]
+    lost._base, lost._ghost = a, views.ghost(view)
+    with Verification() as verification:
+        np.array(view * 1)
+        assert verification.differences() == []
+        lost * 1  # type: ignore[operator]
+    assert [row.function for row in verification.differences()] == ["np.multiply"]
+
+
+def test_an_error_that_numpy_does_not_raise_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self: Any) -> None:
+        raise RuntimeError("out of luck")
+
+    monkeypatch.setattr(Array, "cumsum", fails)
+    with Verification() as verification, pytest.raises(RuntimeError):
+        ad.asarray(A).cumsum()
+    assert "RuntimeError: out of luck" in verification.differences()[0].text
+
+
+def test_eigenvectors_have_no_sign_but_must_be_eigenvectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    from arraydispatch.dispatch import functions
+
+    real = functions.call
+    for factor, count in ((-1.0, 0), (1.1, 1)):
+
+        def call(func: Any, args: Any, kwargs: Any, factor: float = factor) -> Any:
+            w, v = real(func, args, kwargs)
+            return w, v * factor
+
+        monkeypatch.setattr("arraydispatch.array._call", call)
+        with Verification() as verification:
+            np.linalg.eigh(ad.asarray(SQUARE))
+        assert len(verification.differences()) == count
+
+
+@pytest.mark.parametrize(
+    ("ours", "reference", "beyond"),
+    [
+        ([1.0, np.nan, np.inf], [1.0, np.nan, np.inf], False),
+        ([1.0, 0.0], [1.0, np.nan], True),
+        ([np.inf], [1e300], True),
+        ([-np.inf], [np.inf], True),
+        ([0.0], [-0.0], False),
+        ([1.0 + 1e-12], [1.0], False),
+        ([1.0 + 1e-9], [1.0], True),
+        ([0.0], [1e-310], False),  # subnormals may become zero
+        ([0.0], [1e-300], True),
+        ([1], [2], True),
+        ([True], [True], False),
+        ([], [], False),
+    ],
+)
+def test_comparison(ours: list[Any], reference: list[Any], beyond: bool) -> None:
+    assert compare(np.array(ours), np.array(reference)).beyond is beyond
+
+
+def test_underflow_counts_at_16_bits() -> None:
+    assert compare(np.zeros(1, np.float16), np.array([3e-8])).beyond
+    assert compare(np.array([np.inf], np.float16), np.array([70000.0])).beyond
+    assert not compare(np.array([0.1], np.float16), np.array([0.1])).beyond
+
+
+# -- the command -------------------------------------------------------------------------------------------------------
+
+ENV = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+
+
+def _verify(backend: str, *args: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "arraydispatch", "run", "--backend", backend, "--verify", *args]
+    return subprocess.run(command, env=ENV, capture_output=True, text=True, timeout=600)
+
+
+@pytest.mark.slow
+def test_sixteen_bits_are_not_enough_for_the_digits(backend: str) -> None:
+    pytest.importorskip("sklearn")
+    done = _verify(backend, "--precision", "16", str(EXAMPLES / "digits_pca.py"))
+    assert done.returncode == 0, done.stderr
+    first = next(line for line in done.stderr.splitlines() if " differs from NumPy: " in line)
+    assert re.match(r"arraydispatch: .*digits_pca\.py:\d+: \S+ differs from NumPy: .* where NumPy has ", first)
+    assert int(re.search(r"([\d,]+) differences? beyond", done.stderr)[1].replace(",", "")) > 0  # type: ignore[index]
+
+
+@pytest.mark.slow
+def test_sixty_four_bits_are(backend: str) -> None:
+    pytest.importorskip("sklearn")
+    plain = subprocess.run([sys.executable, EXAMPLES / "digits_pca.py"], env=ENV, capture_output=True, text=True)
+    done = _verify(backend, "--precision", "64", str(EXAMPLES / "digits_pca.py"))
+    assert done.returncode == 0, done.stderr
+    assert " 0 differences beyond the tolerance" in done.stderr
+    assert done.stdout.splitlines()[0] == plain.stdout.splitlines()[0]
+
+
+def test_a_kernel_broken_by_the_script(tmp_path: Path) -> None:
+    script = tmp_path / "main.py"
+    script.write_text(
+        "import numpy as np\n"
+        "from arraydispatch.backends import loader\n"
+        "kernels = loader.load('numpy').UFUNCS\n"
+        "right = kernels[np.arctan]\n"
+        "kernels[np.arctan] = lambda x, **kw: right(x) + 1\n"
+        "x = np.linspace(0.0, 1.0, 1000)\n"
+        "y = np.sin(x)\n"
+        "z = np.arctan(y)\n"
+        "print(z[0])\n"
+    )
+    done = _verify("numpy", "--precision", "64", str(script))
+    assert done.returncode == 0
+    assert done.stdout == "1.0\n"
+    assert f"{script}:8: np.arctan differs from NumPy: " in done.stderr
+    assert " 1 difference beyond the tolerance" in done.stderr
