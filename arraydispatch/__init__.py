@@ -85,5 +85,12 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """What ``%load_ext arraydispatch`` calls: adds ``%%arraydispatch``."""
+    from .magics import load
+
+    load(shell)
+
+
 def __dir__() -> list[str]:
     return __all__

@@ -239,7 +239,7 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
 def from_protocol(obj: Any) -> Any:
     """What an object's ``__array__`` gives: in a user's class it may give an array of ours, which NumPy would refuse."""
     protocol = getattr(type(obj), "__array__", None)
-    return obj if protocol is None or isinstance(obj, np.generic) else protocol(obj)
+    return obj if protocol is None or isinstance(obj, np.generic | np.ndarray | Handle) else protocol(obj)
 
 
 def _from_array(source: Handle, target: Backend, place: Device | None, wanted: Any, copy: bool | None) -> Array:

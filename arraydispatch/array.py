@@ -176,7 +176,9 @@ class Array(Handle):
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         """An ndarray as an array of this backend and on this device."""
-        if return_scalar or not isinstance(array, np.ndarray):
+        if not isinstance(array, np.ndarray | Array):
+            raise TypeError("can only be called with ndarray object")
+        if return_scalar or isinstance(array, Array):
             return array[()]
         return host.to_device(array, self._kind.backend, self._kind.backend.device_of(native(self)))
 
@@ -479,7 +481,7 @@ class Array(Handle):
         """
         if isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray | Array):
             dtype, type = None, dtype
-        if type is not None and type != Array:  # the launcher's np.ndarray equals Array
+        if type is not None and not issubclass(type, Array):
             return self._host("viewed as a subclass of ndarray").view(*() if dtype is None else (dtype,), type=type)
         if dtype is None or np.dtype(dtype) == self.dtype:
             return views.derive(self, ghost(self)[...])

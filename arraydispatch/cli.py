@@ -1,4 +1,4 @@
-"""The command line: ``arraydispatch run`` and ``arraydispatch info``."""
+"""The command line: ``arraydispatch run``, ``arraydispatch info``, ``arraydispatch coverage``."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
-import numpy as np
-
 from . import __version__, api
 from .backends import loader
 from .errors import ArrayDispatchError
-from .launcher.choices import ENVIRONMENT, MIN_SIZE, Choices, default_backend
+from .launcher.choices import MIN_SIZE, Choices
 from .report import WRITERS, missing
 
-__all__ = ["main"]
+__all__ = ["UsageError", "main", "run_parser"]
 
 _USAGE = """\
 arraydispatch run [options] [--] SCRIPT [ARGS...]
@@ -29,7 +27,7 @@ Exit codes: the script's own; 2 when the command line is wrong. ARRAYDISPATCH_TR
 frames in a script's traceback."""
 
 
-class _UsageError(Exception):
+class UsageError(Exception):
     """The command line is wrong: one sentence with the way out."""
 
 
@@ -44,10 +42,11 @@ def _elements(text: str) -> int:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise _UsageError(f"{message}; see: {self.prog} --help")
+        raise UsageError(f"{message}; see: {self.prog} --help")
 
 
-def _run_parser() -> _Parser:
+def run_parser() -> argparse.ArgumentParser:
+    """The options of ``arraydispatch run``, without the script and what belongs to it."""
     parser = _Parser(
         prog="arraydispatch run", usage=_USAGE, epilog=_EPILOG, allow_abbrev=False,
         description="Run an unchanged NumPy script on an array library.",
@@ -61,7 +60,7 @@ def _run_parser() -> _Parser:
     add("--min-size", metavar="N", type=_elements, default=MIN_SIZE,
         help=f"arrays of fewer elements stay on the host until they meet one on the device (default {MIN_SIZE})")  # fmt: skip
     add("--include", metavar="PATH_OR_PACKAGE", action="append", default=[],
-        help="more user code: a file, a folder or an installed package (repeatable)")  # fmt: skip
+        help="more user code: a file, a folder, a glob or an installed package (repeatable)")  # fmt: skip
     add("--on-fallback", metavar="POLICY", choices=("warn", "error", "silent"), default="warn",
         help="what a call that has to run on the host does: warn (once a line), error, or silent")  # fmt: skip
     add("--rng", metavar="WHERE", choices=("numpy", "device"), default="numpy",
@@ -128,17 +127,17 @@ def _target(option: str, value: str | None, suffixes: Iterable[str]) -> str | No
         return None
     suffix = os.path.splitext(value)[1]
     if suffix not in suffixes:
-        raise _UsageError(f"{option}: {value!r} must end in one of: {', '.join(suffixes)}.")
+        raise UsageError(f"{option}: {value!r} must end in one of: {', '.join(suffixes)}.")
     lacking = missing() if suffix == ".html" else None
     if lacking is not None:
-        raise _UsageError(f"{option}: {lacking}.")
+        raise UsageError(f"{option}: {lacking}.")
     path = os.path.abspath(value)
     existed = os.path.exists(path)
     try:
         with open(path, "a", encoding="utf-8"):
             pass
     except OSError as error:
-        raise _UsageError(f"{option}: {value!r} cannot be written ({error.strerror}); choose another path.") from None
+        raise UsageError(f"{option}: {value!r} cannot be written ({error.strerror}); choose another path.") from None
     if not existed:
         os.unlink(path)
     return path
@@ -146,16 +145,16 @@ def _target(option: str, value: str | None, suffixes: Iterable[str]) -> str | No
 
 def _check(options: argparse.Namespace, program: list[str]) -> None:
     if options.execution == "fused":
-        raise _UsageError("--execution fused is not available yet; leave it out, or say eager.")
+        raise UsageError("--execution fused is not available yet; leave it out, or say eager.")
     if options.execution != "eager":
-        raise _UsageError(f"--execution: {options.execution!r} is not a way to execute; say eager.")
+        raise UsageError(f"--execution: {options.execution!r} is not a way to execute; say eager.")
     if options.module is None and not program:
-        raise _UsageError("no script given; say: arraydispatch run SCRIPT, or -m MODULE.")
+        raise UsageError("no script given; say: arraydispatch run SCRIPT, or -m MODULE.")
 
 
 def _run(argv: list[str]) -> int:
     ours, theirs = _split(argv)
-    options = _run_parser().parse_args(ours)
+    options = run_parser().parse_args(ours)
     _check(options, theirs)
     report_to = _target("--report", options.report, WRITERS)
     trace_to = _target("--trace", options.trace, (".json",))
@@ -165,22 +164,22 @@ def _run(argv: list[str]) -> int:
 
     try:
         program = None if options.module is not None else runner.locate_script(theirs[0])
-        users = UserFiles([runner.include_root(name) for name in options.include])
+        users = UserFiles([root for name in options.include for root in runner.include_roots(name)])
         choices = Choices.of(options)
         choices.apply()
     except runner.NotFound as error:
-        raise _UsageError(str(error)) from None
+        raise UsageError(str(error)) from None
     except (ArrayDispatchError, ImportError) as error:
-        raise _UsageError(str(error)) from None
+        raise UsageError(str(error)) from None
 
     path0 = os.getcwd() if program is None else program.path0
     if not sys.flags.safe_path:
         sys.path[:1] = [path0]
     for root in [path0] if program is None else program.roots:
         users.add_root(root)
-    root = runner.module_root(options.module) if program is None else None
-    if root is not None and not users.is_installed(root):
-        users.add_root(root)
+    package = runner.module_root(options.module) if program is None else None
+    if package is not None and not users.is_installed(package):
+        users.add_root(package)
 
     from .launcher import processes
     from .launcher.session import Session
@@ -210,75 +209,29 @@ def _run_module(name: str, arguments: list[str], users: Any, cancel: Callable[[]
         code = runner.exit_code(lambda: found.append(runner.locate_module(name)), passing=runner.NotFound)
     except runner.NotFound as error:
         cancel()
-        raise _UsageError(str(error)) from None
+        raise UsageError(str(error)) from None
     return runner.run(found[0], arguments, users) if found else code
 
 
 # -- info ------------------------------------------------------------------------------------------------------------
 
 
-def _backend_info(name: str) -> dict[str, Any]:
-    row = loader.KNOWN[name]
-    if not loader.installed(name):
-        return {"backend": name, "installed": False, "install": row.install}
-    try:
-        backend = loader.load(name)
-        devices = backend.devices()
-    except (ArrayDispatchError, ImportError) as error:
-        return {"backend": name, "installed": True, "error": str(error), "install": row.install}
-    return {
-        "backend": name,
-        "installed": True,
-        "version": backend.version,
-        "devices": [
-            {
-                "name": device.name, "kind": device.kind, "memory": device.memory,
-                "processor_count": device.processor_count, "description": device.description,
-            }
-            for device in devices
-        ],
-    }  # fmt: skip
-
-
 def _info(argv: list[str]) -> int:
-    parser = _Parser(prog="arraydispatch info", allow_abbrev=False, description="Backends, devices and defaults.")
+    parser = _Parser(
+        prog="arraydispatch info", allow_abbrev=False,
+        description="Backends, devices and defaults, and what would make runs faster here.",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(argv)
-    data: dict[str, Any] = {
-        "arraydispatch": __version__,
-        "python": sys.version.split()[0],
-        "numpy": np.__version__,
-        "default_backend": default_backend(),
-        "backends": [_backend_info(name) for name in loader.KNOWN],
-    }
+
+    from .launcher import info
+
+    data = info.gather()
     if options.json:
         print(json.dumps(data, indent=2))
-        return 0
-    _print_info(data)
+    else:
+        info.show(data)
     return 0
-
-
-def _print_info(data: dict[str, Any]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(highlight=False)
-    console.print(f"arraydispatch {data['arraydispatch']}, NumPy {data['numpy']}, Python {data['python']}")
-    table = Table("backend", "version", "device", "kind", "memory", "cores", "description")
-    for row in data["backends"]:
-        if not row["installed"]:
-            table.add_row(row["backend"], "not installed", "", "", "", "", row["install"])
-        elif "error" in row:
-            table.add_row(row["backend"], "does not load", "", "", "", "", row["error"])
-        for at, device in enumerate(row.get("devices", ())):
-            memory = f"{device['memory'] / 1e9:.1f} GB" if device["memory"] >= 0 else "unknown"
-            cores = str(device["processor_count"]) if device["processor_count"] >= 0 else "unknown"
-            name = (row["backend"], row["version"]) if at == 0 else ("", "")
-            table.add_row(*name, device["name"], device["kind"], memory, cores, device["description"])
-    console.print(table)
-    console.print(
-        f"default backend of 'arraydispatch run': {data['default_backend']} (to change it: --backend or {ENVIRONMENT})"
-    )
 
 
 # -- coverage --------------------------------------------------------------------------------------------------------
@@ -348,7 +301,7 @@ def _help() -> str:
 
 
 def _unknown(argv: list[str]) -> NoReturn:
-    raise _UsageError(f"there is no command {argv[0]!r}; choose one of: {', '.join(_COMMANDS)}.")
+    raise UsageError(f"there is no command {argv[0]!r}; choose one of: {', '.join(_COMMANDS)}.")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -363,6 +316,6 @@ def main(argv: list[str] | None = None) -> int:
     command = _COMMANDS.get(argv[0], (_unknown, ""))[0]
     try:
         return command(argv if command is _unknown else argv[1:])
-    except _UsageError as wrong:
+    except UsageError as wrong:
         print(f"arraydispatch: {wrong}", file=sys.stderr)
         return 2

@@ -36,6 +36,8 @@ def _target(size: int, dtype: np.dtype[Any]) -> tuple[Backend, Any]:
 
 
 def _fresh(dtype: Any) -> np.dtype[Any]:
+    if isinstance(dtype, type) and issubclass(dtype, np.dtype):  # a class of dtypes: NumPy chooses which
+        dtype = np.empty(0, dtype).dtype
     return conversion.precise(np.dtype(dtype))
 
 
@@ -50,6 +52,8 @@ def _filled(shape: Any, value: Any, dtype: Any, by_numpy: Callable[..., Any] | N
     if math.prod(lengths) * wanted.itemsize > sys.maxsize:
         raise ValueError("array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")
     backend, device = _target(math.prod(lengths), wanted)
+    if type(value) is complex:
+        value = np.asarray(value)  # whose cast to a real dtype NumPy allows, with a warning
     with backend.within():
         made = backend.prim.full(lengths, dtypes.cast_scalar(value, wanted), wanted, device)
     return views.wrapper(made, backend.kind(wanted), True)
@@ -58,10 +62,11 @@ def _filled(shape: Any, value: Any, dtype: Any, by_numpy: Callable[..., Any] | N
 def _ordered(made: Any, order: Any, source: Any = None) -> Any:
     """What was made of ``source`` in the memory order asked for."""
     if not isinstance(made, Handle):
-        return made
+        return np.asanyarray(made, order=order) if order in ("C", "F") else made
     shape, dtype = views.ghost(made).shape, made._kind.dtype
     if len(shape) < 2:
         return made
+    order = order.upper() if isinstance(order, str) else order
     if order in ("C", "F"):
         if made is source:
             return made if made.flags[order] else made.copy(order)
@@ -148,7 +153,7 @@ def _wrapped(made: Any, backend: Backend) -> Any:
 
 
 def arange(
-    start_or_stop: Any,
+    start_or_stop: Any = None,
     /,
     stop: Any = None,
     step: Any = 1,
@@ -160,9 +165,10 @@ def arange(
 ) -> Any:
     """As :func:`numpy.arange`, on the default backend."""
     start, stop, step = (x.item() if isinstance(x, Array) else x for x in (start_or_stop, stop, step))
-    if kwargs or not all(type(x) in _REAL for x in (start, stop, step)):
+    if kwargs or start is None or not all(type(x) in _REAL for x in (start, stop, step)):
         kwargs = {k: x.item() if isinstance(x, Array) else x for k, x in kwargs.items()}
-        return _moved(np.arange(start, stop, step, dtype=dtype, **kwargs))
+        first = () if start is None else (start,)
+        return _moved(np.arange(*first, stop=stop, step=step, dtype=dtype, **kwargs))
     to = np.result_type(start, 0 if stop is None else stop, step) if dtype is None else dtype
     span = start if stop is None else stop - start
     options = {} if dtype is None else {"dtype": dtype}
@@ -234,7 +240,7 @@ def eye(
     like: Any = None,
 ) -> Any:
     """As :func:`numpy.eye`, on the default backend."""
-    return _by_body(np.eye, bodies.eye, _area(N, M), dtype, (N, M, k, dtype), {})
+    return _ordered(_by_body(np.eye, bodies.eye, _area(N, M), dtype, (N, M, k, dtype), {}), order)
 
 
 def _area(rows: int, columns: int | None) -> int:
@@ -267,7 +273,7 @@ def grid(key: Any, sparse: bool) -> Any:
     numbers: list[Any] = [0]
     for one in keys:
         start, step = one.start or 0, 1 if one.step is None else one.step
-        if isinstance(step, complex):
+        if isinstance(step, complex | np.complexfloating):
             numbers += [start, one.stop, abs(step)]
             sizes.append(int(abs(step)))
             steps.append((one.stop - start) / float(sizes[-1] - 1) if sizes[-1] != 1 else 1)
@@ -291,8 +297,10 @@ def grid(key: Any, sparse: bool) -> Any:
 # -- windows, frequencies, indices: NumPy's own formulas -----------------------------------------------------------------
 
 
-def _window(M: Any, values: Callable[[Any, Any], Any]) -> Any:
+def _window(func: Any, M: Any, values: Callable[[Any, Any], Any]) -> Any:
     M = np.array([0.0, M])[1]
+    if dtypes.category(M.dtype) == "other":
+        return _moved(func(M))
     if M < 1:
         return _filled(0, 0, float)
     return _filled(1, 1, float) if M == 1 else values(arange(1 - M, M, 2), M)
@@ -300,29 +308,33 @@ def _window(M: Any, values: Callable[[Any, Any], Any]) -> Any:
 
 def bartlett(M: Any) -> Any:
     """As :func:`numpy.bartlett`, on the default backend."""
-    return _window(M, lambda n, M: np.where(np.less_equal(n, 0), 1 + n / (M - 1), 1 - n / (M - 1)))
+    return _window(np.bartlett, M, lambda n, M: np.where(np.less_equal(n, 0), 1 + n / (M - 1), 1 - n / (M - 1)))
 
 
 def blackman(M: Any) -> Any:
     """As :func:`numpy.blackman`, on the default backend."""
     return _window(
-        M, lambda n, M: 0.42 + 0.5 * np.cos(np.pi * n / (M - 1)) + 0.08 * np.cos(2.0 * np.pi * n / (M - 1))
+        np.blackman,
+        M,
+        lambda n, M: 0.42 + 0.5 * np.cos(np.pi * n / (M - 1)) + 0.08 * np.cos(2.0 * np.pi * n / (M - 1)),
     )
 
 
 def hamming(M: Any) -> Any:
     """As :func:`numpy.hamming`, on the default backend."""
-    return _window(M, lambda n, M: 0.54 + 0.46 * np.cos(np.pi * n / (M - 1)))
+    return _window(np.hamming, M, lambda n, M: 0.54 + 0.46 * np.cos(np.pi * n / (M - 1)))
 
 
 def hanning(M: Any) -> Any:
     """As :func:`numpy.hanning`, on the default backend."""
-    return _window(M, lambda n, M: 0.5 + 0.5 * np.cos(np.pi * n / (M - 1)))
+    return _window(np.hanning, M, lambda n, M: 0.5 + 0.5 * np.cos(np.pi * n / (M - 1)))
 
 
 def kaiser(M: Any, beta: Any) -> Any:
     """As :func:`numpy.kaiser`, on the default backend."""
     M, beta = np.array([0.0, M, beta])[1:]
+    if dtypes.category(M.dtype) == "other":
+        return _moved(np.kaiser(M, beta))
     if M == 1:
         return _filled(1, 1, float)
     alpha = (M - 1) / 2.0
@@ -417,13 +429,13 @@ def array(
             object = from_protocol(object)
             if isinstance(object, Handle):
                 return array(object, dtype, copy=copy, order=order, ndmin=ndmin)
+        if copy is False and (not isinstance(object, np.ndarray) or dtypes.category(object.dtype) != "other"):
+            raise ValueError("a copy is needed to move NumPy data to the backend; do not pass copy=False.")
         host = np.array(object, dtype=dtype, copy=None, ndmin=ndmin)
         if dtypes.category(host.dtype) == "other":
             made = np.array(object, dtype=dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
             events_left(made.dtype)
             return made
-        if copy is False:
-            raise ValueError("a copy is needed to move NumPy data to the backend; do not pass copy=False.")
         made = _moved(host if host is not object else host.copy())
     made = _ordered(made, order, object)
     if isinstance(made, Handle) and ndmin > len(made.shape):  # type: ignore[attr-defined]

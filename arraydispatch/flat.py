@@ -38,7 +38,8 @@ class Flat:
         self._restart()
 
     def _restart(self) -> None:
-        self._index, self._rest = 0, None
+        self._index = 0
+        self._rest: Iterator[Any] | None = None
 
     base = property(lambda self: self._base)
     index = property(lambda self: self._index)
@@ -103,7 +104,7 @@ class Flat:
         return np.array(self._base.ravel(), dtype=dtype)  # the write-back of NumPy's own would not reach the array
 
     __hash__ = None  # type: ignore[assignment]
-    __eq__, __ne__, __lt__, __le__, __gt__, __ge__ = map(  # type: ignore[assignment]
+    __eq__, __ne__, __lt__, __le__, __gt__, __ge__ = map(
         _compared, (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
     )
 

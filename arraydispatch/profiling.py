@@ -38,6 +38,8 @@ _JOINS = frozenset({
     np.append, np.concatenate, np.vstack, np.hstack, np.dstack, np.column_stack, np.insert,
 })  # fmt: skip
 """Functions by which loops grow arrays."""
+_SAMPLE = 4
+"""Each how many calls of these functions the size of the result is looked at."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Call:
     count: int
     seconds: float
     grew: int = 0
-    """How often its result was larger than the one before (functions that join arrays)."""
+    """About how often its result was larger than the one before (functions that join arrays)."""
 
     @property
     def on_backend(self) -> bool:
@@ -219,7 +221,7 @@ class Profile(events.Listener):
         self._down: dict[int, weakref.ref[Any]] = {}
         self._internal = _Internal(owns)
         self._tracing = trace
-        self._waits = synchronize
+        self._waits = self._more = synchronize
         self._only = None if backends is None else frozenset(backends)
         self._save = save
         self.began = perf_counter()
@@ -235,6 +237,7 @@ class Profile(events.Listener):
         """Listen from now on."""
         self.began, self.ended = perf_counter(), None
         self._outer = events.install(self)
+        self._more = self._waits or self._outer is not None
 
     def stop(self) -> None:
         """Listen no longer."""
@@ -272,8 +275,8 @@ class Profile(events.Listener):
 
     def call(self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None) -> None:
         """Count one call."""
-        if self._waits and result is not None:
-            seconds += _wait(backend, result)
+        if self._more:
+            seconds = self._more_of_call(func, backend, kind, reason, seconds, result)
         frame = sys._getframe(1)
         internal = self._internal
         while internal[frame.f_code.co_filename]:  # origin(), written out: this runs at every call
@@ -294,15 +297,21 @@ class Profile(events.Listener):
             self.first_call(func, kind, reason, frame)
         row[0] += 1
         row[1] += seconds
-        if row[3] is not None and result is not None:
+        if row[3] is not None and not row[0] % _SAMPLE and result is not None:
             _watch_growth(row[3], result)
         if self._tracing:
             if len(tables.events) < _MOST_EVENTS:
                 tables.events.append((perf_counter(), seconds, key, code))
             else:
                 tables.dropped += 1
+
+    def _more_of_call(self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any) -> float:
+        """What not every profile does; the seconds with those of the wait."""
+        if self._waits and result is not None:
+            seconds += _wait(backend, result)
         if self._outer is not None:
             self._outer.call(func, backend, kind, reason, seconds, result)
+        return seconds
 
     def first_call(self, func: Any, kind: str, reason: str, frame: FrameType) -> None:
         """Told when a place runs a function in a new way: the launcher says host fallbacks at once."""
@@ -554,7 +563,7 @@ def _remember(known: dict[int, weakref.ref[Any]], x: Any) -> bool:
 def _watch_growth(growth: list[int], result: Any) -> None:
     size = math.prod(getattr(result, "shape", ()))
     if size > growth[1] >= 0:
-        growth[0] += 1
+        growth[0] += _SAMPLE
     growth[1] = size
 
 

@@ -55,7 +55,7 @@ def set_dtype(a: Handle, dtype: Any) -> None:
     if backend.native_is_ndarray:
         a._ghost = None
     else:  # in place, as of the shape
-        ghost(a).dtype = seen.dtype
+        ghost(a).dtype = seen.dtype  # type: ignore[misc]
 
 
 def _become(a: Handle, made: Handle) -> None:

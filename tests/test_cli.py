@@ -73,7 +73,7 @@ def test_missing_library(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 def test_no_and_unknown_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert main(["nonsense"]) == 2
-    assert "choose one of: run, info" in capsys.readouterr().err
+    assert "choose one of: run, info, coverage" in capsys.readouterr().err
     assert main(["--version"]) == 0
     assert arraydispatch.__version__ in capsys.readouterr().out
     assert main(["--help"]) == 0
@@ -143,12 +143,12 @@ def test_on_fallback(tmp_path: Path) -> None:
     name = next((name for name in loader.available() if name != "numpy"), None)
     if name is None:
         pytest.skip("needs a library other than NumPy")
-    stopped = _command("run", "--backend", name, "--on-fallback", "error", str(script))
+    stopped = _command("run", "--backend", name, "--min-size", "0", "--on-fallback", "error", str(script))
     assert stopped.returncode == 1
     assert "HostFallbackError" in stopped.stderr
     assert "line 3" in stopped.stderr
     for policy in ("warn", "silent"):
-        done = _command("run", "--backend", name, "--on-fallback", policy, str(script))
+        done = _command("run", "--backend", name, "--min-size", "0", "--on-fallback", policy, str(script))
         assert (done.returncode, done.stdout) == (0, "<U3\n")
 
 

@@ -207,3 +207,28 @@ def test_a_script_prints_the_same_warnings(backend: str, tmp_path: Path) -> None
     plain = printed()
     assert len(plain) == 20
     assert printed("-m", "arraydispatch", "run", "--backend", backend, "--min-size", "1000", "--") == plain
+
+
+def test_results_without_dimensions_are_always_looked_at(backend: str) -> None:
+    for modes in ({}, {"all": "warn"}, {"all": "raise"}):
+        for expression in (
+            "big[0] * zero_d",
+            "zero_d * zero_d",
+            "zero_d - zero_d * 0",
+            "np.square(zero_d)",
+            "big.sum()",
+        ):
+            got = []
+            for name in (backend, None):
+                big, zero_d = np.array([1e308, -1e308, 5.0]), np.array(1e300)
+                if name is not None:
+                    with ad.backend(name):
+                        big, zero_d = ad.asarray(big), ad.asarray(zero_d)
+                with warnings.catch_warnings(record=True) as caught, np.errstate(**modes):  # type: ignore[arg-type]
+                    warnings.simplefilter("always")
+                    try:
+                        eval(expression, {"np": np, "big": big, "zero_d": zero_d})
+                        got.append([str(w.message) for w in caught])
+                    except FloatingPointError as error:
+                        got.append([str(error)])
+            assert got[0] == got[1], (expression, modes)

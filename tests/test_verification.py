@@ -310,6 +310,20 @@ def test_sixty_four_bits_are(backend: str) -> None:
     assert done.stdout.splitlines()[0] == plain.stdout.splitlines()[0]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("script", ["adoption", "index_objects", "optimise", "writes"])
+def test_programs_of_every_kind(backend: str, script: str) -> None:
+    """The same output as without NumPy beside it, and nothing differs."""
+    corpus = ROOT / "tests" / "launcher" / "corpus"
+    plain = subprocess.run(
+        [sys.executable, f"{script}.py"], cwd=corpus, env=ENV, capture_output=True, text=True, timeout=600
+    )
+    command = [sys.executable, "-m", "arraydispatch", "run", "--backend", backend, "--min-size", "0", "--verify"]
+    done = subprocess.run([*command, f"{script}.py"], cwd=corpus, env=ENV, capture_output=True, text=True, timeout=600)
+    assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout), done.stderr
+    assert " 0 differences beyond the tolerance" in done.stderr
+
+
 def test_a_kernel_broken_by_the_script(tmp_path: Path) -> None:
     script = tmp_path / "main.py"
     script.write_text(

@@ -223,7 +223,7 @@ ORDERS: list[str] = [
     "v=np.array(x,order='F'); v.shape=(3,2,2); v[0]=1",
     "v=np.array(x,order='F'); v.shape=(3,4,1); v[0]=1",
     "v=np.array(x,order='F'); w=pickle.loads(pickle.dumps(v)); w2=copy.deepcopy(v); w3=copy.copy(v); w4=np.flip(v); w4[0]=3; w5=np.rot90(v); w5[0]=4",
-    "v=np.asarray([[1,2],[3,4]],order='F'); w=v+0; v[0,1]=9; w2=v.T; s=v.sum(); w3=v@v; w4=v.strides; w5=v.flags.owndata; w6=v.base is None",
+    "v=np.asarray([[1,2],[3,4]],order='F'); v[0,1]=9; w2=v.T; s=v.sum(); w3=v@v; w4=v.strides; w5=v.flags.owndata; w6=v.base is None",
     "v=np.empty((3,4),order='F'); v[...]=x; w=v.reshape(4,3); w[0]=99; w2=v.swapaxes(0,1).reshape(4,3); w2[0]=5; w3=np.broadcast_to(v,(2,3,4)); w4=np.einsum('ij->ji',v); w4[1]=3",
     "v=np.zeros((1,4),order='F'); w=v.ravel(); w[0]=1; u2=np.zeros((4,1),order='F'); w2=u2.ravel(); w2[0]=3; u3=np.zeros(4,order='F'); u4=np.zeros((0,3),order='F'); u5=np.zeros((),order='F')",
     "v=np.zeros((2,3,2),order='F'); v[0,1]=1; w=v[:,1,:]; w[0]=3; w2=v.reshape(6,2); w3=v.reshape(2,6); w4=v.reshape(6,2,order='F'); w4[1]=7; w5=v.transpose(2,1,0).ravel(); w5[3]=5; w6=v.view('i4'); w7=v.T.view('i4')",

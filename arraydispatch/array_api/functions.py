@@ -152,11 +152,12 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
     return np.searchsorted(x1, x2, side, sorter)
 
 
-def where(condition: Any, /, *xs: Any) -> Any:
-    """Elements of ``x1`` where the condition holds, of ``x2`` elsewhere; without them, NumPy's :func:`nonzero`."""
-    if xs:
-        elementwise.check(*xs)
-    return np.where(condition, *xs)
+def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
+    """Elements of ``x1`` where the condition holds, of ``x2`` elsewhere; without them, as :func:`nonzero`, NumPy's too."""
+    if x1 is None and x2 is None:
+        return np.nonzero(condition)
+    elementwise.check(x1, x2)
+    return np.where(condition, x1, x2)
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:

@@ -115,7 +115,7 @@ def look(
 ) -> None:
     """Report the errors of one elementwise call, given its native operands and result.
 
-    ``scalar``: the result is a scalar that the caller has seen to be not finite.
+    ``scalar``: the result is one, which costs nothing to look at.
     """
     now, told = _known
     if in_force() is not now:
@@ -156,7 +156,7 @@ def _examine(ufunc: np.ufunc, plan: Plan, operands: tuple[Any, ...], result: Any
     if not divides:  # NaN in, NaN out is no error
         known = np.ones(int(mask.sum()), bool)
         for x in picked:
-            known &= ~np.isnan(x)
+            known &= x == x
         if not known.any():
             return
         picked = [x[known] if isinstance(x, np.ndarray) else x for x in picked]
@@ -179,7 +179,7 @@ def look_at_method(
         again = {key: _hosted(x) for key, x in kwargs.items() if key != "out"}
         name = method if method in ("reduce", "accumulate", "reduceat") else ufunc.__name__
         hosts = [_hosted(x) for x in inputs]
-        if ufunc in TOTALS and not told.strict and _holds_nan(hosts[0]):
+        if ufunc not in REPORTED and not told.strict and _holds_nan(hosts[0]):
             return
         if method == "at":
             hosts[0] = hosts[0].copy()
@@ -233,7 +233,7 @@ def heard_of(ufunc: np.ufunc, method: str, backend: Backend) -> bool:
     if backend.native_is_ndarray:
         return False
     told = rule()
-    return told.strict or (told.warned and (ufunc in REPORTED or (method == "reduce" and ufunc in TOTALS)))
+    return told.strict or (told.warned and (ufunc in REPORTED or method == "at" or (method == "reduce" and ufunc in TOTALS)))
 
 
 def _hosted(x: Any) -> Any:

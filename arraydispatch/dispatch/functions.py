@@ -87,7 +87,7 @@ def reduce_all(func: Any, a: Handle) -> Any:
     run, out, finite = a._kind.whole[func]
     value = run(a._v if a._root is None else native(a))
     if tap is not None:
-        tap.call(func, out.backend.name, resolve(func, out.backend).kind, "", perf_counter() - start, value)
+        tap.call(func, out.backend.name, out.backend.entries[func].kind, "", perf_counter() - start, value)
     made = out.scalar(value)
     if made is None:
         return wrapping.device_scalar(value, out)
@@ -455,9 +455,9 @@ def _like(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
     if not isinstance(a, Handle) or not isinstance(made, Handle) or order == "C":
         return made
     g = views.ghost(a)
-    if g.ndim < 2 or (order != "F" and g.flags.c_contiguous):
-        return made
     shape = views.ghost(made).shape
+    if len(shape) < 2 or (order != "F" and (g.ndim < 2 or g.flags.c_contiguous)):
+        return made
     return views.lay_out(made, np.empty_like(g, made._kind.dtype, order, shape=shape))
 
 
@@ -468,7 +468,7 @@ def _trimmed(args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) ->
     a, *options = args or (kwargs["filt"],)
     rest = {name: x for name, x in kwargs.items() if name != "filt"}
     a = _array(a, backend)
-    return indexing.getitem(a, trimmed(backend.xp, native(a), *options, **rest))
+    return indexing.getitem(a, trimmed(backend.xp, native(a), *options, **rest) or ...)  # a 0-d array stays one
 
 
 def _array(x: Any, backend: Backend) -> Any:

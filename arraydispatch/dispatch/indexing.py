@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import time
 from contextlib import nullcontext
 from typing import Any
@@ -47,6 +48,9 @@ def _simplify(key: Any) -> Any:
         return int(key)
     if isinstance(key, list) and wrapping.find_backend(key) is not None:
         return [_simplify(k) for k in key]
+    kind = type(key)
+    if kind not in (bool, list) and hasattr(kind, "__index__") and not hasattr(kind, "__array__"):
+        return operator.index(key)
     return key
 
 

@@ -41,9 +41,12 @@ def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     made = call(func, inputs, {})
     if func.nout == 1 and func.signature is None and all(isinstance(x, Handle) or type(x) in _SCALARS for x in inputs):
         keys = tuple(x._kind if isinstance(x, Handle) else type(x) for x in inputs)
-        backend: Backend = next(k.backend for k in keys if isinstance(k, Kind))
+        backends = {k.backend for k in keys if isinstance(k, Kind)}
+        backend: Backend = backends.pop()
         dtype = made.dtype
         precision = settings.current_precision()
+        if backends or not backend.small:
+            return made
         if dtypes.category(dtype) != "other" and dtypes.apply_precision(_loop_result(func, inputs), precision) == dtype:
             run = func if len(inputs) == 1 else _checked(func)
             PLANS.setdefault(func, {})[(*keys, precision)] = Plan(run, (backend.kind(dtype),), "small", "")

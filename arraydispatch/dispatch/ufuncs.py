@@ -66,7 +66,9 @@ def binary_operator(
             else:
                 start = perf_counter()
                 result = plan.run(x, y)
-                tell(ufunc, plan, perf_counter() - start, result)
+                events.tap.call(ufunc, plan.out.backend.name, plan.kind, "", perf_counter() - start, result)
+                if plan.cast is not None:
+                    events.tap.cast(*plan.cast)
         except Unsupported as unsupported:
             reason = str(unsupported)
         except Exception:
@@ -75,26 +77,17 @@ def binary_operator(
             raise
         else:
             if plan.reported or in_force() is not UNTOUCHED:
-                floating.look(ufunc, plan, (x, y), result)
+                floating.look(ufunc, plan, (x, y), result, scalar=not result.ndim)
             if result.ndim:
                 return views.wrapper(result, plan.out, True)
             made = wrapping.scalar(result, plan.out)
-            if not plan.reported and isinstance(made, np.inexact) and not isfinite(made):
+            if isinstance(made, np.inexact) and not isfinite(made) and not plan.reported and in_force() is UNTOUCHED:
                 floating.look(ufunc, plan, (x, y), result, scalar=True)
             return made
         backend = a._kind.backend if isinstance(a, Handle) else b._kind.backend
         return host.call(ufunc, (a, b), {}, backend, reason)
 
     return operator
-
-
-def tell(ufunc: np.ufunc, plan: Plan, seconds: float, result: Any) -> None:
-    """Report a call by plan to the tap."""
-    tap = events.tap
-    if tap is not None:
-        tap.call(ufunc, plan.out.backend.name, plan.kind, "", seconds, result)
-        if plan.cast is not None:
-            tap.cast(*plan.cast)
 
 
 def reflected_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
@@ -172,7 +165,7 @@ def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
                     else:
                         start = perf_counter()
                         kernel(x, y, out=x)
-                        tell(ufunc, plan, perf_counter() - start, x)
+                        events.tap.call(ufunc, backend.name, plan.kind, "", perf_counter() - start, x)
                     return self
         if not isinstance(other, Handle) and type(other) not in wrapping.PLAIN and _defers(other):
             return NotImplemented
@@ -275,7 +268,8 @@ def _by_numpy(
     start = perf_counter()
     run = ufunc if method == "__call__" else getattr(ufunc, method)
     if "where" in kwargs and not outs:
-        kwargs = {"out": None, **kwargs}  # the user may have written that, and NumPy took it away
+        # The user may have written that, and NumPy took it away.
+        kwargs = {"out": None if ufunc.nout == 1 else (None,) * ufunc.nout, **kwargs}
     result = run(*map(_bare, inputs), **{key: _bare(x) for key, x in kwargs.items()})
     if events.tap is not None:
         events.tap.call(ufunc, backend.name, "native", "", perf_counter() - start)
@@ -348,9 +342,12 @@ def _run(plan: Plan, ufunc: np.ufunc, operands: tuple[Any, ...], backend: Backen
         wrapping.check_operands(operands, backend)
         raise
     if tap is not None:
-        tell(ufunc, plan, perf_counter() - start, result)
-    if plan.reported or in_force() is not UNTOUCHED:
-        floating.look(ufunc, plan, operands, result)
+        tap.call(ufunc, backend.name, plan.kind, "", perf_counter() - start, result)
+        if plan.cast is not None:
+            tap.cast(*plan.cast)
+    scalar = ufunc.nout == 1 and not result.ndim
+    if plan.reported or scalar or in_force() is not UNTOUCHED:
+        floating.look(ufunc, plan, operands, result, scalar=scalar)
     if ufunc.nout == 1:
         if result.ndim:
             return views.wrapper(result, plan.out, True)
@@ -480,8 +477,9 @@ def _elementwise(
         wrapping.check_operands(tuple(natives), backend)
         raise
     mask = _mask(where, backend, result[0] if ufunc.nout > 1 else result)
-    if plan.reported or in_force() is not UNTOUCHED:
-        floating.look(ufunc, plan, tuple(natives), result, mask)
+    scalar = ufunc.nout == 1 and not result.ndim
+    if plan.reported or scalar or in_force() is not UNTOUCHED:
+        floating.look(ufunc, plan, tuple(natives), result, mask, scalar)
     if mask is not True or any(out is not None for out in outs):
         result = _masked(result, mask, outs, backend)
     return result, plan.kind

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import conversion, dtypes, events, settings, views
 from ..backends import loader
-from ..backends.base import Backend, Kind, Native
+from ..backends.base import Backend, Kind, Native, Unsupported
 from ..errors import BackendMismatchError, DeviceMismatchError
 from ..registry import Returns
 from ..ufuncs.plans import check_shapes
@@ -93,6 +93,8 @@ def to_native(x: Any, backend: Backend, device: Any) -> Any:
         return conversion.upload(backend, native(x), device, "a NumPy-held array met an array on the device")
     if isinstance(x, np.ndarray):
         if dtypes.category(x.dtype) == "other":
+            if backend.native_is_ndarray:  # other backends find out where they need an array
+                raise Unsupported(f"dtype {x.dtype} exists only on the host")
             return x
         return conversion.upload(backend, x, device, "a NumPy array met an array on the device")
     if isinstance(x, list | tuple):

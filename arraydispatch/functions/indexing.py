@@ -218,12 +218,21 @@ def put_along_axis(xp: Any, arr: Native, indices: Any, values: Any, axis: Any) -
     return setitem(xp, arr, _along_axis_key(xp, shape, indices, axis), values)
 
 
+def _check_safe(xp: Any, values: Any, target: Native) -> None:
+    """``putmask`` and ``place`` cast sequences and scalars freely, but arrays only where nothing is lost."""
+    if xp.is_array(values) or isinstance(values, np.ndarray):
+        have, to = xp.dtype_of(values) if xp.is_array(values) else values.dtype, xp.dtype_of(target)
+        if not np.can_cast(have, to, "safe"):
+            raise TypeError(f"Cannot cast array data from {have!r} to {to!r} according to the rule 'safe'")
+
+
 @implements(np.putmask, mode="update", returns="any")
 def putmask(xp: Any, a: Native, /, mask: Any, values: Any) -> Native:
     shape = xp.shape_of(a)
     mask = truth(xp, xp.asarray(mask, like=a))
     if size_of(xp, mask) != size_of(xp, a):
         raise ValueError("putmask: mask and data must be the same size")
+    _check_safe(xp, values, a)
     values = flat(xp, element_value(xp, values, xp.dtype_of(a), a))
     if not xp.shape_of(values)[0] or 0 in shape:
         return a
@@ -240,10 +249,7 @@ def place(xp: Any, arr: Native, mask: Any, vals: Any) -> Native:
     mask = truth(xp, xp.asarray(mask, like=arr))
     if size_of(xp, mask) != size_of(xp, arr):
         raise ValueError("place: mask and data must be the same size")
-    if xp.is_array(vals) or isinstance(vals, np.ndarray):  # a sequence is cast freely
-        have, to = xp.dtype_of(vals) if xp.is_array(vals) else vals.dtype, xp.dtype_of(arr)
-        if not np.can_cast(have, to, "safe"):
-            raise TypeError(f"Cannot cast array data from {have!r} to {to!r} according to the rule 'safe'")
+    _check_safe(xp, vals, arr)
     values = flat(xp, element_value(xp, vals, xp.dtype_of(arr), arr))
     n = xp.shape_of(values)[0]
     if not n:

@@ -166,7 +166,7 @@ def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
     if rcond is None:
         rcond = np.finfo(compute).eps * max(n, m)
     elif rcond < 0:
-        rcond = np.finfo(compute).eps  # LAPACK's meaning
+        rcond = np.finfo(compute).eps / 2  # LAPACK's meaning: its epsilon is that of rounding
     if 0 in (m, n):
         rank, s = 0, filled(xp, (0,), 0, real, a)
         x = filled(xp, (n, columns), 0, to, a)

@@ -196,7 +196,7 @@ def roots(xp: XP, p: Any) -> Native:
 # -- least squares -------------------------------------------------------------------------------------------------------
 
 
-@implements(np.polyfit, pure=False, returns="array", min_bits=32)
+@implements(np.polyfit, pure=False, min_bits=32)
 def polyfit(
     xp: XP, x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
 ) -> Any:

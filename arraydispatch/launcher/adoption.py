@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import Any
 
@@ -23,6 +24,7 @@ import numpy as np
 import arraydispatch as ad
 
 from .. import conversion, dtypes, events, settings, views
+from ..api import from_protocol
 from .userfiles import UserFiles
 
 __all__ = [
@@ -123,17 +125,20 @@ def move(result: Any, what: str) -> Any:
     if kind is tuple:
         return tuple([move(part, what) for part in result])
     if kind is list:
-        return [move(part, what) for part in result]
+        parts = [move(part, what) for part in result]
+        return result if all(map(operator.is_, parts, result)) else parts
     if isinstance(result, tuple) and hasattr(result, "_fields"):
         return kind(*[move(part, what) for part in result])
     return result
 
 
 def to_host(value: Any) -> Any:
-    """The same value with every ``Array`` in it, also inside lists, tuples and dicts, as an ndarray."""
+    """The same value with every ``Array`` in it, also inside lists, tuples and dicts, as an ndarray; classes likewise."""
     if isinstance(value, ad.Array):
         return ad.to_numpy(value)
     kind = type(value)
+    if isinstance(value, type) and issubclass(value, ad.Array):
+        return _ndarray
     if kind is list or kind is tuple:
         return kind([to_host(part) for part in value]) if holds_array(value) else value
     if kind is dict:
@@ -179,6 +184,10 @@ def restore(module: str, name: str) -> Any:
     from . import facade
 
     return facade.lookup(module, name)
+
+
+_REFUSED = "__array__ method not producing an array"
+"""What NumPy says of a user's class whose ``__array__`` gives an ``Array``."""
 
 
 class Stand:
@@ -255,11 +264,21 @@ class Function(Stand):
             for value in kwargs.values():
                 if type(value) in _LOOK:
                     return self._slow(args, kwargs)
-        result = self.real(*args, **kwargs)
+        try:
+            result = self.real(*args, **kwargs)
+        except ValueError as error:
+            if _REFUSED not in str(error):
+                raise
+            result = self._asking(args, kwargs)
         # From scalars alone NumPy makes a fresh array.
         if type(result) is _ndarray and state.asked_by_user(1):
             return move(result, self._what)
         return result
+
+    def _asking(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """The call with what the ``__array__`` of each argument gives in its place."""
+        given = {key: from_protocol(value) for key, value in kwargs.items()}
+        return self.real(*map(from_protocol, args), **given)
 
     def _written(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if len(args) > self._out_at:
@@ -279,7 +298,13 @@ class Function(Stand):
             return self._viewing(args, kwargs)
         gathered = self._collects
         new = [_takes_in(_gathered(value) if at < gathered else value) for at, value in enumerate(args)]
-        result = self.real(*new, **{key: _takes_in(value) for key, value in kwargs.items()})
+        keywords = {key: _takes_in(value) for key, value in kwargs.items()}
+        try:
+            result = self.real(*new, **keywords)
+        except ValueError as error:
+            if _REFUSED not in str(error):
+                raise
+            result = self._asking(new, keywords)
         return result if target is not None else move(result, self._what)
 
     def _viewing(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

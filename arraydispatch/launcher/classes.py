@@ -25,7 +25,7 @@ _real = np.ndarray
 
 
 _OF_THE_CLASS: dict[str, tuple[int, Callable[..., Any]]] = {
-    "__getitem__": (1, lambda item: _real[item]),
+    "__getitem__": (1, lambda item: types.GenericAlias(_real, item)),
     "__repr__": (0, lambda: repr(_real)),
     "__str__": (0, lambda: str(_real)),
 }
@@ -36,7 +36,9 @@ class _Unbound:
     """``np.ndarray.sum`` and the like, called with either kind of array."""
 
     def __init__(self, name: str, ours: Any) -> None:
-        functools.update_wrapper(self, getattr(_real, name), assigned=("__name__", "__qualname__", "__doc__"), updated=())
+        functools.update_wrapper(
+            self, getattr(_real, name), assigned=("__name__", "__qualname__", "__doc__"), updated=()
+        )
         self._ours = ours
         self._numpys = _view if name == "view" else getattr(_real, name)
         self._of_the_class = _OF_THE_CLASS.get(name)
@@ -70,8 +72,7 @@ class _NdarrayType(abc.ABCMeta):
         bases = tuple(_real if isinstance(base, _NdarrayType) else base for base in bases)
         left(f"class {name}(np.ndarray)", "a subclass of ndarray computes on the host")
         namespace.setdefault("view", _view)
-        made = types.new_class(name, bases, kwargs, lambda body: body.update(namespace))
-        return made
+        return types.new_class(name, bases, kwargs, lambda body: body.update(namespace))
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> None:
         super().__init__(name, bases, namespace)
@@ -135,7 +136,7 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
     __module__ = "numpy"
     __doc__ = _real.__doc__
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:
         """As ``np.ndarray.__new__``, which a user's subclass calls with itself."""
         return _real.__new__(cls, *args, **kwargs)
 

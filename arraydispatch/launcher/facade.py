@@ -119,6 +119,29 @@ def substitute(module: ModuleType) -> ModuleType:
     return facade
 
 
+def counterpart(value: Any) -> Any:
+    """What the facade has in place of a module, function or class of NumPy's; anything else is its own counterpart."""
+    if isinstance(value, ModuleType):
+        return substitute(value) if value.__name__ in tables.SUBMODULES else value
+    if not callable(value) or isinstance(value, adoption.Stand):
+        return value
+    module = getattr(value, "__module__", None) or "numpy"  # ufuncs have none
+    name = getattr(value, "__name__", None)
+    if module not in tables.SUBMODULES or not isinstance(name, str):
+        return value
+    real = importlib.import_module(module)
+    return getattr(substitute(real), name) if getattr(real, name, None) is value else value
+
+
+def original(value: Any) -> Any:
+    """NumPy's own of what the facade has; the opposite of :func:`counterpart`."""
+    if isinstance(value, Facade):
+        return vars(value)["_real_module"]
+    if isinstance(value, adoption.Stand):
+        return value.real
+    return np.ndarray if value is classes.ndarray else value
+
+
 def substitute_by_name(name: str) -> ModuleType:
     """Unpickle a facade: itself where a launcher runs, NumPy's module elsewhere."""
     module = importlib.import_module(name)

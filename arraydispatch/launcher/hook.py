@@ -11,7 +11,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from types import ModuleType
 from typing import Any
 
@@ -29,9 +29,18 @@ class ImportHook:
         Says who is asking.
     substitute : callable
         Gives the module a user file sees in place of a real one (the same module, where there is none).
+    tell, told : callable, set of str
+        What is called when one of these modules has been imported.
     """
 
-    def __init__(self, users: UserFiles, substitute: Callable[[ModuleType], ModuleType]) -> None:
+    def __init__(
+        self,
+        users: UserFiles,
+        substitute: Callable[[ModuleType], ModuleType],
+        tell: Callable[[], None] = lambda: None,
+        told: Set[str] = frozenset(),
+    ) -> None:
+        self._tell, self._told = tell, told
         self._users = users
         self._substitute = substitute
         self._active = False
@@ -53,6 +62,8 @@ class ImportHook:
                 namespace: Any = globals
                 if users.owns_globals(namespace, sys._getframe(1)):
                     return substitute(module)
+            elif level == 0 and name in self._told:
+                self._tell()
             return module
 
         def import_module(name: str, package: str | None = None) -> ModuleType:

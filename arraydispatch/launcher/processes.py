@@ -52,6 +52,7 @@ def continue_run() -> None:
     told = os.environ.get(_RUN)
     if not told:
         return
+    from . import doors
     from .hook import ImportHook
     from .userfiles import UserFiles
 
@@ -71,7 +72,7 @@ def continue_run() -> None:
             survive_forks()
         return facade.substitute(module)
 
-    ImportHook(users, substitute).install()
+    ImportHook(users, substitute, doors.open_all, doors.LIBRARIES).install()
 
 
 def _own_roots(users: Any) -> list[str]:
@@ -138,10 +139,9 @@ class _Forks:
         if not self._homeless:
             return
         rng.use_device(False)
-        settings.default.backend = "numpy"
+        settings.default.backend, settings.default.min_size = "numpy", sys.maxsize
         _bring_home(self._hosts)
         self._hosts = []
-
 
     def leave(self) -> None:
         """The last exit handler: a library that misses its threads may wait for them when it is torn down."""

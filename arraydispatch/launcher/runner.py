@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import importlib.machinery
 import importlib.util
 import io
@@ -24,6 +25,7 @@ __all__ = [
     "accelerated",
     "exit_code",
     "include_root",
+    "include_roots",
     "locate_module",
     "locate_script",
     "module_root",
@@ -163,6 +165,16 @@ def module_root(name: str) -> str | None:
     return next(iter(spec.submodule_search_locations), None) if spec.submodule_search_locations else spec.origin
 
 
+def include_roots(name: str) -> list[str]:
+    """The files and folders that ``--include name`` stands for: a path, a glob, or an importable package or module."""
+    if not os.path.exists(name) and glob.has_magic(name):
+        found = glob.glob(name, recursive=True)
+        if not found:
+            raise NotFound(f"--include {name!r} matches no file and no folder; check the pattern.")
+        return [os.path.abspath(path) for path in found]
+    return [include_root(name)]
+
+
 def include_root(name: str) -> str:
     """The file or folder that ``--include name`` stands for: a path, or an importable package or module."""
     if os.path.exists(name):
@@ -187,9 +199,9 @@ def include_root(name: str) -> str:
 @contextmanager
 def accelerated(users: UserFiles, observer: Any = None) -> Iterator[None]:
     """The facade in place for user files, for as long as the block runs."""
-    from . import adoption, facade, hook, warned
+    from . import adoption, doors, facade, hook, warned
 
-    importer = hook.ImportHook(users, facade.substitute)
+    importer = hook.ImportHook(users, facade.substitute, doors.open_all, doors.LIBRARIES)
     before = adoption.state.users, adoption.state.observer, views.wrapper
     importer.install()
     begin(users, observer)
@@ -203,8 +215,9 @@ def accelerated(users: UserFiles, observer: Any = None) -> Iterator[None]:
 
 def begin(users: UserFiles, observer: Any = None) -> None:
     """From now on, arrays are what user files know as ``np.ndarray``, and those of libraries are adopted."""
-    from . import adoption, classes
+    from . import adoption, classes, doors
 
+    doors.open_all()
     adoption.state.users, adoption.state.observer = users, observer
     views.wrapper = classes.make
 

@@ -197,6 +197,8 @@ class XP:
             if isinstance(x, list | tuple) and any(backend.is_native(y) for y in x):
                 return self._stacked(x, dtype)
             host = np.asarray(x, dtype=dtype)
+            if host.dtype.char in "qQ":  # C's long long, of integers beyond int64: equal to uint64, but a type of its own
+                host = host.view(host.dtype.str)
             return backend.from_numpy(host, None if like is None else backend.device_of(like), host is x)
         return x if dtype is None else self.prim.astype(x, dtype)
 
@@ -264,7 +266,7 @@ def resolve(func: Any, backend: Backend) -> Entry:
 def _runs(
     func: Any, kind: Literal["override", "native", "composed"], spec: Spec | None, run: Body, backend: Backend
 ) -> Entry:
-    plain = spec is not None and spec.mode == "function" and func not in IN_PLACE_IF_NOT_COPIED
+    plain = spec is not None and spec.mode == "function" and func not in IN_PLACE_IF_NOT_COPIED and not backend.small
     most = 99 if spec is None or spec.out is None else spec.out
     return Entry(func, kind, spec, run, bound=partial(run, backend.xp), plain=plain, most=most)
 

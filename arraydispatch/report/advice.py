@@ -100,7 +100,7 @@ def _growing(calls: list[Call]) -> Iterator[Advice]:
     for call in calls:
         if call.grew >= _GROWTHS:
             text = (
-                f"{call.function} makes an array longer, {call.grew:,} times, and each time copies all of it. Collect "
+                f"{call.function} makes an array longer, about {call.grew:,} times, and each time copies all of it. Collect "
                 "the parts in a list and join them once, or make the array at its full size first."
             )
             yield Advice("growing array", text, call.file, call.line, call.grew)

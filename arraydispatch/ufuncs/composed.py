@@ -5,6 +5,7 @@ Each body takes ``xp`` and native arrays of the loop's own dtype, broadcasting, 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -32,22 +33,38 @@ def modf(xp: Any, x: Any) -> Any:
     return xp.copysign(fraction, x), whole
 
 
+def _in_single(body: Callable[..., Any]) -> Callable[..., Any]:
+    """Compute 16-bit floats in float32 and round once, as NumPy's half loops do."""
+
+    @functools.wraps(body)
+    def widened(xp: Any, *operands: Any) -> Any:
+        have = xp.dtype_of(operands[0])
+        wide = dtypes.widen_half(have)
+        if wide is have:
+            return body(xp, *operands)
+        return xp.prim.astype(body(xp, *(xp.prim.astype(x, wide) for x in operands)), have)
+
+    return widened
+
+
+@_in_single
 def cbrt(xp: Any, x: Any) -> Any:
     """Cube root: a power of the magnitude, then one Newton step, which brings it to the last bit or two."""
     size = xp.absolute(x)
     root = xp.power(size, 1.0 / 3.0)
     square = xp.multiply(root, root)
-    step = xp.divide(xp.subtract(xp.multiply(square, root), size), xp.multiply(square, 3.0))
+    step = xp.divide(xp.subtract(root, xp.divide(size, square)), 3.0)  # no cube, which may leave the range
     better = xp.prim.where(xp.logical_and(xp.isfinite(size), xp.greater(size, 0)), xp.subtract(root, step), size)
     return xp.copysign(better, x)
 
 
 def spacing(xp: Any, x: Any) -> Any:
-    """Distance to the next number away from zero, with the sign of ``x`` (not for float16, as in NumPy); NaN for inf."""
-    size = xp.absolute(x)
+    """Distance to the next number away from zero, with the sign of ``x``; for float16 to the next larger; NaN for inf."""
+    half = xp.dtype_of(x) == np.float16
+    size = x if half else xp.absolute(x)
     gap = xp.subtract(xp.nextafter(size, _like(xp, x, math.inf)), size)
     gap = xp.prim.where(xp.isfinite(x), gap, _like(xp, x, math.nan))
-    return gap if xp.dtype_of(x) == np.float16 else xp.copysign(gap, x)
+    return gap if half else xp.copysign(gap, x)
 
 
 def bitwise_count(xp: Any, x: Any) -> Any:
@@ -95,6 +112,7 @@ def heaviside(xp: Any, x: Any, at_zero: Any) -> Any:
     return xp.prim.where(xp.isnan(x), x, step)
 
 
+@_in_single
 def logaddexp(xp: Any, a: Any, b: Any) -> Any:
     """``log(exp(a) + exp(b))`` without overflow."""
     top = xp.maximum(a, b)
@@ -102,6 +120,7 @@ def logaddexp(xp: Any, a: Any, b: Any) -> Any:
     return xp.prim.where(xp.equal(a, b), xp.add(a, math.log(2.0)), xp.add(top, rest))
 
 
+@_in_single
 def logaddexp2(xp: Any, a: Any, b: Any) -> Any:
     """``log2(2**a + 2**b)`` without overflow."""
     top = xp.maximum(a, b)
@@ -109,6 +128,7 @@ def logaddexp2(xp: Any, a: Any, b: Any) -> Any:
     return xp.prim.where(xp.equal(a, b), xp.add(a, 1.0), xp.add(top, rest))
 
 
+@_in_single
 def hypot(xp: Any, a: Any, b: Any) -> Any:
     """Length of (a, b), scaled by the larger one; infinite if either is."""
     a, b = xp.absolute(a), xp.absolute(b)
@@ -140,16 +160,19 @@ def radians(xp: Any, x: Any) -> Any:
     return xp.multiply(x, math.pi / 180.0)
 
 
+@_in_single
 def exp2(xp: Any, x: Any) -> Any:
     """Power of two."""
     return xp.power(_like(xp, x, 2), x)
 
 
+@_in_single
 def log2(xp: Any, x: Any) -> Any:
     """Logarithm to base two."""
     return _scaled(xp, xp.log(x), 1.0 / math.log(2.0))
 
 
+@_in_single
 def log10(xp: Any, x: Any) -> Any:
     """Logarithm to base ten."""
     return _scaled(xp, xp.log(x), 1.0 / math.log(10.0))
@@ -231,8 +254,8 @@ def ones_like(xp: Any, x: Any) -> Any:
 
 
 COMPOSED: dict[np.ufunc, Callable[..., Any]] = {
-    _umath.clip: clip,
-    _umath._ones_like: ones_like,
+    _umath.clip: clip,  # type: ignore[attr-defined]
+    _umath._ones_like: ones_like,  # type: ignore[attr-defined]
     np.divmod: divmod_,
     np.modf: modf,
     np.cbrt: cbrt,

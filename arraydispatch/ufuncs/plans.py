@@ -54,7 +54,7 @@ class Plan:
         Kind of each output.
     out : Kind
         The first of them (None if the plan is a host plan).
-    kind : {"native", "composed", "host"}
+    kind : {"native", "composed", "host", "small"}
         The class of the call.
     kernel : callable or None
         The backend's kernel; ``run`` is this very object where no operand or result needs a cast.
@@ -71,7 +71,7 @@ class Plan:
     __slots__ = ("cast", "kernel", "kind", "kinds", "loops", "one_float", "out", "reason", "reported", "run")
 
     def __init__(
-        self, run: Run, kinds: tuple[Kind, ...], kind: Literal["native", "composed", "host"], reason: str
+        self, run: Run, kinds: tuple[Kind, ...], kind: Literal["native", "composed", "host", "small"], reason: str
     ) -> None:
         self.cast: tuple[np.dtype[Any], np.dtype[Any]] | None = None
         self.kernel: Run | None = None
@@ -200,7 +200,7 @@ def _refusing_negative_powers(kernel: Run, backend: Backend) -> Run:
             )
         else:
             negative = y < 0
-        if negative and 0 not in backend.shape_of(x if backend.is_native(x) else y):
+        if negative and not any(0 in backend.shape_of(z) for z in (x, y) if backend.is_native(z)):
             raise ValueError("Integers to negative integer powers are not allowed.")
         return kernel(x, y)
 

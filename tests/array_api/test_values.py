@@ -107,6 +107,29 @@ def test_complex_special_values(backend: str, name: str, dtype: str) -> None:
         assert not wrong, f"(z, ours, NumPy's): {wrong[:5]}"
 
 
+@pytest.mark.parametrize("name", ["log", "log2", "log10", "sqrt"])
+@pytest.mark.parametrize(
+    ("dtype", "size"), [("complex64", 1.5e19), ("complex64", 1e30), ("complex128", 1e200), ("complex128", 1e-200)]
+)
+def test_complex_numbers_whose_squares_overflow(backend: str, name: str, dtype: str, size: float) -> None:
+    z = (np.array([0.3 + 1j, 1 - 1j, -1 + 0.2j, -0.5 - 0.5j, 1j]) * size).astype(
+        dtype
+    )  # several: vectorised kernels differ
+    function = getattr(np, name)
+    found = np.asarray(function(ad.asarray(z, backend=backend)))
+    np.testing.assert_allclose(found, function(z), rtol=8 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "size"), [("float32", 1e30), ("float64", 1e200), ("complex64", 1e19), ("complex128", 1e200)]
+)
+def test_qr_of_numbers_whose_squares_overflow(xp: Any, dtype: str, size: float) -> None:
+    x = (np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 0.25]]) * size).astype(dtype)
+    q, r = xp.linalg.qr(xp.asarray(x))
+    np.testing.assert_allclose(host(q) @ host(r), x, rtol=40 * np.finfo(dtype).eps)
+    assert (host(xp.triu(r)) == host(r)).all()
+
+
 # -- every function against NumPy ------------------------------------------------------------------------------------------
 
 f, c, i, u, b = (

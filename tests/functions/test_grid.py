@@ -10,7 +10,7 @@ from . import accuracy, grid
 from .grid_rows import DEPARTURES, ROWS
 
 # JAX compiles a program for each new shape and dtype, at 20 to 100 ms.
-SHARES = {"numpy": 0.004, "torch": 0.01, "tensorflow": 0.005, "jax": 0.0008}
+SHARES = {"numpy": 0.004, "torch": 0.01, "tensorflow": 0.003, "jax": 0.0004}
 
 
 @pytest.mark.slow
@@ -28,13 +28,16 @@ def test_a_difference_is_found() -> None:
     """The grid would see another value, another dtype and a fallback."""
     case = grid.Case("np.exp", "np.exp(a)", "d", (5,), "contiguous")
     assert grid.run(case, "numpy").verdict == ""
-    assert "units" in grid.run(case._replace(call="np.exp(a + (1e-6 if hasattr(a, 'native') else 0))"), "numpy", {}).verdict
+    assert (
+        "units"
+        in grid.run(case._replace(call="np.exp(a + (1e-6 if hasattr(a, 'native') else 0))"), "numpy", {}).verdict
+    )
     assert "dtype" in grid.run(case._replace(call="a.astype('f4' if hasattr(a, 'native') else 'f8')"), "numpy").verdict
 
 
 def test_every_departure_names_a_function_of_the_grid() -> None:
     names = {name for row in ROWS for name in row.names.split()}
-    assert {name for d in DEPARTURES for name in d.functions.split()} <= names
+    assert {name for d in DEPARTURES for name in d.functions.split()} <= {*names, "*"}
     assert all(len(d.reason.split()) > 4 for d in DEPARTURES)
 
 

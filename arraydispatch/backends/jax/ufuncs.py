@@ -118,8 +118,11 @@ def _fmod(a: Array, b: Array) -> Array:
 
 
 def _reciprocal(a: Array) -> Array:
-    if _integral(a):  # C's 1 / a: not zero for 1 and -1 only; NumPy leaves 1 / 0 undefined
-        return jnp.where((a == 1) | (a == jnp.full_like(a, -1)) & _is(a, np.signedinteger), a, jnp.zeros_like(a))
+    if _integral(a):  # C's 1 / a: not zero for 1 and -1 only; of 0 what C makes of infinity on x86
+        whole = jnp.where((a == 1) | (a == jnp.full_like(a, -1)) & _is(a, np.signedinteger), a, jnp.zeros_like(a))
+        if not _is(a, np.signedinteger) or a.dtype.itemsize < 4:
+            return whole
+        return jnp.where(a == 0, jnp.full_like(a, jnp.iinfo(a.dtype).min), whole)
     if not _is(a, np.complexfloating):
         return wide(lambda x: 1 / x)(a)
     re, im = lax.real(a), lax.imag(a)

@@ -114,15 +114,23 @@ def cholesky(a: Tensor) -> Tensor:
 
 
 def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
-    """Of an empty matrix by hand: TensorFlow leaves the complete factor unset."""
+    """Of an empty matrix by hand: TensorFlow leaves the complete factor unset. Its squares overflow, hence the scale."""
     shape = dims(a)
     if 0 in shape[-2:]:
         m, n = shape[-2:]
         k = m if complete else min(m, n)
         eye = tf.eye(m, k, shape[:-2], a.dtype)
         return eye, tf.zeros((*shape[:-2], k, n), a.dtype)
-    q, r = _qr(a, complete)
-    return q, r
+    scale = _cast(_power_of_two(tf.reduce_max(tf.abs(a), (-2, -1), True)), a.dtype)
+    q, r = _qr(a / scale, complete)
+    return q, r * scale
+
+
+def _power_of_two(size: Tensor) -> Tensor:
+    """Of the order of positive numbers, so that a division by it is exact; 1 for those that have none."""
+    integer, exponent = (tf.int64, 0x7FF << 52) if size.dtype is tf.float64 else (tf.int32, 0xFF << 23)
+    power = _bitcast(tf.bitwise.bitwise_and(_bitcast(size, integer), exponent), size.dtype)
+    return tf.where((power > 0) & tf.math.is_finite(power), power, tf.ones_like(power))
 
 
 def svd(a: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:

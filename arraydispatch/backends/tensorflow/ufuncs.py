@@ -207,11 +207,18 @@ def fmod(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _complex_divide(a: Tensor, b: Tensor) -> Tensor:
-    """TensorFlow's quotient, but over a zero NumPy's infinities instead of NaN."""
-    br, _ = _parts(b)
-    ar, ai = _parts(a)
+    """Smith's method, as NumPy has it: TensorFlow's quotient has other zeros, infinities and NaNs."""
+    (ar, ai), (br, bi) = _parts(a), _parts(b)
+    by_real = _greater_equal(_abs(br), _abs(bi))
+    big, small = _select(by_real, br, bi), _select(by_real, bi, br)
+    first, second = _select(by_real, ar, ai), _select(by_real, ai, ar)
+    ratio = _div(small, big)
+    scale = _inverse(_add(big, _mul(small, ratio)))
+    real = _mul(_add(first, _mul(second, ratio)), scale)
+    cross = _mul(first, ratio)
+    imag = _mul(_select(by_real, _sub(second, cross), _sub(cross, second)), scale)
     size = _abs(br)
-    return _select(_equal(b, scalar(0j, b)), _join(_div(ar, size), _div(ai, size)), _div(a, b))
+    return _select(_equal(b, scalar(0j, b)), _join(_div(ar, size), _div(ai, size)), _join(real, imag))
 
 
 def divide(a: Any, b: Any) -> Tensor:
@@ -255,10 +262,13 @@ def _complex_reciprocal(a: Tensor) -> Tensor:
 
 
 def _complex_power(a: Tensor, b: Tensor) -> Tensor:
-    """TensorFlow gives NaN for 0 ** 0, infinities where NumPy gives NaN, and rounds squares."""
+    """TensorFlow gives NaN for 0 ** 0, infinities where NumPy gives NaN, and rounds small whole powers."""
     zero = scalar(0j, a)
     of_zero = _select(_greater(_parts(b)[0], 0.0), zero, scalar(complex(math.nan, math.nan), a))
-    out = _select(_equal(b, scalar(2 + 0j, a)), _square(a), _pow(a, b))
+    square = _square(a)
+    out = _pow(a, b)
+    for n, value in ((1, a), (2, square), (3, _mul(square, a))):
+        out = _select(_equal(b, scalar(complex(n), a)), value, out)
     out = _select(_equal(a, zero), of_zero, out)
     return _select(_equal(b, zero), scalar(1 + 0j, a), out)
 
@@ -314,6 +324,14 @@ def sqrt(a: Tensor) -> Tensor:
     return _select(signbit(im), _conj(root), root)
 
 
+def log(a: Tensor) -> Tensor:
+    """Complex: TensorFlow's squares of the parts overflow; the modulus does not."""
+    if a.dtype not in COMPLEX:
+        return _log(a)
+    re, im = _parts(_log(a))
+    return _join(_select(_is_nan(re), _log(_complex_abs(a, re.dtype)), re), im)
+
+
 def log1p(a: Tensor) -> Tensor:
     """Complex: by modulus and angle, as NumPy has it; TensorFlow gives NaN at the pole."""
     if a.dtype not in COMPLEX:
@@ -363,7 +381,11 @@ def sign(a: Tensor) -> Tensor:
     if dtype not in COMPLEX:
         return _sign(a)
     re, im = _parts(a)
-    finite = _select(_not_equal(a, a), scalar(complex(math.nan, math.nan), a), _sign(a))
+    size = _complex_abs(a, re.dtype)
+    size = _select(_equal(size, 0.0), scalar(1.0, size), size)
+    unit = _join(_div(re, size), _div(im, size))  # TensorFlow's own multiplies by the reciprocal
+    unit = _select(_equal(a, scalar(0j, a)), scalar(0j, a), unit)
+    finite = _select(_not_equal(a, a), scalar(complex(math.nan, math.nan), a), unit)
     return _select(_or(_is_inf(re), _is_inf(im)), _join(_unit(re, im), _unit(im, re)), finite)
 
 
@@ -574,7 +596,7 @@ UFUNCS: dict[Any, Kernel] = {
     np.exp: _exp,
     np.exp2: exp2,
     np.expm1: expm1,
-    np.log: _log,
+    np.log: log,
     np.log1p: log1p,
     # trigonometry
     np.sin: _sin,
@@ -638,6 +660,8 @@ _BOOL, _UINT8, _INT32, _INT64, _FLOAT32 = (np.dtype(t) for t in (bool, np.uint8,
 
 _SMALL = {np.dtype(t): _INT32 for t in (np.int8, np.int16)}
 _HALVES = {_FLOAT16: _FLOAT32, BFLOAT16: _FLOAT32}
+_COMPLEX64 = {np.dtype(np.complex64): np.dtype(np.complex128)}
+"""Where the vectorised kernel has other signs at infinities."""
 _BYTE = {_BOOL: _UINT8}
 _WITHOUT_BOOL: dict[Any, Any] = dict.fromkeys(
     (np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin)
@@ -651,6 +675,8 @@ _WIDER: dict[Any, dict[Any, Any]] = _WITHOUT_BOOL | {
     np.floor_divide: _HALVES,
     np.remainder: _HALVES,
     np.power: {np.dtype(t): _INT64 for t in (np.uint8, np.uint16, np.uint32)},
+    np.exp: _COMPLEX64,
+    np.exp2: _COMPLEX64,
     **dict.fromkeys((np.rint, np.hypot, np.deg2rad, np.radians, np.rad2deg, np.degrees), _HALVES),
 }
 """ufunc -> dtype without a kernel -> the one in which the result comes out the same after a cast back."""

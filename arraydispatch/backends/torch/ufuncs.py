@@ -231,11 +231,10 @@ def _complex_power(a: Any, b: Any) -> Tensor:
         b = torch.as_tensor(b, dtype=a.dtype, device=a.device)
     a = torch.as_tensor(a, dtype=b.dtype, device=b.device)
     out = torch.pow(a, b)
-    zero = a == 0
-    out = torch.where(zero, torch.where(b.real > 0, 0.0, complex("nan+nanj")), out)
-    for n, value in ((0, torch.ones_like(a)), (1, a), (2, a * a), (3, a * a * a)):
+    for n, value in ((1, a), (2, a * a), (3, a * a * a)):
         out = torch.where(b == n, value, out)
-    return out
+    out = torch.where(a == 0, torch.where(b.real > 0, 0.0, complex("nan+nanj")), out)
+    return torch.where(b == 0, 1.0, out)
 
 
 def right_shift(a: Tensor, b: Tensor) -> Tensor:
@@ -412,7 +411,6 @@ UFUNCS: dict[Any, Kernel] = {
     np.log10: torch.log10,
     np.log1p: torch.log1p,
     np.logaddexp: torch.logaddexp,
-    np.logaddexp2: torch.logaddexp2,
     # trigonometry
     np.sin: torch.sin,
     np.cos: torch.cos,

@@ -1,13 +1,14 @@
 """Runs as the interpreter of a child process starts: puts the launcher in place, then the environment's own module."""
 
+import importlib
 import os
 import sys
 
 _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [path for path in sys.path if os.path.abspath(path) != _here]
-_ours = sys.modules.pop("sitecustomize", None)
+_ours = sys.modules.pop("sitecustomize")
 try:
-    import sitecustomize  # noqa: F401 -- the environment's own
+    importlib.import_module("sitecustomize")  # the environment's own
 except ImportError:
     sys.modules["sitecustomize"] = _ours
 try:

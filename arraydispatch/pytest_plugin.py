@@ -1,0 +1,78 @@
+"""Runs a test suite on a backend: ``pytest -p arraydispatch.pytest_plugin --arraydispatch=torch``.
+
+The tests, their ``conftest.py`` files and what lies beside them under pytest's root are user code: they see the facade
+of NumPy, as a script under ``arraydispatch run`` does. The package under test is, too, if it lies there; an installed one
+is named with ``--arraydispatch-include``.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from .errors import ArrayDispatchError
+from .launcher import processes, runner
+from .launcher.choices import MIN_SIZE, Choices
+from .launcher.userfiles import UserFiles
+from .profiling import Profile
+from .report import Run, print_report
+
+__all__ = ["pytest_addoption", "pytest_load_initial_conftests", "pytest_terminal_summary", "pytest_unconfigure"]
+
+_running: list[tuple[ExitStack, Profile]] = []
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options, named as those of ``arraydispatch run``."""
+    group = parser.getgroup("arraydispatch", "NumPy code on another array library")
+    group.addoption("--arraydispatch", metavar="B", default=None, help="the backend to run the tests on")
+    group.addoption("--arraydispatch-device", metavar="D", default=None, help="a device of the backend")
+    group.addoption("--arraydispatch-precision", metavar="P", default=None, help="bits of floating results")
+    group.addoption("--arraydispatch-min-size", metavar="N", type=int, default=MIN_SIZE,
+                    help="arrays of fewer elements stay on the host until they meet one on the device")  # fmt: skip
+    group.addoption("--arraydispatch-include", metavar="PATH_OR_PACKAGE", action="append", default=[],
+                    help="more user code: a file, a folder, a glob or an installed package (repeatable)")  # fmt: skip
+    group.addoption("--arraydispatch-report", action="store_true", help="the long report at the end")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Put the facade in place before the first ``conftest.py`` imports NumPy."""
+    options = early_config.known_args_namespace
+    if options.arraydispatch is None:
+        return
+    choices = Choices(
+        options.arraydispatch, options.arraydispatch_device, options.arraydispatch_precision,
+        min_size=options.arraydispatch_min_size, on_fallback="silent",
+    )  # fmt: skip
+    try:
+        choices.apply()
+        included = [root for name in options.arraydispatch_include for root in runner.include_roots(name)]
+    except (ArrayDispatchError, ImportError, runner.NotFound) as error:
+        raise pytest.UsageError(f"--arraydispatch: {error}") from None
+    users = UserFiles([str(early_config.rootpath), os.getcwd(), *included])
+    stack, profile = ExitStack(), Profile()
+    stack.enter_context(runner.accelerated(users, profile.adopted))
+    stack.enter_context(profile)
+    processes.survive_forks()
+    _running.append((stack, profile))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say what ran where."""
+    if _running:
+        _, profile = _running[-1]
+        text = io.StringIO()
+        print_report(profile, Run.of(profile), text, full=config.getoption("--arraydispatch-report"))
+        terminalreporter.ensure_newline()
+        terminalreporter.write(text.getvalue())
+
+
+def pytest_unconfigure() -> None:
+    """Take the facade out again."""
+    if _running:
+        _running.pop()[0].close()

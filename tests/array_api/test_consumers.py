@@ -1,0 +1,45 @@
+"""scikit-learn, SciPy, array-api-extra, einops and xarray on arrays of each backend: NumPy's results, in an ``Array``.
+
+In a process of their own, because SciPy reads ``SCIPY_ARRAY_API`` when it is imported.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import arraydispatch as ad
+
+pytest.importorskip("array_api_extra")
+pytest.importorskip("einops")
+pytest.importorskip("sklearn")
+pytest.importorskip("xarray")
+
+
+@functools.cache
+def results(backend: str) -> dict[str, Any]:
+    script = Path(__file__).parent / "consumers.py"
+    done = subprocess.run([sys.executable, str(script), backend], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+AT_LEAST = {"sklearn": 60, "scipy": 100, "array-api-extra": 20, "einops": 5, "xarray": 50}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", AT_LEAST)
+@pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
+def test_consumer(backend: str, library: str) -> None:
+    if backend not in ad.available_backends():
+        pytest.skip(f"{backend} is not installed")
+    wrong = dict(results(backend)[library])
+    assert wrong.pop("cases") >= AT_LEAST[library]
+    assert wrong == {}

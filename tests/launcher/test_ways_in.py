@@ -1,0 +1,137 @@
+"""The other ways in: a test suite under pytest, a notebook, ``python -m arraydispatch``."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbclient
+import nbformat
+import pytest
+
+from arraydispatch.backends import loader
+
+ROOT = Path(__file__).parents[2]
+ENV = {
+    **os.environ,
+    "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+    "OMP_NUM_THREADS": "1",
+}
+every_backend = pytest.mark.parametrize("backend", loader.available())
+
+
+def _python(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *args], cwd=cwd, env=ENV, capture_output=True, text=True, timeout=300)
+
+
+# -- pytest ----------------------------------------------------------------------------------------------------------
+
+CONFTEST = """\
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def data():
+    return np.linspace(0, 1, 5000)
+"""
+SUITE = """\
+import numpy as np
+
+from mine import total
+
+
+def test_values(data):
+    assert isinstance(data, np.ndarray)
+    assert type(data) is np.ndarray
+    np.testing.assert_allclose(total(data), 2500)
+
+
+def test_backend(data):
+    assert np.exp(data).backend.name == "{backend}"
+
+
+def test_that_fails(data):
+    assert (data < 0).any()
+"""
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "mine.py").write_text("import numpy as np\n\n\ndef total(x):\n    return np.sum(x)\n")
+    return tmp_path
+
+
+@every_backend
+def test_a_suite_runs_on_the_backend(suite: Path, backend: str) -> None:
+    (suite / "test_it.py").write_text(SUITE.format(backend=backend))
+    done = _python(
+        "-m", "pytest", "-q", "-p", "arraydispatch.pytest_plugin", "-p", "no:cacheprovider", f"--arraydispatch={backend}",
+        cwd=suite,
+    )  # fmt: skip
+    assert "1 failed, 2 passed" in done.stdout, done.stdout + done.stderr
+    assert "calls on the backend" in done.stdout
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED
+
+
+def test_the_plugin_alone_changes_nothing(suite: Path) -> None:
+    (suite / "test_it.py").write_text(
+        "import numpy as np\n\n\ndef test_it(data):\n    assert not hasattr(data, 'native')\n"
+    )
+    done = _python("-m", "pytest", "-q", "-p", "arraydispatch.pytest_plugin", "-p", "no:cacheprovider", cwd=suite)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
+    assert "arraydispatch" not in done.stdout
+
+
+def test_an_unknown_backend_is_a_usage_error(suite: Path) -> None:
+    done = _python("-m", "pytest", "-p", "arraydispatch.pytest_plugin", "--arraydispatch=nothing", cwd=suite)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "there is no backend named 'nothing'" in done.stderr
+
+
+# -- notebooks -------------------------------------------------------------------------------------------------------
+
+
+def _executed(*cells: str, errors: bool = False) -> list[str]:
+    """What each cell shows, as text."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    client = nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", allow_errors=errors)
+    client.execute(env=ENV)
+    return ["".join(map(_text, cell.outputs)) for cell in notebook.cells]
+
+
+def _text(output: nbformat.NotebookNode) -> str:
+    if output.output_type == "stream":
+        return str(output.text)
+    if output.output_type == "error":
+        return f"{output.ename}: {output.evalue}\n"
+    return str(output.data["text/plain"]) + "\n"
+
+
+@every_backend
+@pytest.mark.slow
+def test_a_notebook_uses_the_magic(backend: str) -> None:
+    shown = _executed(
+        "import numpy as np\nfrom numpy import sqrt\ntable = np.arange(6.0)",
+        "%load_ext arraydispatch",
+        f"%%arraydispatch --backend {backend} --report --min-size 0\n"
+        "import numpy.linalg as la\n"
+        "y = sqrt(np.ones(4)) * 3\n"
+        "print(type(y).__name__, type(y) is np.ndarray, y.backend)\n"
+        "np.add(table, 1).backend, la.norm(y)",
+        "print(type(np.ones(1)).__name__, hasattr(np.ones(1), 'backend'), la is np.linalg, sqrt is np.sqrt)\n"
+        "np.exp(y - 3).backend, float(y.sum())",
+        f"%%arraydispatch --backend {backend}\nnp.zeros(2) @ np.zeros(3)",
+        "%%arraydispatch --backend nothing\n1",
+        errors=True,
+    )
+    assert f"ndarray True {backend}" in shown[2]
+    assert f"(<Backend {backend}>, np.float64(6.0))" in shown[2]
+    assert "np.sqrt" in shown[2] and "calls on the backend" in shown[2]
+    assert shown[3].splitlines() == ["ndarray False True True", f"(<Backend {backend}>, 12.0)"]
+    assert shown[4].startswith("ValueError: matmul")
+    assert "UsageError: there is no backend named 'nothing'" in shown[5] or "there is no backend" in shown[5]

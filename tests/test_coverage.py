@@ -1,0 +1,55 @@
+"""``arraydispatch coverage``: the matrix as a table, as JSON and as a page."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from arraydispatch import cli, coverage
+from arraydispatch.backends import loader
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["coverage", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["unclassified"] == []
+    assert list(data["backends"]) == loader.available()
+    by_name = {(row["kind"], row["name"]): row["backends"] for row in data["rows"]}
+    assert by_name["function", "np.sum"]["numpy"] == {"class": "native"}
+    assert by_name["ufunc method", "np.add.reduce"]["numpy"] == {"class": "native"}
+    assert by_name["member", "ndarray.__add__"]["numpy"] == {"class": "native"}
+    assert by_name["creation", "np.linspace"]["numpy"] == {"class": "composed"}
+    assert by_name["function", "np.save"]["numpy"]["class"] == "host"
+    assert len({row["kind"] for row in data["rows"]}) == len(coverage.KINDS)
+    for kind, by_backend in data["counts"].items():
+        for counts in by_backend.values():
+            assert sum(counts.values()) == sum(1 for row in data["rows"] if row["kind"] == kind)
+
+
+def test_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert cli.main(["coverage"]) == 0
+    out = capsys.readouterr().out
+    for said in (
+        "np.linalg.svd",
+        "np.add.reduceat",
+        "ndarray.T",
+        "np.mgrid",
+        "dates exist only on the host",
+        "Ufuncs: native",
+    ):
+        assert said in out
+
+
+def test_what_is_unclassified_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(coverage.registry.SPECS, coverage.np.ptp)
+    backend = loader.load("numpy")
+    monkeypatch.delitem(backend.entries, coverage.np.ptp, raising=False)
+    assert coverage.as_dict(coverage.rows(["numpy"]))["unclassified"] == ["np.ptp"]
+    backend.entries.pop(coverage.np.ptp, None)
+
+
+def test_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["coverage", "--yaml"]) == 2
+    assert "--yaml" in capsys.readouterr().err
