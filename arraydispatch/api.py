@@ -370,4 +370,4 @@ def seed(n: int) -> None:
 
 
 # Whoever has an array may say `np.zeros(3, like=array)`. At the end, because creation begins with this module.
-from . import creation as creation  # noqa: E402
+from . import creation  # noqa: E402, F401

@@ -396,6 +396,16 @@ class Array(Handle):
         return ufuncs.array_ufunc(np.matmul, "__call__", (other, self), {})
 
     def __imatmul__(self, other: Any) -> Any:
+        mine, others = self.shape, np.shape(other)
+        if not mine or len(others) < 2:
+            raise ValueError(
+                "inplace matrix multiplication requires the first operand to have at least one and the second at least "
+                "two dimensions."
+            )
+        if mine[-1] != others[-1]:
+            raise ValueError(
+                f"matmul: a result with {others[-1]} columns does not fit into the {mine[-1]} of its operand"
+            )
         return ufuncs.array_ufunc(np.matmul, "__call__", (self, other), {"out": (self,)})
 
     # -- methods that are a NumPy function ------------------------------------------------------------------------------

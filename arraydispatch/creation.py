@@ -165,6 +165,8 @@ def arange(
 ) -> Any:
     """As :func:`numpy.arange`, on the default backend."""
     start, stop, step = (x.item() if isinstance(x, Array) else x for x in (start_or_stop, stop, step))
+    if start is None and stop is None:
+        raise TypeError("arange() requires stop to be specified.")
     if kwargs or start is None or not all(type(x) in _REAL for x in (start, stop, step)):
         kwargs = {k: x.item() if isinstance(x, Array) else x for k, x in kwargs.items()}
         first = () if start is None else (start,)
@@ -416,6 +418,9 @@ def array(
         return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)
     if isinstance(object, Handle):
         held = object._kind.backend
+        if dtype is not None and dtypes.category(dtype := np.dtype(dtype).newbyteorder("=")) == "other":
+            events_left(dtype)
+            return np.array(_at_host(object), dtype, ndmin=ndmin)
         made: Any = _to_backend(object, backend=held, dtype=dtype, copy=copy)
     elif isinstance(object, list | tuple) and (held_by := wrapping.find_backend(object)) is not None:
         if dtype is not None and dtypes.category(np.dtype(dtype)) == "other":
@@ -488,9 +493,7 @@ def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
 
 # -- like= (NEP 35) ------------------------------------------------------------------------------------------------------
 
-_WITH_LIKE = (
-    "arange array asanyarray asarray ascontiguousarray asfortranarray empty eye fromfunction full identity ones tri zeros"
-)
+_WITH_LIKE = "arange array asanyarray asarray ascontiguousarray asfortranarray empty eye fromfunction full identity ones tri zeros"
 _HOST_WITH_LIKE = "frombuffer fromfile fromiter fromstring genfromtxt loadtxt"
 
 

@@ -186,8 +186,10 @@ def look_at_method(
         host.reporting(lambda: getattr(ufunc, method)(*hosts, **again), name)
 
 
-TOTALS: frozenset[Any] = frozenset({np.sum, np.prod, np.add, np.multiply})
-"""Functions, and ufuncs that reduce, whose results are small beside their operands: these are always looked at."""
+TOTALS: frozenset[Any] = frozenset({np.sum, np.prod})
+"""Functions whose results are small beside their operands: these are always looked at."""
+_SUMS = frozenset({np.add, np.multiply, np.subtract})
+"""Ufuncs of which all methods but ``outer`` are looked at."""
 
 
 def look_at_function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, backend: Backend) -> None:
@@ -233,7 +235,7 @@ def heard_of(ufunc: np.ufunc, method: str, backend: Backend) -> bool:
     if backend.native_is_ndarray:
         return False
     told = rule()
-    return told.strict or (told.warned and (ufunc in REPORTED or method == "at" or (method == "reduce" and ufunc in TOTALS)))
+    return told.strict or (told.warned and (ufunc in REPORTED or (method != "outer" and ufunc in _SUMS)))
 
 
 def _hosted(x: Any) -> Any:

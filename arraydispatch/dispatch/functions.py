@@ -98,10 +98,7 @@ def reduce_all(func: Any, a: Handle) -> Any:
 
 def join(arrays: Any) -> Any:
     """``np.concatenate(arrays)`` of nothing but arrays of one kind that fit: no rule of NumPy's has anything to decide."""
-    if (
-        type(arrays) not in (list, tuple)
-        or (context_rules.get() or _defaults.rules) is not PLAIN
-    ):
+    if type(arrays) not in (list, tuple) or (context_rules.get() or _defaults.rules) is not PLAIN:
         return call(np.concatenate, (arrays,), {})
     tap = events.tap
     start = perf_counter() if tap is not None else 0.0
@@ -119,7 +116,7 @@ def join(arrays: Any) -> Any:
             break
         values.append(value)
     else:
-        if kind is not None and ndim:
+        if kind is not None and ndim and not kind.backend.small:
             backend = kind.backend
             made = backend.join(values)
             if tap is not None:
@@ -483,4 +480,11 @@ def _attribute(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str
     return getattr(_array(value, backend), spec.func.__name__)
 
 
-_MODES = {"function": _function, "meta": _meta, "view": _view, "like": _like, "attribute": _attribute, "update": _update}
+_MODES = {
+    "function": _function,
+    "meta": _meta,
+    "view": _view,
+    "like": _like,
+    "attribute": _attribute,
+    "update": _update,
+}

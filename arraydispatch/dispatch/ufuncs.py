@@ -292,7 +292,7 @@ def _bare(x: Any) -> Any:
 def _dressed(result: Any, backend: Backend, standard: bool) -> Any:
     if standard and isinstance(result, np.generic):
         result = np.asarray(result)
-    if type(result) is not np.ndarray or not backend.holds(result.dtype):
+    if type(result) is not np.ndarray or dtypes.category(result.dtype) == "other":
         return result
     return views.wrapper(result, backend.standard_kind(result.dtype) if standard else backend.kind(result.dtype))
 

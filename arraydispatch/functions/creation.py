@@ -284,10 +284,14 @@ def arange(xp: Any, start: Any, stop: Any = None, step: Any = 1, dtype: Any = No
     else:
         length = max(math.ceil((stop - start) / step), 0)
     first, second = np.asarray(start).astype(to), np.asarray(start + step).astype(to)
-    count = xp.prim.iota(length, to, device)
+    wide = dtypes.widen_half(to)
+    first, second = first.astype(wide), second.astype(wide)
+    count = xp.prim.iota(length, wide, device)
     if length and second - first != 1:
         count = xp.multiply(count, (second - first)[()])
-    return count if not length or first == 0 else xp.add(count, first[()])
+    if length and first != 0:
+        count = xp.add(count, first[()])
+    return xp.prim.astype(count, to)
 
 
 def tri(xp: Any, N: int, M: int | None = None, k: int = 0, dtype: Any = float, device: Any = None) -> Native:

@@ -186,13 +186,12 @@ def _ranks(xp: Any, a: Native) -> Native:
     n = xp.shape_of(a)[0]
     order = xp.prim.argsort(a, 0)
     ordered = xp.prim.take(a, order, 0)
-    nan = xp.isnan(ordered)
-    ordered = xp.prim.where(nan, filled(xp, (), 0, xp.dtype_of(a), a), ordered)
-    rises = [
-        xp.not_equal(along(xp, part, 0, 1, n), along(xp, part, 0, 0, n - 1))
-        for part in (ordered, xp.prim.astype(xp.isnan(xp.prim.real(xp.prim.take(a, order, 0))), INTP), nan)
-    ]
-    steps = xp.prim.astype(xp.logical_or(xp.logical_or(rises[0], rises[1]), rises[2]), INTP)
+    rises: Any = False
+    for part in (xp.prim.real(ordered), xp.prim.imag(ordered)):
+        before, after = along(xp, part, 0, 0, n - 1), along(xp, part, 0, 1, n)
+        both = xp.logical_and(xp.isnan(before), xp.isnan(after))
+        rises = xp.logical_or(rises, xp.logical_and(xp.not_equal(before, after), xp.logical_not(both)))
+    steps = xp.prim.astype(rises, INTP)
     ranks = xp.prim.concatenate([filled(xp, (1,), 0, INTP, a), xp.cumsum(steps)], 0)
     return xp.prim.take(ranks, xp.prim.argsort(order, 0), 0)
 

@@ -363,7 +363,15 @@ class Output(Stand):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the NumPy function by this class's rule."""
-        return self.real(*[to_host(value) for value in args], **{key: to_host(kwargs[key]) for key in kwargs})
+        args = tuple(map(to_host, args))
+        kwargs = {key: to_host(value) for key, value in kwargs.items()}
+        try:
+            return self.real(*args, **kwargs)
+        except ValueError as error:
+            if _REFUSED not in str(error):
+                raise
+        given = {key: to_host(from_protocol(value)) for key, value in kwargs.items()}
+        return self.real(*[to_host(from_protocol(value)) for value in args], **given)
 
 
 class Ufunc(Function):

@@ -422,6 +422,9 @@ def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
 def _window(given: dict[str, Any]) -> Any:
     """``np.ndarray(shape, dtype, buffer=x)`` of an ``Array``: a view of it."""
     array = given.pop("buffer")
+    if not array._kind.backend.holds(np.dtype(given.get("dtype") or float)):
+        left("numpy.ndarray", "a dtype that exists only on the host looks at a copy of the array")
+        return _real(buffer=array.to_numpy(), **given)
     return views.derive(array, _real(**{"dtype": float, **given}, buffer=views.ghost(array)))
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import sys
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from types import ModuleType
 from typing import Any
 
@@ -38,7 +38,7 @@ class ImportHook:
         users: UserFiles,
         substitute: Callable[[ModuleType], ModuleType],
         tell: Callable[[], None] = lambda: None,
-        told: Set[str] = frozenset(),
+        told: AbstractSet[str] = frozenset(),
     ) -> None:
         self._tell, self._told = tell, told
         self._users = users

@@ -197,7 +197,9 @@ class XP:
             if isinstance(x, list | tuple) and any(backend.is_native(y) for y in x):
                 return self._stacked(x, dtype)
             host = np.asarray(x, dtype=dtype)
-            if host.dtype.char in "qQ":  # C's long long, of integers beyond int64: equal to uint64, but a type of its own
+            if (
+                host.dtype.char in "qQ"
+            ):  # C's long long, of integers beyond int64: equal to uint64, but a type of its own
                 host = host.view(host.dtype.str)
             return backend.from_numpy(host, None if like is None else backend.device_of(like), host is x)
         return x if dtype is None else self.prim.astype(x, dtype)
@@ -206,7 +208,9 @@ class XP:
         like = next(y for y in xs if self.backend.is_native(y))
         rows = [self.asarray(y, like=like) for y in xs]
         if len({self.shape_of(r) for r in rows}) > 1:
-            raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous shape.")
+            raise ValueError(
+                "setting an array element with a sequence. The requested array has an inhomogeneous shape."
+            )
         to = dtype or np.result_type(*[self.dtype_of(r) for r in rows])
         rows = [self.prim.reshape(self.prim.astype(r, to), (1, *self.shape_of(r))) for r in rows]
         return self.prim.concatenate(rows, 0)

@@ -141,11 +141,10 @@ f, c, i, u, b = (
 )
 INPUTS: dict[str, np.ndarray] = {
     "float64": f, "float32": f.astype(np.float32), "complex128": c, "complex64": c.astype(np.complex64), "bool": b,
-    **{name: i.astype(name) for name in ("int8", "int16", "int32", "int64")},
-    **{name: u.astype(name) for name in ("uint8", "uint16", "uint32", "uint64")},
+    "int8": i.astype(np.int8), "int64": i, "uint64": u.astype(np.uint64),
 }  # fmt: skip
 KINDS = {"f": ["float32", "float64"], "c": ["complex64", "complex128"], "b": ["bool"]}
-KINDS["i"] = [name for name in INPUTS if name.startswith(("int", "uint"))]
+KINDS["i"] = ["int8", "int64", "uint64"]  # the others' rules are tested function by function elsewhere
 
 # (kinds, the standard's expression, NumPy's if it is another); x has shape (2, 3), v is its first row, s its left square.
 CASES: list[tuple[str, str, str | None]] = [

@@ -75,9 +75,14 @@ def full(shape: Shape, value: Any, dtype: DType, device: Any) -> Tensor:
 
 
 def iota(n: int, dtype: DType, device: Any) -> Tensor:
-    """0, 1, … n-1; types without an ``arange`` are cast from int64."""
+    """0, 1, … n-1; types without an ``arange``, or with one that rounds on the way, are cast from int64."""
     native = FROM_NUMPY[dtype]
-    if native.is_complex or native in UNSIGNED or native is torch.bool:
+    if (
+        native.is_complex
+        or native in UNSIGNED
+        or native is torch.bool
+        or (native.is_floating_point and native.itemsize < 4)
+    ):
         return torch.arange(n, device=device).to(native)
     return torch.arange(n, dtype=native, device=device)
 
