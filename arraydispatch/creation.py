@@ -169,8 +169,9 @@ def arange(
         raise TypeError("arange() requires stop to be specified.")
     if kwargs or start is None or not all(type(x) in _REAL for x in (start, stop, step)):
         kwargs = {k: x.item() if isinstance(x, Array) else x for k, x in kwargs.items()}
-        first = () if start is None else (start,)
-        return _moved(np.arange(*first, stop=stop, step=step, dtype=dtype, **kwargs))
+        first: Any = () if start is None else (start,)
+        made: Any = np.arange
+        return _moved(made(*first, stop=stop, step=step, dtype=dtype, **kwargs))
     to = np.result_type(start, 0 if stop is None else stop, step) if dtype is None else dtype
     span = start if stop is None else stop - start
     options = {} if dtype is None else {"dtype": dtype}
@@ -274,10 +275,12 @@ def grid(key: Any, sparse: bool) -> Any:
     steps: list[Any] = []
     numbers: list[Any] = [0]
     for one in keys:
-        start, step = one.start or 0, 1 if one.step is None else one.step
+        start: Any = one.start or 0
+        step: Any = 1 if one.step is None else one.step
         if isinstance(step, complex | np.complexfloating):
-            numbers += [start, one.stop, abs(step)]
-            sizes.append(int(abs(step)))
+            length: Any = abs(step)
+            numbers += [start, one.stop, length]
+            sizes.append(int(length))
             steps.append((one.stop - start) / float(sizes[-1] - 1) if sizes[-1] != 1 else 1)
         else:
             if keys is not key:
@@ -455,8 +458,8 @@ def _copy_mode(copy: Any) -> bool | None:
     """``copy=`` where it is none of True, False and None."""
     if isinstance(copy, str):
         raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
-    if isinstance(copy, np._CopyMode):  # type: ignore[attr-defined]
-        return None if copy is np._CopyMode.IF_NEEDED else bool(copy)  # type: ignore[attr-defined]
+    if isinstance(copy, np._CopyMode):
+        return None if copy is np._CopyMode.IF_NEEDED else bool(copy)
     return bool(copy)
 
 

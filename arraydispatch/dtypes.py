@@ -146,7 +146,7 @@ def reduction_dtypes(ufunc: np.ufunc, operand: DType, dtype: DType | None) -> tu
         to = operand if dtype is None else dtype
         return (BOOL, to) if ufunc.resolve_dtypes((to, to, None))[-1] == BOOL else (to, to)
     keywords: dict[str, Any] = {} if dtype is None else {"signature": (dtype, None, None)}
-    loop = ufunc.resolve_dtypes((None, operand, None), reduction=True, casting="unsafe", **keywords)  # type: ignore[arg-type]
+    loop = ufunc.resolve_dtypes((None, operand, None), reduction=True, casting="unsafe", **keywords)
     return loop[0], loop[1]
 
 

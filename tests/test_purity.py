@@ -25,7 +25,8 @@ VALUE_DEPENDENT = {
     np.compress, np.delete, np.extract, np.flatnonzero, np.histogram, np.histogram_bin_edges, np.insert,
     np.intersect1d, np.ix_, np.linalg.eig, np.linalg.eigvals, np.linalg.lstsq, np.linalg.matrix_rank,
     np.min_scalar_type, np.nonzero, np.piecewise, np.real_if_close, np.repeat, np.setdiff1d, np.setxor1d,
-    np.trim_zeros, np.union1d, np.unique, np.unique_all, np.unique_counts, np.unique_inverse, np.unique_values,
+    np.poly, np.polydiv, np.polyfit, np.polymul, np.roots, np.trim_zeros, np.union1d, np.unique, np.unique_all, np.unique_counts, np.unique_inverse, np.unique_values,
+    *(getattr(np.lib.scimath, name) for name in np.lib.scimath.__all__),
 }  # fmt: skip
 """Functions declared `pure=False`: what their result is follows from values, for some of their arguments."""
 

@@ -251,7 +251,11 @@ _FILLS_OUT = frozenset(
 def _as_out(spec: Spec, kwargs: dict[str, Any], out: Any) -> dict[str, Any]:
     if kwargs.get("dtype") is not None:
         raise TypeError(f"{spec.func.__name__}() only takes `out` or `dtype` as an argument, but both were provided.")
-    return {**kwargs, "dtype": out.dtype} if isinstance(out, Handle | np.ndarray) else kwargs
+    return {**kwargs, "dtype": out.dtype} if _takes_results(out) else kwargs
+
+
+def _takes_results(out: Any) -> bool:
+    return isinstance(out, Handle | np.ndarray)
 
 
 def _write(func: Any, out: Any, result: Any, backend: Backend, casting: str) -> Any:
@@ -259,7 +263,7 @@ def _write(func: Any, out: Any, result: Any, backend: Backend, casting: str) -> 
     results = result if isinstance(result, tuple) else (result,)
     xp = backend.xp
     for o, r in zip(outs, results):
-        if not isinstance(o, Handle | np.ndarray):
+        if not _takes_results(o):
             raise TypeError("return arrays must be of ArrayType")
         value = r if backend.is_native(r) else xp.asarray(r)
         if o.shape != (shape := xp.shape_of(value)):

@@ -392,7 +392,7 @@ def trimmed(xp: Any, a: Native, trim: str = "fb", axis: Any = None) -> tuple[sli
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     shape = xp.shape_of(a)
     axes = tuple(range(len(shape))) if axis is None else normalize_axis_tuple(axis, len(shape), "axis")
-    used = to_host(xp, truth(xp, a)) if axes else None
+    used: Any = to_host(xp, truth(xp, a)) if axes else None
     key = []
     for i, n in enumerate(shape):
         start, stop = 0, n

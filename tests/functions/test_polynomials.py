@@ -13,7 +13,7 @@ from arraydispatch.dispatch import functions
 
 from .. import oracle
 
-CASES = [
+EXPRESSIONS = [
     "np.polyfit(f5, p5, 2)",
     "np.polyfit(f5, p5, 2, full=True)[1:]",
     "np.polyfit(i5, p5, 1, w=p5)",
@@ -98,7 +98,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("expression", CASES)
+@pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_as_numpy(backend: str, expression: str) -> None:
     oracle.check(expression, backend)
 
