@@ -241,7 +241,8 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         if lifted is not inputs:
             return FAST[ufunc](*lifted)
     try:
-        if backend.native_is_ndarray and settings.current_precision() is None:
+        unusual = kwargs or method != "__call__"
+        if unusual and backend.native_is_ndarray and settings.current_precision() is None:
             return _by_numpy(ufunc, method, inputs, kwargs, outs, backend)
         if backend.scope is None:
             return _general(ufunc, method, inputs, kwargs, outs, where, backend)
