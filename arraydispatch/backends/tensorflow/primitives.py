@@ -101,10 +101,10 @@ def _placed(device: Any) -> AbstractContextManager[Any]:
 def full(shape: Shape, value: Any, dtype: DType, device: Any) -> Tensor:
     if isinstance(value, tf.Tensor):
         item = astype(value, dtype)
-    elif type(value) is float and dtype.kind == "f":
+    elif type(value) is float and value != 0 and dtype.kind == "f":
         item = EagerTensor(value, host(), ENUM[dtype])
     else:
-        # An ndarray of its own: the constructor keeps one memory for equal Python numbers.
+        # An ndarray of its own: the constructor keeps one memory for equal Python numbers, 0.0 and -0.0 among them.
         item = EagerTensor(np.asarray(value).astype(dtype), host(), None)
     if not accelerated():
         return _fill(ints(tuple(shape)), item) if shape else item
