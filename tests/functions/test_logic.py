@@ -12,6 +12,7 @@ from .. import oracle
 CASES: dict[Any, list[str]] = {
     np.all: [
         "np.all(m34)",
+        "np.all(c34.imag * 1j + 0.5j, axis=0)",
         "np.all(m34, axis=0)",
         "np.all(f34, axis=(0, 1))",
         "np.all(m34, keepdims=True)",
@@ -27,6 +28,7 @@ CASES: dict[Any, list[str]] = {
         "np.all(f34, where=[True, False, True, True])",
     ],
     np.any: [
+        "np.any(c34.imag * 1j + 0.5j, axis=0)",
         "np.any(m34)",
         "np.any(m34, axis=0)",
         "np.any(i34, axis=(0, -1), keepdims=True)",

@@ -62,8 +62,9 @@ REDUCE: dict[Any, Kernel] = {
     np.multiply: _reduction(_product),
     np.maximum: _reduction(_extremum_of(jnp.max, maximum)),
     np.minimum: _reduction(_extremum_of(jnp.min, minimum)),
-    np.logical_and: _reduction(lambda a, axes, keepdims: jnp.all(a, axes, keepdims=keepdims)),
-    np.logical_or: _reduction(lambda a, axes, keepdims: jnp.any(a, axes, keepdims=keepdims)),
+    # Of complex numbers `jnp.all` and `jnp.any` look at the real part alone.
+    np.logical_and: _reduction(lambda a, axes, keepdims: jnp.all(a != 0, axes, keepdims=keepdims)),
+    np.logical_or: _reduction(lambda a, axes, keepdims: jnp.any(a != 0, axes, keepdims=keepdims)),
     np.bitwise_and: _reduction(_bitwise(lax.bitwise_and, -1)),
     np.bitwise_or: _reduction(_bitwise(lax.bitwise_or, 0)),
     np.bitwise_xor: _reduction(_bitwise(lax.bitwise_xor, 0)),
