@@ -23,6 +23,7 @@ from .array import Array
 from .backends import loader
 from .backends.base import Backend
 from .launcher import classes, tables
+from .methods import OPERATORS
 from .ufuncs import describe, describe_method
 
 __all__ = ["CLASSES", "KINDS", "Row", "as_dict", "dispatched", "markdown", "rows", "ufuncs"]
@@ -107,14 +108,6 @@ def _function(func: Any, backend: Backend) -> Answer | None:
 
 _METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 
-_OPERATORS: dict[str, np.ufunc] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
-    "mod": np.remainder, "divmod": np.divmod, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and,
-    "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift, "lt": np.less,
-    "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
-    "neg": np.negative, "pos": np.positive, "invert": np.invert, "abs": np.absolute,
-}  # fmt: skip
-
 _LOOKED_AT = frozenset(
     "item tolist tobytes tofile dump dumps data ctypes __array__ __bool__ __buffer__ __bytes__ __complex__ __float__"
     " __format__ __index__ __int__ __reduce__ __reduce_ex__ __repr__ __str__".split()
@@ -143,7 +136,7 @@ def _member(name: str, backend: Backend) -> Answer | None:
     if name in _LOOKED_AT:
         return "host", "it hands values to Python, to a file or to C code"
     plain = name.strip("_")
-    ufunc = _OPERATORS.get(plain) or _OPERATORS.get(plain[1:]) if name.startswith("__") else None
+    ufunc = OPERATORS.get(plain) or OPERATORS.get(plain[1:]) if name.startswith("__") else None
     if ufunc is not None:
         return describe(ufunc, backend)
     func = getattr(np, name, None)

@@ -26,6 +26,7 @@ from ..array import Array
 from ..backends import loader
 from ..errors import ArrayDispatchError
 from ..flat import Flat
+from ..methods import OPERATORS
 from ..profiling import Profile, function_name
 from ..views import Handle
 from .comparing import Finding, compare
@@ -45,14 +46,6 @@ _NOT_METHODS = frozenset(
 """What gives no array to compare."""
 _WRITING_METHODS = frozenset("__setitem__ fill sort partition put byteswap".split())
 _WRITING = frozenset({np.copyto, np.place, np.put, np.put_along_axis, np.putmask, np.fill_diagonal})
-_OPERATORS: dict[str, np.ufunc] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
-    "mod": np.remainder, "divmod": np.divmod, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and,
-    "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift, "lt": np.less,
-    "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
-    "neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert,
-}  # fmt: skip
-"""What an operator is called in the report, whichever side or form of it was used."""
 _PROPERTIES = ("T", "mT", "real", "imag")
 _LARGEST = 10
 
@@ -146,7 +139,7 @@ class Verification:
 
     def _method(self, name: str, ours: Callable[..., Any], real: Callable[..., Any]) -> Callable[..., Any]:
         word = name.strip("_")
-        func = next((_OPERATORS[w] for w in (word, word[1:]) if name.startswith("__") and w in _OPERATORS), name)
+        func = next((OPERATORS[w] for w in (word, word[1:]) if name.startswith("__") and w in OPERATORS), name)
         writes = name in _WRITING_METHODS or (name.startswith("__i") and name != "__invert__")
         elementwise = name.startswith("__") and "matmul" not in name
 
