@@ -119,7 +119,7 @@ VIEWS: list[str] = [
     "v=x.reshape(-1,-1)",
     "v=x.reshape((2,-1)); w=x.reshape([2,6]); w2=x.reshape(2,2,3)",
     "v=x.flatten('F'); w=x.T.flatten('K'); w2=x.T.flatten('A')",
-    "v=np.zeros_like(x.T); w=np.ones_like(x.T); w2=np.empty_like(x.T)*0; w3=np.full_like(x.T,2)",
+    "v=np.zeros_like(x.T); w=np.ones_like(x.T); w2=np.empty_like(x.T);w2[...]=0; w3=np.full_like(x.T,2)",
     "v=np.zeros_like(x,order='F')",
     "v=np.zeros_like(x.T,order='C')",
     "v=np.zeros_like(t.transpose(1,0,2))",
@@ -215,7 +215,7 @@ ORDERS: list[str] = [
     "v=np.ones((3,4),order='F'); v[::-1,1]=3; v[[0,1],[1,2]]=5; v[v==5]=6; v+=1; v[1:]+=2; np.add.at(v,[0],1); v.T[2]=0; w=v.T.ravel(); w[0]=77",
     "v=np.full((2,3,4),2.0,order='F'); w=v[1]; w[...]=3; w2=v[:,1:2]; w3=v.transpose(1,0,2); w3[0]=1; w4=v.reshape(-1,order='F'); w4[5]=9; w5=v.reshape(-1)",
     "v=np.array(x,order='F'); v[1]=0; w=np.array(v); w[0]=3; w2=np.asarray(v); w3=np.array(v,order='C'); w4=np.asfortranarray(v); r=w4 is v; w5=np.ascontiguousarray(v); w6=np.asarray(v,order='C')",
-    "v=np.asfortranarray(x); v[0]=9; w=v.copy(); w2=v.copy('K'); w3=v.copy('A'); w4=np.copy(v); w5=v.astype('f4'); w6=v.astype('f4',order='C'); w7=np.zeros_like(v); w8=np.empty_like(v,order='C')*0",
+    "v=np.asfortranarray(x); v[0]=9; w=v.copy(); w2=v.copy('K'); w3=v.copy('A'); w4=np.copy(v); w5=v.astype('f4'); w6=v.astype('f4',order='C'); w7=np.zeros_like(v); w8=np.zeros_like(v,order='C')",
     "v=np.array(np.asfortranarray([[1.,2,3],[4,5,6]])); v[0]=9; w=v.view('i8'); w[1]=0; w2=v.flat[2]; v.flat[1]=55; w3=list(v.flat); w4=v.tolist(); w5=v.tobytes(); w6=v.tobytes('A')",
     "v=np.zeros((3,4),complex,order='F'); v.real=x; v.imag[1]=2; w=v.real; w[0]=4; w2=v.T.imag; w2[1]=8",
     "v=np.array(x,order='F'); v.sort(0); v[1:]=v[:-1]; w=v[::-1]; w[0]=2; w2=v[:, ::-1].T; w2[0]=1; v.fill(3); v[1,2]=5; np.fill_diagonal(v,8); np.put(v,[1],9); np.copyto(v[0],i[:4]); w3=np.diagonal(v); w4=v.diagonal(1)",
@@ -249,4 +249,36 @@ def test_views_are_views_and_copies_are_copies(backend: str, program: str) -> No
 
 @pytest.mark.parametrize("program", ORDERS)
 def test_memory_order(backend: str, program: str) -> None:
+    differential.check(program, backend, numpy=Facade(), layout=True)
+
+
+FRESH: list[str] = [
+    "v=(x.T*2).ravel(); v[0]=9; w=x.T*2; r=w.ravel(); r[0]=9; w2=(x.T*2).reshape(-1)",
+    "w=-t.transpose(1,2,0); w2=w*w; w3=w+w.copy('C'); w4=np.add(w,1); w5=w>2",
+    "w=np.sqrt(t.T); w2,w3=np.modf(t.T); w4,w5=np.divmod(t.T,2); w6=np.frexp(t.T)",
+    "w=np.add(x,1,order='F'); w2=np.add(x.T,1,order='C'); w3=np.add(x.T,x.T,order='A'); w4=np.negative(x,order='F')",
+    "w=np.add(x,1,order='Z')",
+    "w=np.add(x.T,1,where=np.ones((4,3),bool))",
+    "w=x.T+x.reshape(4,3); w2=x.reshape(4,3)+x.T; w3=t.T+np.ones(2); w4=t.transpose(1,0,2)+x",
+    "w=t.T[::2]+1; w2=t[:, ::-1]*2; w3=np.broadcast_to(i,(3,6))+1; w4=t[..., None].T+1",
+    "w=t.T.sum(0); w2=t.T.sum((0,2),keepdims=True); w3=t.T.mean(1); w4=t.T.max(-1); w5=np.any(t.T,1); w6=np.ptp(t.T,0)",
+    "w=np.add.reduce(t.T,0); w2=np.add.accumulate(t.T,1); w3=np.multiply.outer(x.T,[1,2]); w4=np.nansum(t.T,1)",
+    "w=np.sort(t.T,0); w2=np.cumsum(t.T,1); w3=t.T.cumprod(0); w4=np.diff(t.T,axis=0); w5=np.partition(t.T,1)",
+    "w=np.where(x.T>2,x.T,0); w2=np.where(x.T>2,x.reshape(4,3),0); w3=np.clip(x.T,1,2); w4=x.T.clip(1,2)",
+    "w=np.round(t.T,1); w3=t.transpose(1,2,0).round(); w4=np.nan_to_num(t.T)",
+    "w=np.concatenate([x.T,x.T]); w2=np.concatenate([t.transpose(1,2,0)]*2,1); w3=np.hstack([x.T,x.T]); w4=np.vstack([x.T,x.T])",
+    "w=np.tril(t.T); w2=np.triu(x.T,1)",
+    "w=t[:, [0,1]]; w2=t[..., [0,1]]; w3=t[:, i[:2][None]]; w4=t.T[[0,1]]; w5=t.T[:, [0,1]]; w6=t[:, [0,1]].ravel(); w6[0]=9",
+    "w=t[:, np.array([True,False,True])]; w2=t[[0,1],:,[0,1]]; w3=t[0,:,[0,1]]; w4=t[None,:,[0,1]]; w5=t.T[t.T>2]",
+    "w=t[:, t[0]>3]; w2=t[np.zeros((0,2),int)]; w3=t[:, :, None, [1,0]]; w4=t.T[t.T[:,:,0]>3]",
+    "w=x.T*2; w[0]=7; w[:, 1]+=1; q=w.T; q[0]=5; w2=w.reshape(2,6); w3=w.ravel('K'); w3[:2]=0",
+    "w=x.T*2; w+=x.T; w*=2; w2=w.view('i8'); w2[0]=0; w3=w.sum(0)",
+]
+"""New arrays, which keep their operands' memory order. PyTorch keeps its own: docs/reference/mutation.md."""
+
+
+@pytest.mark.parametrize("program", FRESH)
+def test_memory_order_of_new_arrays(backend: str, program: str) -> None:
+    if backend == "torch":
+        pytest.skip("its arrays have a memory order of their own")
     differential.check(program, backend, numpy=Facade(), layout=True)

@@ -16,7 +16,7 @@ from ..registry import IN_PLACE_IF_NOT_COPIED, Entry, Spec, resolve
 from ..settings import PLAIN, context_rules
 from ..ufuncs.plans import whole_plan
 from ..views import Handle, native
-from . import floating, host, indexing, small, wrapping
+from . import floating, host, indexing, layout, small, wrapping
 from .floating import TOTALS, UNTOUCHED, in_force
 
 _defaults = settings.default
@@ -121,9 +121,11 @@ def join(arrays: Any) -> Any:
             made = backend.join(values)
             if tap is not None:
                 tap.call(np.concatenate, backend.name, "native", "", perf_counter() - start, made)
-            if not backend.mutable:
-                views.keep_apart(arrays, made)
-            return views.wrapper(made, kind)
+            joined = views.wrapper(made, kind)
+            if backend.mutable:
+                return joined
+            views.keep_apart(arrays, made)
+            return layout.of_function(np.concatenate, (arrays,), {}, joined)
     return call(np.concatenate, (arrays,), {})
 
 
@@ -150,19 +152,29 @@ def _plainly(entry: Entry, func: Any, args: tuple[Any, ...], kwargs: dict[str, A
     else:
         if func in TOTALS or in_force() is not UNTOUCHED:
             floating.look_at_function(func, args, kwargs, result, backend)
-        return _finish(entry, func, args, result, backend, start)
+        return _finish(entry, func, args, kwargs, result, backend, start)
     return host.call(func, args, kwargs, backend, reason)  # outside `except`: what NumPy raises has no context of ours
 
 
-def _finish(entry: Entry, func: Any, args: tuple[Any, ...], result: Any, backend: Backend, start: float) -> Any:
+def _finish(
+    entry: Entry,
+    func: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    result: Any,
+    backend: Backend,
+    start: float,
+) -> Any:
     spec: Spec = entry.spec  # type: ignore[assignment]
     if events.tap is not None:
         events.tap.call(func, backend.name, entry.kind, "", perf_counter() - start, result)
-    if not backend.mutable:
-        views.keep_apart(args[:1], result)
     first = args[0]
     standard = first._kind.standard if isinstance(first, Handle) else first[0]._kind.standard
-    return wrapping.wrap_result(result, backend, spec.returns, None, standard)
+    made = wrapping.wrap_result(result, backend, spec.returns, None, standard)
+    if backend.mutable:
+        return made
+    views.keep_apart(args[:1], result)
+    return layout.of_function(func, args, kwargs, made)
 
 
 def _plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -232,7 +244,8 @@ def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str,
             result = _where_asked(result, kwargs["where"], out, backend)
         return _write(spec.func, out, result, backend, kwargs.get("casting", "same_kind"))
     standard = wrapping.is_standard((*args, *kwargs.values()))
-    return wrapping.wrap_result(result, backend, spec.returns, precision, standard)
+    made = wrapping.wrap_result(result, backend, spec.returns, precision, standard)
+    return made if backend.mutable else layout.of_function(spec.func, args, kwargs, made)
 
 
 _MADE_AS_OUT = frozenset({np.concatenate, np.stack})

@@ -13,7 +13,7 @@ from .. import conversion, dtypes, events, settings, views
 from ..backends.base import Backend, Unsupported
 from ..functions import indexing
 from ..views import Handle, ghost, native
-from . import host, small, wrapping
+from . import host, layout, small, wrapping
 
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 
@@ -155,7 +155,9 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
     xp = backend.xp
     scope = backend.scope
     try:
-        if scope is None:
+        if backend.native_is_ndarray:
+            result = x[_native_key(key, backend, None)]
+        elif scope is None:
             result = indexing.getitem(xp, x, _native_key(key, backend, backend.device_of(x)))
         else:
             with scope():
@@ -164,9 +166,11 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
         if not views.replaced(a, x):
             raise
         return _gather(a, key, backend)
-    if not backend.mutable:
-        views.keep_apart((a,), result)
-    return wrapping.wrap(result, a._kind)
+    made = wrapping.wrap(result, a._kind)
+    if backend.mutable:
+        return made
+    views.keep_apart((a,), result)
+    return layout.of_index(made, a, key)
 
 
 def setitem(a: Handle, key: Any, value: Any) -> None:

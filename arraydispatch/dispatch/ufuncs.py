@@ -25,7 +25,7 @@ from ..ufuncs.composed import COMPOSED
 from ..ufuncs.methods import casting_error
 from ..ufuncs.plans import PLANS
 from ..views import Handle, native
-from . import floating, host, small, wrapping
+from . import floating, host, layout, small, wrapping
 from .floating import UNTOUCHED, in_force
 
 _HANDLED = ("out", "where", "order", "subok")
@@ -79,7 +79,8 @@ def binary_operator(
             if plan.reported or in_force() is not UNTOUCHED:
                 floating.look(ufunc, plan, (x, y), result, scalar=not result.ndim)
             if result.ndim:
-                return views.wrapper(result, plan.out, True)
+                made = views.wrapper(result, plan.out, True)
+                return layout.of_ufunc(made, (a, b)) if plan.laid_out else made
             made = wrapping.scalar(result, plan.out)
             if isinstance(made, np.inexact) and not isfinite(made) and not plan.reported and in_force() is UNTOUCHED:
                 floating.look(ufunc, plan, (x, y), result, scalar=True)
@@ -204,7 +205,8 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
         plan, operands, backend = _quick(ufunc, inputs)
         if plan is not None and plan.kind != "host":
             try:
-                return _run(plan, ufunc, operands, backend)
+                made = _run(plan, ufunc, operands, backend)
+                return layout.of_ufunc(made, inputs) if plan.laid_out else made
             except Unsupported:
                 pass  # below, where the call goes to the host
     return _slow(ufunc, method, inputs, kwargs)
@@ -432,7 +434,12 @@ def _general(
     if any(out is not None for out in outs):
         return _into(outs, result, backend, options.get("casting", "same_kind"), precision)
     returns: Returns = "array" if kwargs.get("out") is Ellipsis else "scalar"
-    return wrapping.wrap_result(result, backend, returns, precision, wrapping.is_standard(inputs))
+    made = wrapping.wrap_result(result, backend, returns, precision, wrapping.is_standard(inputs))
+    if method != "__call__":
+        return made if backend.mutable else layout.of_method(method, inputs, kwargs, made)
+    if kwargs.get("order", "K") != "K":
+        return layout.ordered(made, (*inputs, where), kwargs["order"])
+    return made if backend.mutable or ufunc.signature else layout.of_ufunc(made, (*inputs, where))
 
 
 def _into(outs: tuple[Any, ...], result: Any, backend: Backend, casting: str, precision: settings.Precision) -> Any:

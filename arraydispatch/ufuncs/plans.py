@@ -64,11 +64,25 @@ class Plan:
         Whether the result is looked at for floating-point errors as long as these are warnings.
     one_float : bool
         Whether a look at the one result, of 32 or 64 bits a part, tells that there were none.
+    laid_out : bool
+        Whether the library's arrays have no memory order of their own, so that the result's is ours to say.
     cast : tuple of dtype or None
         The result's dtype by NumPy's own rules and the precision policy's, where they differ.
     """
 
-    __slots__ = ("cast", "kernel", "kind", "kinds", "loops", "one_float", "out", "reason", "reported", "run")
+    __slots__ = (
+        "cast",
+        "kernel",
+        "kind",
+        "kinds",
+        "laid_out",
+        "loops",
+        "one_float",
+        "out",
+        "reason",
+        "reported",
+        "run",
+    )
 
     def __init__(
         self, run: Run, kinds: tuple[Kind, ...], kind: Literal["native", "composed", "host", "small"], reason: str
@@ -82,6 +96,7 @@ class Plan:
         self.reason = reason
         self.loops: tuple[np.dtype[Any], ...] = ()
         self.reported = self.one_float = False
+        self.laid_out = bool(kinds) and not kinds[0].backend.mutable
 
 
 PLANS: dict[Any, dict[tuple[Any, ...], Plan]] = {}

@@ -1,0 +1,203 @@
+"""The memory order of new arrays, on backends whose native arrays have none of their own.
+
+NumPy keeps the order of the operands (``order="K"``), so ``(x.T * 2).ravel()`` copies. Values lie here in whatever order
+the library has; the ghost of a new array says which one NumPy would have given it. C order needs no ghost: the common
+case costs one look at the operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import views
+from ..views import Ghost, Handle
+
+__all__ = ["of_function", "of_index", "of_method", "of_ufunc", "ordered"]
+
+Rule = Callable[[Any, list[Any], dict[str, Any]], Ghost]
+"""What gives an ndarray whose memory order is the result's, of a result, and the call's arguments as ghosts."""
+
+
+def _in_c_order(operands: Iterable[Any]) -> bool:
+    for x in operands:
+        if isinstance(x, Handle):
+            if x._ghost is not None and not x._ghost.flags.c_contiguous:
+                return False
+        elif isinstance(x, list | tuple):
+            if not _in_c_order(x):
+                return False
+        elif isinstance(x, np.ndarray) and not x.flags.c_contiguous:
+            return False
+    return True
+
+
+def _stand_in(x: Any) -> Any:
+    if isinstance(x, Handle):
+        return views.ghost(x)
+    return [_stand_in(y) for y in x] if isinstance(x, list | tuple) else x
+
+
+def _set(made: Any, like: Ghost) -> None:
+    """Give a new array the memory order of an ndarray of its shape."""
+    if not like.flags.c_contiguous and like.shape == made.shape:
+        made._ghost = np.empty_like(like, made._kind.dtype)
+
+
+def _together(operands: Iterable[Any], order: Any = "K") -> Ghost:
+    """What NumPy's iterator allocates for operands that are broadcast against each other."""
+    arrays = [x if isinstance(x, np.ndarray) else np.asarray(x) for x in operands if isinstance(x, np.ndarray | list)]
+    access: Any = [*[["readonly"]] * len(arrays), ["writeonly", "allocate"]]
+    iterator = np.nditer(
+        [*arrays, None],  # type: ignore[arg-type]
+        ["zerosize_ok", "refs_ok"],
+        access,
+        [*(x.dtype for x in arrays), bool],
+        order,
+    )
+    return iterator.operands[-1]
+
+
+def of_ufunc(made: Any, operands: Sequence[Any]) -> Any:
+    """Lay out the new results of an elementwise call; gives them back."""
+    if not _in_c_order(operands):
+        for each in made if isinstance(made, tuple) else (made,):
+            if isinstance(each, Handle) and each.ndim > 1:  # type: ignore[attr-defined]
+                _set(each, _together(map(_stand_in, operands)))
+    return made
+
+
+def ordered(made: Any, operands: Sequence[Any], order: Any) -> Any:
+    """The new results of an elementwise call with ``order=``, on every backend; gives them back."""
+    for each in made if isinstance(made, tuple) else (made,):
+        if isinstance(each, Handle) and each.ndim > 1:  # type: ignore[attr-defined]
+            views.lay_out(each, _together(map(_stand_in, operands), order))
+    return made
+
+
+# -- reductions and functions ------------------------------------------------------------------------------------------
+
+
+def _reduced(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
+    """The axes that stay keep their order."""
+    g, axis = args[0], args[1] if len(args) > 1 else kwargs.get("axis")
+    axes = range(g.ndim) if axis is None else {i % g.ndim for i in np.atleast_1d(axis).tolist()}
+    kept = g[tuple(slice(0, 1) if i in axes else slice(None) for i in range(g.ndim))]
+    return kept if made.ndim == g.ndim else kept.squeeze(tuple(axes))
+
+
+def _first(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
+    return np.empty_like(args[0], shape=made.shape)
+
+
+def _fortran(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
+    """Fortran order of an array in it, C order of any other."""
+    return np.empty_like(args[0], order="A", shape=made.shape)
+
+
+def _rounded(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
+    decimals = args[1] if len(args) > 1 else kwargs.get("decimals", 0)
+    return _fortran(made, args, kwargs) if decimals else _first(made, args, kwargs)
+
+
+def _broadcast(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
+    return _together(x for x in (*args, *kwargs.values()) if isinstance(x, np.ndarray))
+
+
+def _triangular(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
+    return _together([args[0], np.empty(made.shape[-2:], bool)])  # np.where with a mask in C order
+
+
+def _joined(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
+    """As of arrays of the result's shape with the strides of the parts."""
+    parts = [x for x in args[0] if isinstance(x, np.ndarray) and x.ndim == made.ndim]
+    return _together([np.lib.stride_tricks.as_strided(x, made.shape, writeable=False) for x in parts])
+
+
+_RULES: dict[Any, Rule] = {
+    **dict.fromkeys(
+        (
+            np.sum, np.prod, np.max, np.min, np.mean, np.std, np.var, np.any, np.all, np.ptp, np.count_nonzero,
+            np.nansum, np.nanprod, np.nanmax, np.nanmin, np.nanmean, np.nanstd, np.nanvar, np.average,
+        ),
+        _reduced,
+    ),
+    **dict.fromkeys(
+        (
+            np.sort, np.partition, np.cumsum, np.cumprod, np.nancumsum, np.nancumprod, np.cumulative_sum,
+            np.cumulative_prod, np.diff, np.unwrap, np.nan_to_num,
+        ),
+        _first,
+    ),
+    **dict.fromkeys(
+        (
+            np.where, np.clip, np.angle, np.sinc, np.i0, np.fix, np.isneginf, np.isposinf, np.piecewise,
+        ),
+        _broadcast,
+    ),
+    **dict.fromkeys((np.concatenate, np.hstack, np.vstack, np.dstack), _joined),
+    **dict.fromkeys((np.tril, np.triu), _triangular),
+    **dict.fromkeys((np.round, np.around), _rounded),
+}  # fmt: skip
+
+
+def of_function(func: Any, args: Sequence[Any], kwargs: dict[str, Any], made: Any) -> Any:
+    """Lay out the new result of a NumPy function; gives it back."""
+    rule = _RULES.get(func)
+    if rule is not None and isinstance(made, Handle) and not _in_c_order((*args, *kwargs.values())):
+        ghosts = [_stand_in(x) for x in args]
+        keywords = {name: _stand_in(x) for name, x in kwargs.items()}
+        if made.ndim > 1 and _has_array(ghosts):  # type: ignore[attr-defined]
+            _set(made, rule(made, ghosts, keywords))
+    return made
+
+
+def _has_array(ghosts: list[Any]) -> bool:
+    first = ghosts[0] if ghosts else None
+    return isinstance(first, np.ndarray) or (isinstance(first, list) and _has_array(first))
+
+
+def of_method(method: str, inputs: Sequence[Any], options: dict[str, Any], made: Any) -> Any:
+    """Lay out the new result of a ufunc's ``reduce``, ``accumulate``, ``reduceat`` or ``outer``; gives it back."""
+    if isinstance(made, Handle) and made.ndim > 1 and not _in_c_order(inputs):  # type: ignore[attr-defined]
+        ghosts = [_stand_in(x) for x in inputs]
+        if method == "outer":
+            a, b = ghosts if all(isinstance(g, np.ndarray) for g in ghosts) else map(np.asarray, ghosts)
+            like = _together([a[(..., *(None,) * b.ndim)], b])  # type: ignore[attr-defined]
+        elif method == "reduce":
+            like = _reduced(made, ghosts, {"axis": options.get("axis", 0)})
+        else:
+            like = _first(made, ghosts, {})
+        _set(made, like)
+    return made
+
+
+# -- indexing ----------------------------------------------------------------------------------------------------------
+
+
+def of_index(made: Any, a: Handle, key: Any) -> Any:
+    """Lay out what index arrays picked from ``a``; gives it back. NumPy says how, of an array of at most two items an axis."""
+    items = key if type(key) is tuple else (key,)
+    if not isinstance(made, Handle) or not made.ndim > 1 or (len(items) == 1 and _in_c_order((a,))):  # type: ignore[attr-defined]
+        return made
+    g = views.ghost(a)
+    if 0 in g.shape:
+        return made
+    small = np.empty_like(g, bool, shape=tuple(min(n, 2) for n in g.shape))
+    like = small[tuple(y for x in items for y in _first_items(_stand_in(x)))]
+    _set(made, np.empty_like(like, shape=made.shape))  # type: ignore[attr-defined]
+    return made
+
+
+def _first_items(x: Any) -> list[Any]:
+    """An item of a key as what picks first items only, with as many dimensions."""
+    if x is None or x is Ellipsis:
+        return [x]
+    if isinstance(x, slice):
+        return [slice(None)]
+    array = np.asarray(x) if isinstance(x, list | tuple | range) or not hasattr(x, "shape") else x
+    if array.dtype == bool and array.ndim:
+        return [np.zeros(min(2, array.shape[0]), int)] * array.ndim
+    return [np.zeros([min(n, 2) for n in array.shape], int) if array.ndim else (x if array.dtype == bool else 0)]
