@@ -166,7 +166,8 @@ class _Author:
     def copy(self) -> str:
         how = self.pick(
             "{}.copy()",
-            "({} + {}).copy()",
+            "{} + {}",
+            "{} * 2",
             "{}.flatten()",
             "hold({})",
             "{}.astype('float64')",
@@ -177,8 +178,7 @@ class _Author:
         made = how.format(name, name)
         if how.startswith("hold"):
             return f"h{self.rng.randrange(2)} = {made}"
-        # Layout follows the operands in NumPy and need not here: copies are in C order on both sides.
-        return f"{self.fresh()} = {made}" + (".copy()" if "astype" in how else "")
+        return f"{self.fresh()} = {made}"
 
     def view(self) -> str:
         name = self.array()

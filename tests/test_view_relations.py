@@ -100,6 +100,7 @@ VIEWS: list[str] = [
     "v=np.copy(x,order='F')",
     "v=np.copy(x.T,order='C')",
     "v=x.astype('f4',order='F')",
+    "v=c.astype('f8'); v[0]=9; w=c.astype('f4'); w[0]=9; w2=c.astype('c16'); w2[0]=9; w3=x.astype('c16'); w3[0]=1j",
     "v=x.T.astype('f4')",
     "v=x.T.astype('f4',order='C')",
     "v=x.T.astype('f8',copy=False); r=v is x",

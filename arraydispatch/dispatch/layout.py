@@ -51,7 +51,7 @@ def _together(operands: Iterable[Any], order: Any = "K") -> Ghost:
     arrays = [x if isinstance(x, np.ndarray) else np.asarray(x) for x in operands if isinstance(x, np.ndarray | list)]
     access: Any = [*[["readonly"]] * len(arrays), ["writeonly", "allocate"]]
     iterator = np.nditer(
-        [*arrays, None],  # type: ignore[arg-type]
+        [*arrays, None],
         ["zerosize_ok", "refs_ok"],
         access,
         [*(x.dtype for x in arrays), bool],
@@ -165,7 +165,7 @@ def of_method(method: str, inputs: Sequence[Any], options: dict[str, Any], made:
         ghosts = [_stand_in(x) for x in inputs]
         if method == "outer":
             a, b = ghosts if all(isinstance(g, np.ndarray) for g in ghosts) else map(np.asarray, ghosts)
-            like = _together([a[(..., *(None,) * b.ndim)], b])  # type: ignore[attr-defined]
+            like = _together([a[(..., *(None,) * b.ndim)], b])
         elif method == "reduce":
             like = _reduced(made, ghosts, {"axis": options.get("axis", 0)})
         else:

@@ -187,6 +187,8 @@ def _build(
     plan.reported = ufunc in REPORTED and not backend.native_is_ndarray  # NumPy reports by itself
     plan.one_float = ufunc.nout == 1 and kinds[0].dtype.char in "fdFD"
     wide = any(t.itemsize >= 8 for t in (*loops, *(k.dtype for k in keys if isinstance(k, Kind))))
+    if kernel is ufunc and precision is None and signature is None:  # NumPy casts by itself, without arrays in between
+        converters = []
     convert = _composed_conversion(converters, kernel, keys)
     plan.run = _first_run(plan, backend, convert, ufunc, keys, backend.scoped and wide)
     return plan

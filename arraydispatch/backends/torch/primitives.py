@@ -93,7 +93,7 @@ def astype(a: Tensor, dtype: DType) -> Tensor:
     if a.dtype is native:
         return a
     if a.dtype.is_complex and not native.is_complex:
-        return a != 0 if native is torch.bool else astype(a.real, dtype)
+        return a != 0 if native is torch.bool else a.real.to(native, copy=True)  # which aliases
     return a.to(native)
 
 
