@@ -14,7 +14,7 @@ import sysconfig
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from types import CodeType, FrameType, TracebackType
 from typing import IO, Any, Self
@@ -23,13 +23,13 @@ import numpy as np
 
 from . import events
 from .backends import loader
+from .records import Call, Event, Message, Note, Transfer
 
 __all__ = ["Call", "Event", "Message", "Note", "Profile", "Transfer", "profile", "profile_function"]
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _STDLIB = sysconfig.get_path("stdlib") + os.sep
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-_ON_BACKEND = frozenset({"override", "native", "composed"})
 _SMALL = 1024
 """Moves of arrays below this many bytes are counted, but nobody is advised to avoid them."""
 _MOST_EVENTS = 200_000
@@ -40,82 +40,6 @@ _JOINS = frozenset({
 """Functions by which loops grow arrays."""
 _SAMPLE = 4
 """Each how many calls of these functions the size of the result is looked at."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """Calls of one function from one line that ended in one way."""
-
-    function: str
-    backend: str
-    kind: str
-    reason: str
-    file: str
-    line: int
-    scope: str
-    count: int
-    seconds: float
-    grew: int = 0
-    """About how often its result was larger than the one before (functions that join arrays)."""
-
-    @property
-    def on_backend(self) -> bool:
-        """Whether the backend's library did the work; a view is work for nobody."""
-        return self.kind in _ON_BACKEND
-
-
-@dataclass(frozen=True)
-class Transfer:
-    """Bytes that one line moved in one direction, for one reason."""
-
-    direction: str
-    why: str
-    file: str
-    line: int
-    scope: str
-    count: int
-    nbytes: int
-
-
-@dataclass(frozen=True)
-class Note:
-    """Something that happened ``count`` times at one line: an array that stayed NumPy, a sync, a cast."""
-
-    what: str
-    why: str
-    file: str
-    line: int
-    scope: str
-    count: int
-    nbytes: int = 0
-
-
-@dataclass(frozen=True)
-class Message:
-    """What the program told the profile."""
-
-    seconds: float
-    """Since the profile began."""
-    text: str
-    values: dict[str, Any]
-    file: str
-    line: int
-    thread: int
-
-
-@dataclass(frozen=True)
-class Event:
-    """One call, in a trace."""
-
-    start: float
-    """Seconds since the profile began."""
-    seconds: float
-    function: str
-    backend: str
-    kind: str
-    file: str
-    line: int
-    thread: int
 
 
 Rows = dict[tuple[Any, ...], list[Any]]

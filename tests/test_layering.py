@@ -28,7 +28,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("api", "active", "creation", "random_"),
     ("array_api",),
     (".",),
-    ("profiling", "report", "verification"),
+    ("profiling", "records", "report", "verification"),
     ("launcher", "cli", "coverage", "__main__", "pytest_plugin", "magics"),
 ]
 

@@ -25,7 +25,7 @@ from ..ufuncs.composed import COMPOSED
 from ..ufuncs.methods import casting_error
 from ..ufuncs.plans import PLANS
 from ..views import Handle, native
-from . import floating, host, layout, small, wrapping
+from . import floating, host, layout, outputs, small, wrapping
 from .floating import UNTOUCHED, in_force
 
 _HANDLED = ("out", "where", "order", "subok")
@@ -226,7 +226,7 @@ FAST = _Fast()
 def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not isinstance(ufunc, np.ufunc):
         raise TypeError(f"argument 1 must be numpy.ufunc, not {type(ufunc).__name__}")
-    outs = _outputs(ufunc, kwargs.get("out"), method)
+    outs = outputs.given(ufunc, kwargs.get("out"), method)
     for x in (*inputs, *outs):
         if not _known(x):
             return NotImplemented
@@ -298,24 +298,6 @@ def _dressed(result: Any, backend: Backend, standard: bool) -> Any:
     if type(result) is not np.ndarray or dtypes.category(result.dtype) == "other":
         return result
     return views.wrapper(result, backend.standard_kind(result.dtype) if standard else backend.kind(result.dtype))
-
-
-def _outputs(ufunc: np.ufunc, out: Any, method: str) -> tuple[Any, ...]:
-    """``out=`` as a tuple, empty if there is none; ``out=...`` asks for an array where NumPy has scalars."""
-    if out is None or out is Ellipsis:
-        return ()
-    nout = ufunc.nout if method == "__call__" else 1
-    if not isinstance(out, tuple):
-        if nout > 1:
-            raise TypeError("'out' must be a tuple of arrays")
-        out = (out,)
-    if len(out) != nout:
-        raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
-    if any(x is Ellipsis for x in out):
-        raise TypeError("must use `...` as `out=...` and not per-operand/in a tuple")
-    if any(x is None or isinstance(x, int | float | complex | list | np.generic) for x in out if x is not None):
-        raise TypeError("return arrays must be of ArrayType")
-    return out
 
 
 def _quick(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Plan | None, Any, Any]:
@@ -424,7 +406,7 @@ def _general(
         if in_force() is not UNTOUCHED:
             floating.look_at_function(ufunc, inputs, kwargs, result, backend)
         if outs and outs[0] is not None and outs[0].shape != backend.shape_of(result):
-            result = _masked(result, True, outs, backend)  # out= may be larger
+            result = outputs.masked(result, True, outs, backend)  # out= may be larger
     else:
         result, kind = _elementwise(ufunc, inputs, options, where, outs, backend, precision)
     if tap is not None:
@@ -432,7 +414,7 @@ def _general(
     if method == "at":
         return None
     if any(out is not None for out in outs):
-        return _into(outs, result, backend, options.get("casting", "same_kind"), precision)
+        return outputs.into(outs, result, backend, options.get("casting", "same_kind"), precision)
     returns: Returns = "array" if kwargs.get("out") is Ellipsis else "scalar"
     made = wrapping.wrap_result(result, backend, returns, precision, wrapping.is_standard(inputs))
     if method != "__call__":
@@ -440,17 +422,6 @@ def _general(
     if kwargs.get("order", "K") != "K":
         return layout.ordered(made, (*inputs, where), kwargs["order"])
     return made if backend.mutable or ufunc.signature else layout.of_ufunc(made, (*inputs, where))
-
-
-def _into(outs: tuple[Any, ...], result: Any, backend: Backend, casting: str, precision: settings.Precision) -> Any:
-    results = result if isinstance(result, tuple) else (result,)
-    made = [
-        wrapping.wrap_result(r, backend, "scalar", precision)
-        if out is None
-        else wrapping.write_out(out, r, backend, casting, fresh=True)
-        for out, r in zip(outs, results)
-    ]
-    return made[0] if len(made) == 1 else tuple(made)
 
 
 def _elementwise(
@@ -484,57 +455,13 @@ def _elementwise(
     except Exception:
         wrapping.check_operands(tuple(natives), backend)
         raise
-    mask = _mask(where, backend, result[0] if ufunc.nout > 1 else result)
+    mask = outputs.mask_of(where, backend, result[0] if ufunc.nout > 1 else result)
     scalar = ufunc.nout == 1 and not result.ndim
     if plan.reported or scalar or in_force() is not UNTOUCHED:
         floating.look(ufunc, plan, tuple(natives), result, mask, scalar)
     if mask is not True or any(out is not None for out in outs):
-        result = _masked(result, mask, outs, backend)
+        result = outputs.masked(result, mask, outs, backend)
     return result, plan.kind
-
-
-def _mask(where: Any, backend: Backend, like: Any) -> Any:
-    """``where=`` as a native mask; True where none is given. Arrays must be boolean, the rest is by its truth."""
-    if where is True:
-        return True
-    if not isinstance(where, Handle | np.ndarray) and not backend.is_native(where):
-        where = np.asarray(where, dtype=bool)
-    mask = backend.xp.asarray(wrapping.to_native(where, backend, backend.device_of(like)))
-    if backend.dtype_of(mask) != dtypes.BOOL:
-        raise TypeError(
-            f"Cannot cast array data from {backend.dtype_of(mask)!r} to dtype('bool') according to the rule 'safe'"
-        )
-    return mask
-
-
-def _masked(result: Any, mask: Any, outs: tuple[Any, ...], backend: Backend) -> Any:
-    """Keep what ``out`` held where the mask is False; broadcast to ``out``'s shape."""
-    results = list(result) if isinstance(result, tuple) else [result]
-    prim = backend.prim
-    for i, r in enumerate(results):
-        out = outs[i] if i < len(outs) else None
-        shape = backend.shape_of(r)
-        if mask is not True:
-            shape = np.broadcast_shapes(shape, backend.shape_of(mask))
-        if out is not None:
-            full = np.broadcast_shapes(shape, out.shape)
-            if full != out.shape:
-                raise ValueError(
-                    f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast shape {full}"
-                )
-            shape = full
-        if backend.shape_of(r) != shape:
-            r = prim.broadcast_to(r, shape)
-        if mask is not True:
-            dtype = backend.dtype_of(r)
-            if out is None:
-                before = prim.full((), 0, dtype, backend.device_of(r))
-            else:
-                before = wrapping.to_native(out, backend, backend.device_of(r))
-                r = prim.astype(r, backend.dtype_of(before))
-            r = prim.where(mask, r, before)
-        results[i] = r
-    return tuple(results) if isinstance(result, tuple) else results[0]
 
 
 def _signature(ufunc: np.ufunc, options: dict[str, Any]) -> tuple[Any, ...] | None:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..events import ELEMENT, ELEMENT_SET
-from ..profiling import Call, Profile, Transfer
+from ..profiling import Profile
+from ..records import Call, Transfer
 
 __all__ = ["Advice", "advise", "size"]
 

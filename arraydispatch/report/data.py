@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .. import api
-from ..profiling import Call, Note, Profile, Transfer
+from ..profiling import Profile
+from ..records import Call, Note, Transfer
 from .advice import advise
 
 __all__ = ["Run", "as_dict"]

@@ -1,0 +1,86 @@
+"""``out=`` and ``where=`` of a ufunc: what NumPy takes for them, and what it leaves in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, settings
+from ..backends.base import Backend
+from ..views import Handle
+from . import wrapping
+
+
+def given(ufunc: np.ufunc, out: Any, method: str) -> tuple[Any, ...]:
+    """``out=`` as a tuple, empty if there is none; ``out=...`` asks for an array where NumPy has scalars."""
+    if out is None or out is Ellipsis:
+        return ()
+    nout = ufunc.nout if method == "__call__" else 1
+    if not isinstance(out, tuple):
+        if nout > 1:
+            raise TypeError("'out' must be a tuple of arrays")
+        out = (out,)
+    if len(out) != nout:
+        raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
+    if any(x is Ellipsis for x in out):
+        raise TypeError("must use `...` as `out=...` and not per-operand/in a tuple")
+    if any(x is None or isinstance(x, int | float | complex | list | np.generic) for x in out if x is not None):
+        raise TypeError("return arrays must be of ArrayType")
+    return out
+
+
+def into(outs: tuple[Any, ...], result: Any, backend: Backend, casting: str, precision: settings.Precision) -> Any:
+    """Write results into the arrays that were given, and give these back."""
+    results = result if isinstance(result, tuple) else (result,)
+    made = [
+        wrapping.wrap_result(r, backend, "scalar", precision)
+        if out is None
+        else wrapping.write_out(out, r, backend, casting, fresh=True)
+        for out, r in zip(outs, results)
+    ]
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+def mask_of(where: Any, backend: Backend, like: Any) -> Any:
+    """``where=`` as a native mask; True where none is given. Arrays must be boolean, the rest is by its truth."""
+    if where is True:
+        return True
+    if not isinstance(where, Handle | np.ndarray) and not backend.is_native(where):
+        where = np.asarray(where, dtype=bool)
+    mask = backend.xp.asarray(wrapping.to_native(where, backend, backend.device_of(like)))
+    if backend.dtype_of(mask) != dtypes.BOOL:
+        raise TypeError(
+            f"Cannot cast array data from {backend.dtype_of(mask)!r} to dtype('bool') according to the rule 'safe'"
+        )
+    return mask
+
+
+def masked(result: Any, mask: Any, outs: tuple[Any, ...], backend: Backend) -> Any:
+    """Keep what ``out`` held where the mask is False; broadcast to ``out``'s shape."""
+    results = list(result) if isinstance(result, tuple) else [result]
+    prim = backend.prim
+    for i, r in enumerate(results):
+        out = outs[i] if i < len(outs) else None
+        shape = backend.shape_of(r)
+        if mask is not True:
+            shape = np.broadcast_shapes(shape, backend.shape_of(mask))
+        if out is not None:
+            full = np.broadcast_shapes(shape, out.shape)
+            if full != out.shape:
+                raise ValueError(
+                    f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast shape {full}"
+                )
+            shape = full
+        if backend.shape_of(r) != shape:
+            r = prim.broadcast_to(r, shape)
+        if mask is not True:
+            dtype = backend.dtype_of(r)
+            if out is None:
+                before = prim.full((), 0, dtype, backend.device_of(r))
+            else:
+                before = wrapping.to_native(out, backend, backend.device_of(r))
+                r = prim.astype(r, backend.dtype_of(before))
+            r = prim.where(mask, r, before)
+        results[i] = r
+    return tuple(results) if isinstance(result, tuple) else results[0]

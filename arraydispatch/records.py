@@ -1,0 +1,87 @@
+"""What a profile tells: each record is counted for one source line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["ON_BACKEND", "Call", "Event", "Message", "Note", "Transfer"]
+
+ON_BACKEND = frozenset({"override", "native", "composed"})
+"""Kinds of call that the backend's library computes."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """Calls of one function from one line that ended in one way."""
+
+    function: str
+    backend: str
+    kind: str
+    reason: str
+    file: str
+    line: int
+    scope: str
+    count: int
+    seconds: float
+    grew: int = 0
+    """About how often its result was larger than the one before (functions that join arrays)."""
+
+    @property
+    def on_backend(self) -> bool:
+        """Whether the backend's library did the work; a view is work for nobody."""
+        return self.kind in ON_BACKEND
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Bytes that one line moved in one direction, for one reason."""
+
+    direction: str
+    why: str
+    file: str
+    line: int
+    scope: str
+    count: int
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that happened ``count`` times at one line: an array that stayed NumPy, a sync, a cast."""
+
+    what: str
+    why: str
+    file: str
+    line: int
+    scope: str
+    count: int
+    nbytes: int = 0
+
+
+@dataclass(frozen=True)
+class Message:
+    """What the program told the profile."""
+
+    seconds: float
+    """Since the profile began."""
+    text: str
+    values: dict[str, Any]
+    file: str
+    line: int
+    thread: int
+
+
+@dataclass(frozen=True)
+class Event:
+    """One call, in a trace."""
+
+    start: float
+    """Seconds since the profile began."""
+    seconds: float
+    function: str
+    backend: str
+    kind: str
+    file: str
+    line: int
+    thread: int
