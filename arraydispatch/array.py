@@ -13,6 +13,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -599,11 +600,15 @@ class Array(Handle):
 
 _LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("purelib", "platlib"))
 _NUMPY = os.path.dirname(np.__file__)
+_PACKAGE = os.path.dirname(__file__) + os.sep
 
 
 def _asked_by_library() -> bool:
     """Whether the caller of ``__array__`` is an installed library, NumPy apart."""
-    name = sys._getframe(2).f_code.co_filename
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    name = "" if frame is None else frame.f_code.co_filename
     return name.startswith(_LIBRARIES) and not name.startswith(_NUMPY)
 
 

@@ -202,6 +202,20 @@ def test_fallbacks_are_said_once_a_line(tmp_path: Path) -> None:
     assert _run(script, *on, "silent").stderr.count("ran on the host") <= 1
 
 
+def test_what_compiled_code_asks_for_stops_at_its_line(tmp_path: Path) -> None:
+    """An ndarray of strings indexed with an array of the backend's reaches nothing but ``__array__``."""
+    name = next((b for b in ("torch", "tensorflow", "jax") if _installed(b)), None)
+    if name is None:
+        pytest.skip("needs a library that is not NumPy")
+    script = _script(tmp_path, "np.testing.assert_equal(x, x)\nprint(np.array(['a', 'b'])[x.astype(int) % 2][:1])\n")
+    on = ("--backend", name, "--min-size", "0", "--on-fallback")
+    assert _run(script, *on, "warn").stdout == "['a']\n"
+    stopped = _run(script, *on, "error")
+    assert (stopped.returncode, stopped.stdout) == (1, "")
+    assert "line 5" in stopped.stderr
+    assert "compiled code on this line asks for an ndarray" in stopped.stderr
+
+
 def _installed(name: str) -> bool:
     from arraydispatch.backends import loader
 
