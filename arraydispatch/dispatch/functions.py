@@ -62,9 +62,21 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     backend = first._kind.backend if isinstance(first, Handle) else _backend_of_all(first)
     if backend is not None and _plain(args, kwargs) and (context_rules.get() or _defaults.rules).precision is None:
         entry = backend.entries.get(func)
-        if entry is not None and entry.plain and len(args) <= entry.most:
+        if (
+            entry is not None
+            and entry.plain
+            and len(args) <= entry.most
+            and (entry.spec.mode != "like" or _like_c_order(first, args, kwargs))
+        ):
             return _plainly(entry, func, args, kwargs, backend)
     return _general(func, args, kwargs)
+
+
+def _like_c_order(first: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether ``np.zeros_like(first, …)`` is laid out as any new array is."""
+    return (
+        len(args) == 1 and "order" not in kwargs and isinstance(first, Handle) and views.ghost(first).flags.c_contiguous
+    )
 
 
 def _backend_of_all(first: Any) -> Backend | None:

@@ -22,6 +22,7 @@ Rule = Callable[[Any, list[Any], dict[str, Any]], Ghost]
 
 
 def _in_c_order(operands: Iterable[Any]) -> bool:
+    """Whether no operand, sequences searched, is known to lie in memory in another order than C."""
     for x in operands:
         if isinstance(x, Handle):
             if x._ghost is not None and not x._ghost.flags.c_contiguous:

@@ -270,7 +270,8 @@ def resolve(func: Any, backend: Backend) -> Entry:
 def _runs(
     func: Any, kind: Literal["override", "native", "composed"], spec: Spec | None, run: Body, backend: Backend
 ) -> Entry:
-    plain = spec is not None and spec.mode == "function" and func not in IN_PLACE_IF_NOT_COPIED and not backend.small
+    quick = spec is not None and spec.mode in ("function", "like")
+    plain = quick and func not in IN_PLACE_IF_NOT_COPIED and not backend.small
     most = 99 if spec is None or spec.out is None else spec.out
     return Entry(func, kind, spec, run, bound=partial(run, backend.xp), plain=plain, most=most)
 
