@@ -233,7 +233,7 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
     value = conversion.upload(
         target, host, None if place is None else place.native, "asarray", copy=not (fresh or alias)
     )
-    return views.wrapper(value, target.kind(target.dtype_of(value)), not alias)
+    return views.keep_order(views.wrapper(value, target.kind(target.dtype_of(value)), not alias), host)
 
 
 def from_protocol(obj: Any) -> Any:

@@ -26,6 +26,7 @@ from .flat import Flat
 from .functions import bits
 from .methods import equality, method, short_power, tuple_method
 from .views import Handle, ghost, native
+from .warned import real_of, warn_of_cast
 
 __all__ = ["Array"]
 
@@ -150,14 +151,14 @@ class Array(Handle):
         return functions.array_function(func, types, args, kwargs)
 
     def _host(self, why: str) -> np.ndarray[Any, Any]:
-        return conversion.download(self._kind.backend, views.expose(self), why)
+        return views.on_host(self, conversion.download(self._kind.backend, views.expose(self), why))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        found = self._host("a library asked for an ndarray")
+        found = self._host(events.AT_A_DOOR)
         if dtype is not None and np.dtype(dtype) != found.dtype:
             if copy is False:
                 raise ValueError("a different dtype needs a copy, which copy=False forbids")
-            return found.astype(dtype)
+            return real_of(found, np.dtype(dtype)).astype(dtype)
         if copy:
             return found.copy()
         if self._shares_with_host() and self._writeable():
@@ -473,7 +474,10 @@ class Array(Handle):
             return self
         if dtypes.category(wanted) == "other" or not backend.holds(wanted):
             host.allow("ndarray.astype", backend, f"dtype {wanted} exists only on the host")
+            if events.tap is not None:
+                events.tap.left(f"an array of dtype {wanted}", f"dtype {wanted} exists only on the host")
             return self._host("astype").astype(wanted)
+        warn_of_cast(have, wanted)
         with backend.within():
             value = native(self)
             made = backend.prim.copy(value) if wanted == have else backend.prim.astype(value, wanted)
@@ -530,7 +534,7 @@ class Array(Handle):
         wrapping.check_writeable(self)
         if not isinstance(value, Handle) or ghost(value).shape:
             element = np.empty((), self.dtype)
-            element.fill(indexing.stand_in(value))  # NumPy's own cast and errors
+            element.fill(real_of(indexing.stand_in(value), self.dtype))  # NumPy's own cast and errors
             value = element[()]
         indexing.setitem(self, ..., value)
 

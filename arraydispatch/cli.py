@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from . import __version__, api
 from .backends import loader
-from .errors import ArrayDispatchError
+from .errors import ArrayDispatchError, did_you_mean
 from .launcher.choices import MIN_SIZE, Choices
 from .report import WRITERS, missing
 
@@ -41,7 +41,14 @@ def _elements(text: str) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        sys.stdout.flush()  # its help, to a reader that may have gone
+        super().exit(status, message)
+
     def error(self, message: str) -> NoReturn:
+        what, _, words = message.partition("unrecognized arguments: ")
+        if words and not what:
+            message += did_you_mean(words.split()[0].partition("=")[0], self._option_string_actions)
         raise UsageError(f"{message}; see: {self.prog} --help")
 
 
@@ -118,6 +125,20 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
     return ours, []
 
 
+def _hint(ours: list[str], program: Any, theirs: list[str]) -> None:
+    """Say so where the script is given an option that is ours, that we are not given, and that the script does not name."""
+    given = {word.partition("=")[0] for word in ours}
+    for at, word in enumerate(theirs):
+        name, equals, _ = word.partition("=")
+        if name in (_VALUED | {"--report", "--verify"}) - given and name.encode() not in program.source:
+            said = " ".join(theirs[at : at + 2]) if name in _VALUED and not equals else word
+            print(
+                f"arraydispatch: {said} after the script belongs to the script; if it is meant for arraydispatch, put it before.",
+                file=sys.stderr,
+            )
+            return
+
+
 # -- run -------------------------------------------------------------------------------------------------------------
 
 
@@ -163,7 +184,7 @@ def _run(argv: list[str]) -> int:
     from .launcher.userfiles import UserFiles
 
     try:
-        program = None if options.module is not None else runner.locate_script(theirs[0])
+        program = None if options.module is not None else _script(theirs[0], ours)
         users = UserFiles([root for name in options.include for root in runner.include_roots(name)])
         choices = Choices.of(options)
         choices.apply()
@@ -197,7 +218,22 @@ def _run(argv: list[str]) -> int:
     session.start()
     if program is None:
         return _run_module(options.module, theirs, users, session.cancel)
+    if isinstance(program.source, bytes):
+        _hint(ours, program, theirs[1:])
     return runner.run(program, theirs[1:], users)
+
+
+def _script(path: str, ours: list[str]) -> Any:
+    from .launcher import runner
+
+    try:
+        return runner.locate_script(path)
+    except runner.NotFound as error:
+        if ours[-1:] != ["--report="]:
+            raise
+        raise UsageError(
+            f"{error} If {path!r} is the file of --report, it must end in one of: {', '.join(WRITERS)}."
+        ) from None
 
 
 def _run_module(name: str, arguments: list[str], users: Any, cancel: Callable[[], None]) -> int:
@@ -256,6 +292,8 @@ def _coverage(argv: list[str]) -> int:
 
 
 _STYLES = {"native": "green", "composed": "cyan", "host": "yellow", "refused": "red"}
+_ENDLESS = 10_000
+"""Columns of what has no width."""
 
 
 def _print_coverage(rows: list[Any]) -> None:
@@ -264,24 +302,35 @@ def _print_coverage(rows: list[Any]) -> None:
 
     from . import coverage
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _ENDLESS)
     backends = list(rows[0].answers)
-    for kind, title in coverage.KINDS.items():
-        table = Table("", *backends, "why not on a device", title=title, title_justify="left")
-        table.columns[0].no_wrap = True
-        for row in rows:
-            if row.kind == kind:
-                classes = [f"[{_STYLES[cls]}]{cls}[/]" for cls, _ in row.answers.values()]
-                table.add_row(row.name, *classes, "; ".join(dict.fromkeys(r for _, r in row.answers.values() if r)))
+
+    def show(title: str, *columns: str, texts: list[list[str]]) -> None:
+        table = Table(title, *columns, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        table.columns[0].overflow = "fold"
+        for cells in texts:
+            table.add_row(*cells)
         console.print(table)
-    counts = coverage.counts(rows)
-    table = Table("how many", *backends)
+        console.print()
+
+    def styled(answers: dict[str, tuple[str, str]]) -> str:
+        """One answer if it is the same everywhere, else those of each backend."""
+        backends: dict[str, list[str]] = {}
+        for backend, (cls, why) in answers.items():
+            backends.setdefault(f"[{_STYLES[cls]}]{cls}[/]{': ' if why else ''}{why}", []).append(backend)
+        if len(backends) == 1:
+            return next(iter(backends))
+        return "; ".join(f"{', '.join(names)}: {answer}" for answer, names in backends.items())
+
     for kind, title in coverage.KINDS.items():
-        for cls in coverage.CLASSES:
-            numbers = [counts[kind][name].get(cls, 0) for name in backends]
-            if any(numbers):
-                table.add_row(f"{title}: [{_STYLES[cls]}]{cls}[/]", *map(str, numbers))
-    console.print(table)
+        show(title, "where it runs", texts=[[row.name, styled(row.answers)] for row in rows if row.kind == kind])
+    counts = coverage.counts(rows)
+    numbers = [
+        [f"{title}: [{_STYLES[cls]}]{cls}[/]", *(str(counts[kind][name].get(cls, 0)) for name in backends)]
+        for kind, title in coverage.KINDS.items()
+        for cls in coverage.CLASSES
+    ]
+    show("how many", *backends, texts=[cells for cells in numbers if any(number != "0" for number in cells[1:])])
 
 
 # -- the command -----------------------------------------------------------------------------------------------------
@@ -301,21 +350,33 @@ def _help() -> str:
 
 
 def _unknown(argv: list[str]) -> NoReturn:
-    raise UsageError(f"there is no command {argv[0]!r}; choose one of: {', '.join(_COMMANDS)}.")
+    near = did_you_mean(argv[0], _COMMANDS)
+    raise UsageError(f"there is no command {argv[0]!r}{near}; choose one of: {', '.join(_COMMANDS)}.")
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code; wrong usage is one sentence on stderr and 2."""
-    argv = sys.argv[1:] if argv is None else argv
-    if not argv or argv[0] in ("-h", "--help"):
-        print(_help(), file=sys.stdout if argv else sys.stderr)
-        return 0 if argv else 2
-    if argv[0] == "--version":
-        print(f"arraydispatch {__version__}")
-        return 0
-    command = _COMMANDS.get(argv[0], (_unknown, ""))[0]
     try:
-        return command(argv if command is _unknown else argv[1:])
+        return _main(sys.argv[1:] if argv is None else argv)
     except UsageError as wrong:
         print(f"arraydispatch: {wrong}", file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        # The reader of our output has seen enough. Python flushes once more as it ends: into nothing, then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _main(argv: list[str]) -> int:
+    if not argv or argv[0] in ("-h", "--help"):
+        print(_help(), file=sys.stdout if argv else sys.stderr, flush=True)
+        return 0 if argv else 2
+    if argv[0] == "--version":
+        print(f"arraydispatch {__version__}", flush=True)
+        return 0
+    command = _COMMANDS.get(argv[0], (_unknown, ""))[0]
+    if command is _run:
+        return _run(argv[1:])  # whatever becomes of the script's output is as Python has it
+    code = command(argv if command is _unknown else argv[1:])
+    sys.stdout.flush()
+    return code

@@ -100,7 +100,7 @@ def _moved(host: Any) -> Any:
     value = conversion.upload(
         backend, host.astype(wanted, copy=False), device, "made by NumPy", copy=host.base is not None
     )
-    return views.wrapper(value, backend.kind(wanted), True)
+    return views.keep_order(views.wrapper(value, backend.kind(wanted), True), host)
 
 
 def zeros(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:

@@ -6,6 +6,8 @@ working around a refused call. Messages are one sentence that ends with the way 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 __all__ = [
     "ArrayDispatchError",
     "BackendMismatchError",
@@ -18,6 +20,19 @@ __all__ = [
     "PrecisionError",
     "TraceError",
 ]
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """``" (did you mean 'torch'?)"``, or nothing where no known word is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(known), 1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def listed(shape: tuple[int, ...]) -> str:
+    """A shape as NumPy's messages have it."""
+    return str(tuple(shape)).replace(" ", "")
 
 
 class ArrayDispatchError(Exception):

@@ -48,8 +48,15 @@ class Listener:
     def sync(self, why: str) -> None:
         """A value on an accelerator was looked at."""
 
+    def compiled(self, backend: str, count: int, seconds: float) -> None:
+        """A library compiled: what it told of took so long, and ended so many compilations (0 for a part of one)."""
+
     def left(self, what: str, why: str) -> None:
         """An array stayed a NumPy array where user code might have expected otherwise."""
+
+
+AT_A_DOOR = "a library asked for an ndarray"
+"""Why values go to the host where ``np.asarray`` of SciPy's or Matplotlib's asks for them."""
 
 
 tap: Listener | None = None

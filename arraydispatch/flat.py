@@ -88,10 +88,16 @@ class Flat:
                 raise ValueError("Error setting single item of array.") from None
             value = element[0]
         elif np.ndim(value):  # NumPy repeats the values as often as needed
+            if isinstance(value, list | tuple | range):
+                value = np.array(value, self._base.dtype)  # with NumPy's own look at each item
             if not np.size(value):
                 return
             count = len(ghost(line)[np.asarray(key) if isinstance(key, Handle) else key])
             value = np.resize(value, count) if count else 0
+        if views.repeats(self._base):
+            places = np.unravel_index(np.arange(self._base.size)[key], self._base.shape)
+            indexing.setitem(self._base, places, value)
+            return
         line[key] = value
         if line._base is not views.owner(self._base):  # a copy: the elements do not stand in C order
             indexing.setitem(self.base, ..., line.reshape(self._base.shape))

@@ -21,15 +21,17 @@ from typing import IO, Any, Self
 
 import numpy as np
 
-from . import events
+from . import events, settings
 from .backends import loader
-from .records import Call, Event, Message, Note, Transfer
+from .records import Call, Compilation, Event, Message, Note, Transfer
 
-__all__ = ["Call", "Event", "Message", "Note", "Profile", "Transfer", "profile", "profile_function"]
+__all__ = ["Call", "Compilation", "Event", "Message", "Note", "Profile", "Transfer", "profile", "profile_function"]
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _STDLIB = sysconfig.get_path("stdlib") + os.sep
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_ANSWERS = (_PACKAGE, os.path.dirname(np.__file__) + os.sep)
+"""Files of what a library asks for an ndarray."""
 _SMALL = 1024
 """Moves of arrays below this many bytes are counted, but nobody is advised to avoid them."""
 _MOST_EVENTS = 200_000
@@ -48,7 +50,7 @@ Rows = dict[tuple[Any, ...], list[Any]]
 class _Tables:
     """One thread's tables: key -> [count, amount, code, …]; the key ends in (id of the code object, instruction)."""
 
-    __slots__ = ("adopting", "calls", "casts", "dropped", "events", "left", "messages", "moves", "returns", "syncs", "thread", "transfers", "uploads")  # fmt: skip
+    __slots__ = ("adopting", "calls", "casts", "compilations", "dropped", "events", "left", "messages", "moves", "returns", "syncs", "thread", "transfers", "uploads")  # fmt: skip
 
     def __init__(self) -> None:
         self.thread = threading.get_native_id()
@@ -59,6 +61,7 @@ class _Tables:
         self.uploads: Rows = {}
         self.returns: Rows = {}
         self.casts: Rows = {}
+        self.compilations: Rows = {}
         self.events: list[tuple[Any, ...]] = []
         self.moves: list[tuple[float, str, int]] = []
         self.dropped = 0
@@ -197,6 +200,15 @@ class Profile(events.Listener):
             frame = outer
         return frame
 
+    def _asker(self, frame: FrameType) -> str:
+        """The installed library whose frame asks for an ndarray; compiled code has none."""
+        internal = self._internal
+        while internal[file := frame.f_code.co_filename] and frame.f_back is not None:
+            if any(part in file for part in _INSTALLED) and not file.startswith(_ANSWERS):
+                return str(frame.f_globals.get("__name__", "a library")).partition(".")[0]
+            frame = frame.f_back
+        return "compiled code on this line"
+
     def call(self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None) -> None:
         """Count one call."""
         if self._more:
@@ -249,6 +261,8 @@ class Profile(events.Listener):
 
     def transfer(self, direction: str, nbytes: int, why: str, host: Any = None) -> None:
         """Count bytes moved, and notice arrays that move again."""
+        if why == events.AT_A_DOOR:
+            why = events.AT_A_DOOR.replace("a library", self._asker(sys._getframe(1)))
         self._count("transfers", (direction, why), nbytes)
         if self._tracing and len(moves := self._tables().moves) < _MOST_EVENTS:
             moves.append((perf_counter(), direction, nbytes))
@@ -263,7 +277,8 @@ class Profile(events.Listener):
             elif _remembers(self._down, kept):
                 self._count("returns", ("ndarray", _describe(host)), nbytes)
             elif not _remember(self._seen, kept):
-                self._count("uploads", ("ndarray", _describe(host)), nbytes)
+                few = host.size < settings.default.min_size
+                self._count("uploads", ("small ndarray" if few else "ndarray", _describe(host)), nbytes)
         if self._outer is not None:
             self._outer.transfer(direction, nbytes, why, host)
 
@@ -282,6 +297,21 @@ class Profile(events.Listener):
         self._count("syncs", ("sync", why))
         if self._outer is not None:
             self._outer.sync(why)
+
+    def compiled(self, backend: str, count: int, seconds: float) -> None:
+        """Count a compilation, and notice calls that compile though one before them did."""
+        frame = self.origin(sys._getframe(1))
+        place = id(frame.f_code), frame.f_lasti
+        tables = self._tables()
+        done = sum(row[0] for key, row in list(tables.calls.items()) if key[2:4] == place)
+        row = tables.compilations.setdefault((backend, *place), [0, 0.0, frame.f_code, 0, done])
+        row[0] += count
+        row[1] += seconds
+        if done != row[4]:
+            row[3] += 1
+            row[4] = done
+        if self._outer is not None:
+            self._outer.compiled(backend, count, seconds)
 
     def left(self, what: str, why: str) -> None:
         """Count an array that stayed a NumPy array."""
@@ -356,6 +386,20 @@ class Profile(events.Listener):
     def casts(self) -> list[Note]:
         """Dtypes that the precision policy changed: ``what`` became ``why``."""
         return self._notes("casts")
+
+    def compilations(self) -> list[Compilation]:
+        """What libraries compiled, by line, most time first."""
+        merged: dict[tuple[Any, ...], list[Any]] = {}
+        for tables in list(self._threads):
+            for (backend, _, instruction), (count, seconds, code, again, _) in list(tables.compilations.items()):
+                row = merged.setdefault((backend, *_place(code, instruction)), [0, 0.0, 0])
+                for at, amount in enumerate((count, seconds, again)):
+                    row[at] += amount
+        rows = [
+            Compilation(*place, *[round(count / self.runs), seconds / self.runs, round(again / self.runs)])
+            for place, (count, seconds, again) in merged.items()
+        ]
+        return sorted(rows, key=lambda row: -row.seconds)
 
     def messages(self) -> list[Message]:
         """What the program told the profile, in order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ON_BACKEND", "Call", "Event", "Message", "Note", "Transfer"]
+__all__ = ["ON_BACKEND", "Call", "Compilation", "Event", "Message", "Note", "Transfer"]
 
 ON_BACKEND = frozenset({"override", "native", "composed"})
 """Kinds of call that the backend's library computes."""
@@ -57,6 +57,20 @@ class Note:
     scope: str
     count: int
     nbytes: int = 0
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """What a library compiled for calls from one line."""
+
+    backend: str
+    file: str
+    line: int
+    scope: str
+    count: int
+    seconds: float
+    again: int
+    """How many calls compiled although one before them, from the same place, had done so: for another shape or dtype."""
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,13 @@ def resize(a: Handle, shape: Any) -> None:
     shape = (operator.index(shape),) if not isinstance(shape, tuple | list) else tuple(map(operator.index, shape))
     if any(n < 0 for n in shape):
         raise ValueError("negative dimensions not allowed")
+    if math.prod(shape) == ghost(a).size:  # nothing is moved, so it does not matter who else looks at it
+        if ghost(a).flags.c_contiguous:
+            set_shape(a, shape)
+            return
+        if a._base is not None and ghost(a).flags.f_contiguous:
+            _become(a, views.derive(a, ghost(a).reshape(shape, order="F")))
+            return
     if a._base is not None:
         raise ValueError("cannot resize this array: it does not own its data")
     if any(isinstance(other, Handle) and other._base is a for other in gc.get_referrers(a)):
@@ -80,13 +87,21 @@ def resize(a: Handle, shape: Any) -> None:
         )
     backend, before = a._kind.backend, ghost(a)
     prim, size, count = backend.prim, before.size, math.prod(shape)
+    fortran = before.flags.f_contiguous and not before.flags.c_contiguous
     with backend.within():
-        line = prim.reshape(native(a), (size,))
+        memory = prim.transpose(native(a), tuple(reversed(range(before.ndim)))) if fortran else native(a)
+        line = prim.reshape(memory, (size,))
         line = prim.slice(line, (slice(0, min(size, count), 1),))
         more = prim.full((max(count - size, 0),), 0, a._kind.dtype, backend.device_of(line))
-        made = prim.reshape(prim.concatenate([line, more], 0), shape)
+        line = prim.concatenate([line, more], 0)
+        if fortran:
+            made = prim.transpose(prim.reshape(line, shape[::-1]), tuple(reversed(range(len(shape)))))
+        else:
+            made = prim.reshape(line, shape)
     with views.exchange:
         a._v, a._ghost, a._owned = made, None, True
         a._writes += 1
+    if fortran and not backend.mutable:
+        a._ghost = np.empty(shape, a._kind.dtype, "F")
     if not before.flags.writeable:
         ghost(a).flags.writeable = False

@@ -42,12 +42,14 @@ PLAIN = rules(None, "numpy")
 class _Defaults:
     """The process defaults."""
 
-    __slots__ = ("backend", "devices", "execution", "fallback", "min_size", "rules")
+    __slots__ = ("allowing", "backend", "devices", "execution", "fallback", "min_size", "rules")
 
     def __init__(self) -> None:
         self.backend: str = "numpy"
         self.devices: dict[str, Any] = {}
         self.fallback: Fallback = "warn"
+        self.allowing: str = "Set arraydispatch.fallback('warn') to allow it."
+        """The way out that a refused host fallback names."""
         self.execution: Execution = "eager"
         self.rules: Rules = PLAIN
         self.min_size: int = 0

@@ -214,6 +214,17 @@ def _memory_order(g: Ghost) -> tuple[int, ...]:
     return tuple(sorted(range(g.ndim), key=lambda i: -g.strides[i]))
 
 
+def _alike(one: Ghost, other: Ghost) -> bool:
+    """Whether the strides of two arrays of one shape are the same, where they mean anything."""
+    return (
+        one.strides == other.strides
+        or not one.size
+        or all(
+            n == 1 or s * other.itemsize == t * one.itemsize for n, s, t in zip(one.shape, one.strides, other.strides)
+        )
+    )
+
+
 def _layout(g: Ghost) -> tuple[int, ...] | None:
     """The strides in elements of a root's memory, None where it is in C order."""
     return None if g.flags.c_contiguous else tuple(s // g.itemsize for s in g.strides)
@@ -221,7 +232,7 @@ def _layout(g: Ghost) -> tuple[int, ...] | None:
 
 def lay_out(a: Any, like: Ghost) -> Any:
     """Give an array that nobody has seen yet the memory order of an ndarray of its shape."""
-    if not isinstance(a, Handle) or like.ndim < 2 or ghost(a).strides == like.strides:
+    if not isinstance(a, Handle) or like.ndim < 2 or _alike(ghost(a), like):
         return a
     backend = a._kind.backend
     if backend.native_is_ndarray:
@@ -237,6 +248,13 @@ def lay_out(a: Any, like: Ghost) -> Any:
     else:  # the value keeps its logical shape: only its description differs
         a._ghost = np.empty_like(like, a._kind.dtype)
     return a
+
+
+def keep_order(a: Any, host: Ghost) -> Any:
+    """Give a new array the memory order of the ndarray that its values came from."""
+    if a._kind.backend.mutable or host.flags.c_contiguous:  # libraries with an order of their own keep it by themselves
+        return a
+    return lay_out(a, np.empty_like(host))
 
 
 def owner(a: Handle) -> Handle:
@@ -282,6 +300,33 @@ def _alias(
     for i in flips:
         offset += strides[i] * (shape[i] - 1)
     return backend.strided(value, shape, tuple(abs(s) for s in strides), offset), flips
+
+
+def on_host(a: Handle, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """An array's values as an ndarray, in the memory order that its strides tell of.
+
+    Who passes the strides on to ``as_strided`` reads past the end of anything else.
+    """
+    g = a._ghost
+    if g is None or _alike(values, g):
+        return values
+    root = owner(a)
+    memory = expose(root)
+    if root is not a and a._kind.backend.on_cpu(memory):
+        whole, held = ghost(root), root._kind.backend.to_numpy(memory)
+        if not _alike(held, whole):
+            held = _laid(held, whole)
+        buffer = held.transpose(_memory_order(held))
+        if buffer.flags.c_contiguous and _alike(held, whole):
+            offset = g.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+            return np.ndarray(g.shape, g.dtype, buffer, offset, g.strides)
+    return _laid(values, g)
+
+
+def _laid(values: np.ndarray[Any, Any], like: Ghost) -> np.ndarray[Any, Any]:
+    made = np.empty_like(like)
+    made[...] = values
+    return made
 
 
 # -- the same memory as another dtype ----------------------------------------------------------------------------------
@@ -440,7 +485,9 @@ def assign(a: Handle, value: Native, fresh: bool = False) -> None:
     """
     backend = a._kind.backend
     root = a._root
-    if backend.mutable:
+    if repeats(a) and not backend.native_is_ndarray:
+        write_at(a, places(a), value)
+    elif backend.mutable:
         if root is None:
             backend.fill(a._v, value)
         else:
@@ -504,3 +551,48 @@ def update(a: Handle, change: Callable[[Native, bool], Native]) -> None:
             a._v = after
             a._writes += 1
         a._owned = a._owned if after is before else True
+
+
+# -- views that have an element of their root more than once ------------------------------------------------------------
+
+
+def repeats(a: Handle) -> bool:
+    """Whether elements of a view may lie at one place, as those of ``np.broadcast_arrays`` and sliding windows do."""
+    if a._base is None or a._kind is not a._base._kind:
+        return False
+    g = ghost(a)
+    reach = 0
+    for stride, n in sorted((abs(s), n) for s, n in zip(g.strides, g.shape) if n > 1):
+        if stride <= reach:
+            return True
+        reach += stride * (n - 1)
+    return False
+
+
+def places(a: Handle) -> np.ndarray[Any, Any]:
+    """Where each element of a view lies in its root's memory, counted in elements."""
+    whole = ghost(owner(a))
+    offset, shape, strides = _placement(ghost(a), whole)
+    positions = np.full(shape, offset)
+    for axis, (n, stride) in enumerate(zip(shape, strides)):
+        positions += (np.arange(n) * stride).reshape(n, *(1,) * (len(shape) - axis - 1))
+    return positions
+
+
+def write_at(a: Handle, positions: np.ndarray[Any, Any], value: Native) -> None:
+    """Write a native value of the positions' shape into the root's memory: of two at one place the last one stays."""
+    if not positions.size:
+        return
+    root = owner(a)
+    backend, whole = a._kind.backend, ghost(root)
+    prim = backend.prim
+    last = np.full(whole.size, -1)
+    last[positions.reshape(-1)] = np.arange(positions.size)
+    with backend.within():
+        device = backend.device_of(value)
+        chosen, written = (backend.from_numpy(x, device) for x in (np.maximum(last, 0), last >= 0))
+        order = _memory_order(whole)
+        before = prim.transpose(native(root), order)
+        new = prim.where(written, prim.take(prim.reshape(value, (-1,)), chosen, 0), prim.reshape(before, (-1,)))
+        after = prim.transpose(prim.reshape(new, backend.shape_of(before)), tuple(int(i) for i in np.argsort(order)))
+    assign(root, after, fresh=True)

@@ -45,7 +45,17 @@ def _command(*args: str, **kwargs: Any) -> subprocess.CompletedProcess[str]:
         (["--execution", "fused", "heat.py"], "not available yet"),
         (["--execution", "quick", "heat.py"], "say eager"),
         (["--on-fallback", "loud", "heat.py"], "invalid choice"),
-        (["--unknown", "heat.py"], "unrecognized arguments: --unknown"),
+        (["--unknown", "heat.py"], "unrecognized arguments: --unknown; see"),
+        (["--bakend", "torch", "heat.py"], "unrecognized arguments: --bakend (did you mean '--backend'?)"),
+        (["--precison=32", "heat.py"], "(did you mean '--precision'?)"),
+        (
+            ["--backend", "pytorch", "heat.py"],
+            "no backend named 'pytorch' (did you mean 'torch'?); choose one of: numpy",
+        ),
+        (
+            ["--report", "out", "heat.py"],
+            "If 'out' is the file of --report, it must end in one of: .html, .json, .csv.",
+        ),
         (["--include", "no_such_package", "heat.py"], "neither a path nor an installed package"),
     ],
 )
@@ -73,7 +83,10 @@ def test_missing_library(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 def test_no_and_unknown_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert main(["nonsense"]) == 2
-    assert "choose one of: run, info, coverage" in capsys.readouterr().err
+    assert main(["rnu"]) == 2
+    err = capsys.readouterr().err
+    assert "no command 'nonsense'; choose one of: run, info, coverage" in err
+    assert "no command 'rnu' (did you mean 'run'?); choose one of" in err
     assert main(["--version"]) == 0
     assert arraydispatch.__version__ in capsys.readouterr().out
     assert main(["--help"]) == 0
@@ -101,6 +114,60 @@ def test_no_such_module(argv: list[str]) -> None:
 )
 def test_what_follows_the_script_is_the_scripts(argv: list[str], ours: list[str], theirs: list[str]) -> None:
     assert _split(argv) == (ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ([], ["--backend", "torch"], "--backend torch"),
+        ([], ["x", "--backend=torch"], "--backend=torch"),
+        ([], ["--verify", "x"], "--verify"),
+        (["--backend", "numpy"], ["--backend", "torch"], None),
+        ([], ["--device", "cuda"], None),  # the script names it
+        ([], ["--other", "-m"], None),
+    ],
+)
+def test_an_option_of_ours_after_the_script(
+    before: list[str], after: list[str], said: str | None, tmp_path: Path
+) -> None:
+    script = tmp_path / "main.py"
+    script.write_text("import sys\nprint(sys.argv[1:], '--device' in sys.argv)\n")
+    done = _command("run", *before, str(script), *after)
+    assert done.stdout == f"{after} {'--device' in after}\n"
+    hint = "after the script belongs to the script; if it is meant for arraydispatch, put it before."
+    hints = [line for line in done.stderr.splitlines() if hint in line]
+    assert hints == ([f"arraydispatch: {said} {hint}"] if said else [])
+
+
+@pytest.mark.parametrize("command", ["coverage --json", "coverage", "info", "info --json", "run --help", "--help"])
+def test_a_reader_that_leaves_ends_it_quietly(command: str) -> None:
+    code = (
+        "import sys\nfrom arraydispatch.backends import loader\nloader.installed = lambda name: name == 'numpy'\n"
+        "from arraydispatch.__main__ import main\nsys.exit(main())\n"
+    )
+    reader, writer = os.pipe()
+    os.close(reader)
+    arguments = [sys.executable, "-c", code, *command.split()]
+    env = {key: value for key, value in ENV.items() if key != "PYTHONUNBUFFERED"}
+    done = subprocess.run(arguments, stdout=writer, stderr=subprocess.PIPE, text=True, env=env, timeout=120)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("where", ["numpy", "arraydispatch.launcher.runner"])
+def test_interrupted_while_it_starts(where: str, tmp_path: Path) -> None:
+    """Ctrl-C while a library is imported, before there is a script that it could belong to."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import importlib.abc, os, signal, sys\n"
+        "class Finder(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        f"        if name == {where!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+    )
+    env = {**ENV, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    done = _command("run", "heat.py", env=env)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "arraydispatch: interrupted\n")
 
 
 def test_reports(tmp_path: Path) -> None:
@@ -166,7 +233,9 @@ def test_interrupt_reports_what_ran(tmp_path: Path) -> None:
         assert process.wait(timeout=30) == 130
         err = process.stderr.read()
     assert "KeyboardInterrupt" in err
-    assert json.loads(path.read_text())["calls_on_backend"] > 0
+    data = json.loads(path.read_text())
+    assert data["calls_on_backend"] > 0
+    assert data["complete"] is False
 
 
 def test_full_traceback_on_request(tmp_path: Path) -> None:

@@ -42,6 +42,29 @@ def test_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPat
         assert said in out
 
 
+@pytest.mark.parametrize("columns", [80, None])
+def test_nothing_is_cut_off(
+    columns: int | None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not at 80 columns, and in a pipe each row is one line."""
+    if columns is None:
+        monkeypatch.delenv("COLUMNS", raising=False)
+    else:
+        monkeypatch.setenv("COLUMNS", str(columns))
+    rows = coverage.rows(["numpy"])
+    answers = {"numpy": ("native", ""), "elsewhere": ("host", "a reason " * 15)}
+    cli._print_coverage([*rows, coverage.Row("function", "np.long", answers)])
+    out = capsys.readouterr().out
+    assert "…" not in out
+    lines = [line.rstrip() for line in out.splitlines()]
+    if columns is None:
+        assert f"numpy: native; elsewhere: host: {'a reason ' * 15}".strip() in " ".join(lines)
+        assert {row.name for row in rows} <= {line.split(" ")[0] for line in lines}
+    else:
+        assert max(map(len, lines)) <= columns
+        assert {row.name for row in rows if len(row.name) < 30} <= {line.split(" ")[0] for line in lines}
+
+
 def test_what_is_unclassified_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(coverage.registry.SPECS, coverage.np.ptp)
     backend = loader.load("numpy")

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from arraydispatch.backends import loader
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts)]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -91,7 +93,7 @@ def test_code_blocks(page: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands(command: str, tmp_path: Path) -> None:
     skip_without_libraries(command)
-    words = [str(tmp_path / word) if word.endswith(".json") else word for word in shlex.split(command)]
+    words = [str(tmp_path / Path(word).name) if word.endswith(".json") else word for word in shlex.split(command)]
     if words[0] == "python":
         words[0] = sys.executable
     elif words[0] == "arraydispatch":
@@ -122,3 +124,12 @@ def test_there_are_blocks_and_commands() -> None:
     assert any(python_blocks(page) for page in PAGES)
     assert any(expected for page in PAGES for _, expected in python_blocks(page))
     assert COMMANDS
+
+
+def test_the_reference_lists_the_options_of_the_libraries() -> None:
+    page = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)` \| ([a-z, ]+) \|", page, re.MULTILINE)
+    for library in LIBRARIES:
+        skip_without_libraries(library)
+        options = {name for name, backends in listed if library in backends.split(", ")}
+        assert options == set(loader.load(library).OPTIONS)

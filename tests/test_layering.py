@@ -18,7 +18,7 @@ PACKAGE = ROOT / "arraydispatch"
 # everything inside it; the longest match wins. `.` is the package's own `__init__`: it looks names up in all layers, on
 # first use, so nothing below it may import it and its own imports are not held against it.
 LAYERS: list[tuple[str, ...]] = [
-    ("errors", "events"),
+    ("errors", "events", "warned"),
     ("backends.base",),
     ("backends",),
     ("dtypes", "settings", "placement", "conversion", "views", "view_programs", "engine"),

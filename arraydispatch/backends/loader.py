@@ -11,7 +11,7 @@ import sys
 import threading
 from typing import Any, NamedTuple
 
-from ..errors import BackendNotInstalledError, NoBackendFoundError
+from ..errors import BackendNotInstalledError, NoBackendFoundError, did_you_mean
 from .base import Backend
 
 
@@ -63,7 +63,9 @@ def load(name: str) -> Backend:
         return backend
     if name not in KNOWN:
         known = ", ".join(KNOWN)
-        raise NoBackendFoundError(f"there is no backend named {name!r}; choose one of: {known}.")
+        raise NoBackendFoundError(
+            f"there is no backend named {name!r}{did_you_mean(name, KNOWN)}; choose one of: {known}."
+        )
     if not installed(name):
         row = KNOWN[name]
         raise BackendNotInstalledError(

@@ -23,7 +23,7 @@ from ..backends.base import Backend
 from ..ufuncs import Plan
 from ..ufuncs.plans import INTEGER_DIVISIONS, REPORTED
 from ..views import Handle, native
-from . import host
+from ..warned import reporting
 
 _variable: contextvars.ContextVar[Any] = np._core.umath._extobj_contextvar
 in_force = _variable.get
@@ -160,7 +160,7 @@ def _examine(ufunc: np.ufunc, plan: Plan, operands: tuple[Any, ...], result: Any
         if not known.any():
             return
         picked = [x[known] if isinstance(x, np.ndarray) else x for x in picked]
-    host.reporting(lambda: ufunc(*picked, signature=plan.loops, casting="unsafe"), ufunc.__name__)
+    reporting(lambda: ufunc(*picked, signature=plan.loops, casting="unsafe"), ufunc.__name__)
 
 
 def look_at_method(
@@ -183,7 +183,7 @@ def look_at_method(
             return
         if method == "at":
             hosts[0] = hosts[0].copy()
-        host.reporting(lambda: getattr(ufunc, method)(*hosts, **again), name)
+        reporting(lambda: getattr(ufunc, method)(*hosts, **again), name)
 
 
 TOTALS: frozenset[Any] = frozenset({np.sum, np.prod})
@@ -207,7 +207,7 @@ def look_at_function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], r
     if told.strict:
         func(*hosts, **options)
     elif not _holds_nan(hosts[0]):
-        host.reporting(lambda: func(*hosts, **options), "reduce")
+        reporting(lambda: func(*hosts, **options), "reduce")
 
 
 def _holds_nan(x: Any) -> bool:
@@ -227,7 +227,7 @@ def look_at_cast(value: Any, wanted: np.dtype[Any], backend: Backend) -> None:
         return
     beyond = values[~(np.abs(values) < limit)]
     if beyond.size:
-        host.reporting(lambda: beyond.astype(wanted), "cast")
+        reporting(lambda: beyond.astype(wanted), "cast")
 
 
 def heard_of(ufunc: np.ufunc, method: str, backend: Backend) -> bool:

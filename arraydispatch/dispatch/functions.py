@@ -230,7 +230,8 @@ def _general(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         reason = str(unsupported)
     else:
         if tap is not None and mode != "meta":
-            tap.call(func, backend.name, "view" if mode == "view" else entry.kind, "", perf_counter() - start, result)
+            seen = mode == "view" and func not in _BY_VALUES and _only_views(result, args)
+            tap.call(func, backend.name, "view" if seen else entry.kind, "", perf_counter() - start, result)
         return result
     return host.call(func, args, kwargs, backend, reason)
 
@@ -242,6 +243,8 @@ def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str,
     args, kwargs, out = _without_out(spec, args, kwargs)
     if out is not None and spec.func in _MADE_AS_OUT:
         kwargs = _as_out(spec, kwargs, out)
+    elif out is not None and spec.func in _ACCUMULATES:
+        args, kwargs = _promoted_with_out(spec, args, kwargs, out)
     if _on_host_only(kwargs.get("dtype")):
         raise Unsupported(f"dtype {np.dtype(kwargs['dtype'])} exists only on the host")
     precision = settings.current_precision() if out is None else None
@@ -262,7 +265,17 @@ def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str,
 
 _MADE_AS_OUT = frozenset({np.concatenate, np.stack})
 """Functions that make their result in the dtype of ``out=``: ``casting=`` holds for each of the arrays."""
-_CASTS_FREELY = frozenset({np.mean, np.std, np.var, np.choose, np.compress, np.take})
+_ACCUMULATES = frozenset(
+    {np.sum, np.prod, np.cumsum, np.cumprod, np.trace, np.nansum, np.nanprod, np.nancumsum, np.nancumprod}
+)
+"""Functions that accumulate in a dtype for both operand and ``out=`` if no ``dtype=`` is given, which stands before it."""
+_POSITIONS = frozenset({np.argmax, np.argmin, np.nanargmax, np.nanargmin})
+"""Functions that want integers for ``out=``."""
+_DIVIDES = frozenset({np.mean, np.std, np.var, np.nanmean, np.nanstd, np.nanvar, np.median})
+"""Functions that keep a sum in ``out=`` before they divide it."""
+_CASTS_FREELY = _ACCUMULATES | _POSITIONS | _DIVIDES | {
+    np.max, np.min, np.nanmax, np.nanmin, np.choose, np.compress, np.take,
+}  # fmt: skip
 """Functions whose result, or its last division, NumPy writes into ``out=`` with casting="unsafe"."""
 _FILLS_OUT = frozenset(
     {
@@ -277,6 +290,16 @@ def _as_out(spec: Spec, kwargs: dict[str, Any], out: Any) -> dict[str, Any]:
     if kwargs.get("dtype") is not None:
         raise TypeError(f"{spec.func.__name__}() only takes `out` or `dtype` as an argument, but both were provided.")
     return {**kwargs, "dtype": out.dtype} if _takes_results(out) else kwargs
+
+
+def _promoted_with_out(spec: Spec, args: Any, kwargs: dict[str, Any], out: Any) -> tuple[Any, dict[str, Any]]:
+    """The arguments with the dtype in which NumPy accumulates because of ``out=``."""
+    a, at = args[0] if args else kwargs["a"], spec.out - 1  # type: ignore[operator]
+    positional = len(args) > at
+    if (args[at] if positional else kwargs.get("dtype")) is not None or not (_takes_results(a) and _takes_results(out)):
+        return args, kwargs
+    dtype = dtypes.promote(a.dtype, out.dtype)
+    return ((*args[:at], dtype, *args[at + 1 :]), kwargs) if positional else (args, {**kwargs, "dtype": dtype})
 
 
 def _takes_results(out: Any) -> bool:
@@ -296,6 +319,10 @@ def _write(func: Any, out: Any, result: Any, backend: Backend, casting: str) -> 
             if o.shape != wide:
                 raise ValueError(f"output array has wrong shape {o.shape}, the result has shape {shape}")
             value = xp.prim.broadcast_to(value, wide)
+        if func in _POSITIONS and not np.can_cast(o.dtype, dtypes.INTP, "safe"):
+            raise TypeError(f"Cannot cast array data from {o.dtype!r} to {dtypes.INTP!r} according to the rule 'safe'")
+        if func in _DIVIDES and not np.can_cast(backend.dtype_of(value), o.dtype, "same_kind"):
+            raise Unsupported("NumPy keeps the sum in out=, in whose dtype it is another one")
         wrapping.write_out(o, value, backend, "unsafe" if func in _CASTS_FREELY else casting)
     return out
 
@@ -435,8 +462,8 @@ def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
         made = _view(entry, spec, (wrapping.zero_d(args[0]), *args[1:]), kwargs, backend)
         method = spec.func in _METHODS and not views.ghost(made).shape
         return wrapping.scalar_class(native(made), made._kind) if method else made
-    if spec.func is np.trim_zeros:
-        return _trimmed(args, kwargs, backend)
+    if spec.func in _BY_VALUES:
+        return _BY_VALUES[spec.func](args, kwargs, backend)
     may_view = _VIEW_IF.get(spec.func)
     if may_view is not None and not may_view(args, kwargs):
         return _function(entry, spec, args, kwargs, backend)
@@ -449,6 +476,13 @@ def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
     if isinstance(result, np.generic) and isinstance(made, Handle):  # np.flip of a 0-d array
         return indexing.getitem(made, ())
     return made
+
+
+def _only_views(result: Any, args: tuple[Any, ...]) -> bool:
+    """Whether nothing was computed: all arrays of a result are views, or arguments."""
+    if isinstance(result, list | tuple):
+        return all(_only_views(x, args) for x in result)
+    return not isinstance(result, Handle) or result._base is not None or any(result is x for x in args)
 
 
 def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
@@ -488,13 +522,27 @@ def _like(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _trimmed(args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """``np.trim_zeros``: the view that the values say."""
+    """``np.trim_zeros``."""
     from ..functions.manipulation import trimmed
 
     a, *options = args or (kwargs["filt"],)
     rest = {name: x for name, x in kwargs.items() if name != "filt"}
     a = _array(a, backend)
     return indexing.getitem(a, trimmed(backend.xp, native(a), *options, **rest) or ...)  # a 0-d array stays one
+
+
+def _real_if_close(args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    """``np.real_if_close``: the real parts, or the argument itself."""
+    from ..functions.elementwise import nearly_real
+
+    a, *options = args or (kwargs["a"],)
+    rest = {name: x for name, x in kwargs.items() if name != "a"}
+    a = _array(a, backend)
+    return a.real if nearly_real(backend.xp, native(a), *options, **rest) else a
+
+
+_BY_VALUES = {np.trim_zeros: _trimmed, np.real_if_close: _real_if_close}
+"""View functions of which the values say what is viewed."""
 
 
 def _array(x: Any, backend: Backend) -> Any:

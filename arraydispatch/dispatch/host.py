@@ -7,11 +7,7 @@ write (``registry.HOST_WRITES``) get copies, which are written back.
 
 from __future__ import annotations
 
-import os
-import sys
 import time
-import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,10 +17,8 @@ from ..backends.base import Backend, Unsupported
 from ..errors import HostFallbackError, HostFallbackWarning
 from ..registry import HOST_WRITES, SPECS
 from ..views import Handle, native
+from ..warned import reporting, warn
 from . import small, wrapping
-
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_NUMPY = os.path.dirname(os.path.abspath(np.__file__))
 
 
 def name_of(func: Any) -> str:
@@ -38,15 +32,6 @@ def name_of(func: Any) -> str:
     return f"{module.replace('numpy', 'np', 1)}.{name}" if module.startswith("numpy") else f"{module}.{name}"
 
 
-def user_depth() -> int:
-    """``stacklevel`` that points a warning at the first frame outside this package and NumPy."""
-    depth, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith((_PACKAGE, _NUMPY)):
-        frame = frame.f_back
-        depth += 1
-    return depth
-
-
 def allow(func: Any, backend: Backend, reason: str) -> None:
     """Warn about, or refuse, a call that has to run on the host."""
     policy = settings.current_fallback()
@@ -54,52 +39,8 @@ def allow(func: Any, backend: Backend, reason: str) -> None:
         return
     said = f"{name_of(func)} runs on the host, not on {backend.name}: {reason}."
     if policy == "error":
-        raise HostFallbackError(f"{said} Set arraydispatch.fallback('warn') to allow it.")
-    warnings.warn(said, HostFallbackWarning, stacklevel=user_depth())
-
-
-class _Judge:
-    """Stands in for the user's own ``np.seterrcall`` object while NumPy runs, and keeps the warnings that are due."""
-
-    def __init__(self, name: str) -> None:
-        self.found: list[str] = []
-        self.name = name
-        self._modes: dict[str, Any] = {**np.geterr()}
-        self._theirs: Any = np.geterrcall()
-
-    def __call__(self, kind: str, flag: int) -> None:
-        if self._modes[_ERRORS[kind]] == "warn":
-            self.found.append(kind)
-        elif self._theirs is None:
-            raise NameError(f"python callback specified for {kind} (in  {self.name}) but no function found.")
-        else:
-            self._theirs(kind, flag)
-
-    def write(self, message: str) -> None:
-        """What NumPy calls for the mode "log"."""
-        if self._theirs is None:
-            kind = message.removeprefix("Warning: ").partition(" encountered")[0]
-            raise NameError(f"log specified for {kind} (in {self.name}) but no object with write method found.")
-        self._theirs.write(message)
-
-    def listens(self) -> Any:
-        """The user's rule, except that warnings come here."""
-        modes: dict[str, Any] = {key: "call" if mode == "warn" else mode for key, mode in self._modes.items()}
-        return np.errstate(call=self, **modes)
-
-
-_ERRORS = {"divide by zero": "divide", "overflow": "over", "underflow": "under", "invalid value": "invalid"}
-
-
-def reporting(run: Callable[[], Any], name: str) -> Any:
-    """Run a ufunc of NumPy's, whose floating-point warnings then name the user's line instead of ours."""
-    judge = _Judge(name)
-    try:
-        with judge.listens():
-            return run()
-    finally:
-        for kind in judge.found:
-            warnings.warn(f"{kind} encountered in {name}", RuntimeWarning, stacklevel=user_depth())
+        raise HostFallbackError(f"{said} {settings.default.allowing}")
+    warn(said, HostFallbackWarning)
 
 
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, reason: str) -> Any:
@@ -178,7 +119,7 @@ def to_device(result: Any, backend: Backend, device: Any) -> Any:
             if events.tap is not None:
                 events.tap.left(f"a result of dtype {result.dtype}", str(unsupported))
             return result
-        return views.wrapper(value, backend.kind(backend.dtype_of(value)))
+        return views.keep_order(views.wrapper(value, backend.kind(backend.dtype_of(value))), result)
     if isinstance(result, list | tuple):
         items = [to_device(x, backend, device) for x in result]
         return type(result)(items) if type(result) in (list, tuple) else type(result)(*items)

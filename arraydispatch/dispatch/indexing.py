@@ -11,8 +11,10 @@ import numpy as np
 
 from .. import conversion, dtypes, events, settings, views
 from ..backends.base import Backend, Unsupported
+from ..errors import listed
 from ..functions import indexing
 from ..views import Handle, ghost, native
+from ..warned import real_of, warn_of_cast
 from . import host, layout, small, wrapping
 
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
@@ -82,9 +84,8 @@ def getitem(a: Handle, key: Any) -> Any:
         if _has_native_view(a, key):
             try:
                 value = a._v[key]
-            except (IndexError, ValueError):
-                ghost(a)[key]  # raises it in NumPy's words
-                raise
+            except (IndexError, ValueError) as error:
+                raise _in_numpys_words(a, key, error) from None
             if value.ndim or key is Ellipsis or (type(key) is tuple and Ellipsis in key):
                 return views.derive_native(a, value)
             result = _scalar_copy(value, a)
@@ -107,6 +108,15 @@ def getitem(a: Handle, key: Any) -> Any:
     if tap is not None:
         tap.call(name, a._kind.backend.name, kind, "", time.perf_counter() - start, result)
     return result
+
+
+def _in_numpys_words(a: Handle, key: Any, error: Exception) -> Exception:
+    """NumPy's error for a key in place of the library's."""
+    try:
+        ghost(a)[key]
+    except (IndexError, ValueError) as theirs:
+        return theirs.with_traceback(None)
+    return error
 
 
 def _element(a: Handle, key: Any) -> Any:
@@ -167,9 +177,10 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
             raise
         return _gather(a, key, backend)
     made = wrapping.wrap(result, a._kind)
-    if backend.mutable:
+    if backend.native_is_ndarray:
         return made
-    views.keep_apart((a,), result)
+    if not backend.mutable:
+        views.keep_apart((a,), result)
     return layout.of_index(made, a, key)
 
 
@@ -221,6 +232,10 @@ def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
         return
     xp = backend.xp
     source = _source(value, a, backend)
+    if views.repeats(a) and not backend.native_is_ndarray:
+        positions = views.places(a)[_host_key(key)]
+        views.write_at(a, positions, _value(value, a, positions.shape, backend))
+        return
     if backend.mutable:
         x = native(a)
         native_key = _apart(_native_key(key, backend, backend.device_of(x)), x, backend)
@@ -289,16 +304,22 @@ def _source(value: Any, a: Handle, backend: Backend) -> Any:
     dtype = a._kind.dtype
     device = backend.device_of(views.owner(a)._v)  # a view need not be read for it
     if isinstance(value, Handle) or (type(value) not in wrapping.PLAIN and backend.is_native(value)):
-        return backend.prim.astype(wrapping.to_native(value, backend, device), dtype)
+        value = wrapping.to_native(value, backend, device)
+        warn_of_cast(backend.dtype_of(value), dtype)
+        return backend.prim.astype(value, dtype)
     if isinstance(value, list | tuple) and wrapping.find_backend(value) is not None:
         stacked = backend.xp.asarray(wrapping.to_native(value, backend, device))
+        warn_of_cast(backend.dtype_of(stacked), dtype)
         return backend.prim.astype(stacked, dtype)
     if isinstance(value, np.ndarray):
-        return conversion.upload(backend, value.astype(dtype), device, "assigned into an array")
-    if isinstance(value, list | tuple) or _is_sequence(value):
-        return conversion.upload(backend, np.array(value).astype(dtype), device, "assigned into an array")
+        return conversion.upload(backend, real_of(value, dtype).astype(dtype), device, "assigned into an array")
+    if isinstance(value, list | tuple | range):  # NumPy's own look at each item
+        return conversion.upload(backend, np.array(value, dtype), device, "assigned into an array")
+    if _is_sequence(value):
+        host = real_of(np.array(value), dtype)
+        return conversion.upload(backend, host.astype(dtype), device, "assigned into an array")
     element = np.empty((), dtype)
-    element[()] = value  # NumPy's own cast and errors for a scalar
+    element[()] = real_of(value, dtype)  # NumPy's own cast and errors for a scalar
     return backend.prim.full((), dtypes.cast_scalar(element[()], dtype), dtype, device)
 
 
@@ -317,7 +338,7 @@ def _value(value: Any, a: Handle, shape: tuple[int, ...], backend: Backend) -> A
     except ValueError:
         fits = False
     if not fits:
-        raise ValueError(f"could not broadcast input array from shape {have} into shape {shape}")
+        raise ValueError(f"could not broadcast input array from shape {listed(have)} into shape {listed(shape)}")
     if stripped != have:
         source = backend.prim.reshape(source, stripped)
     return backend.prim.broadcast_to(source, shape)

@@ -181,15 +181,12 @@ def of_method(method: str, inputs: Sequence[Any], options: dict[str, Any], made:
 def of_index(made: Any, a: Handle, key: Any) -> Any:
     """Lay out what index arrays picked from ``a``; gives it back. NumPy says how, of an array of at most two items an axis."""
     items = key if type(key) is tuple else (key,)
-    if not isinstance(made, Handle) or not made.ndim > 1 or (len(items) == 1 and _in_c_order((a,))):  # type: ignore[attr-defined]
-        return made
     g = views.ghost(a)
-    if 0 in g.shape:
+    if made.ndim < 2 or 0 in g.shape or (len(items) == 1 and g.flags.c_contiguous):
         return made
     small = np.empty_like(g, bool, shape=tuple(min(n, 2) for n in g.shape))
     like = small[tuple(y for x in items for y in _first_items(_stand_in(x)))]
-    _set(made, np.empty_like(like, shape=made.shape))  # type: ignore[attr-defined]
-    return made
+    return views.lay_out(made, np.empty_like(like, shape=made.shape))
 
 
 def _first_items(x: Any) -> list[Any]:
@@ -199,6 +196,6 @@ def _first_items(x: Any) -> list[Any]:
     if isinstance(x, slice):
         return [slice(None)]
     array = np.asarray(x) if isinstance(x, list | tuple | range) or not hasattr(x, "shape") else x
-    if array.dtype == bool and array.ndim:
-        return [np.zeros(min(2, array.shape[0]), int)] * array.ndim
-    return [np.zeros([min(n, 2) for n in array.shape], int) if array.ndim else (x if array.dtype == bool else 0)]
+    if array.dtype == bool:
+        return [np.zeros(2, int)] * array.ndim if array.ndim else [True]
+    return [np.zeros((2,) * array.ndim, int) if array.ndim else 0]

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtypes, settings
 from ..backends.base import Backend
+from ..errors import listed
 from ..views import Handle
 from . import wrapping
 
@@ -69,7 +70,7 @@ def masked(result: Any, mask: Any, outs: tuple[Any, ...], backend: Backend) -> A
             full = np.broadcast_shapes(shape, out.shape)
             if full != out.shape:
                 raise ValueError(
-                    f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast shape {full}"
+                    f"non-broadcastable output operand with shape {listed(out.shape)} doesn't match the broadcast shape {listed(full)}"
                 )
             shape = full
         if backend.shape_of(r) != shape:

@@ -83,7 +83,7 @@ def lifted(inputs: tuple[Any, ...], backend: Backend) -> tuple[Any, ...]:
 def take(a: Handle, key: Any) -> Any:
     """``a[key]`` for a key of arrays."""
     start = perf_counter()
-    result = native(a)[_host(key, [])]
+    result = native(a)[_host(key, [], _INDEX)]
     if events.tap is not None:
         events.tap.call("__getitem__", a._kind.backend.name, "small", "", perf_counter() - start)
     return _wrapped(result, [a])
@@ -92,24 +92,28 @@ def take(a: Handle, key: Any) -> Any:
 def assign(a: Handle, key: Any, value: Any) -> None:
     """``a[key] = value``."""
     start = perf_counter()
-    native(a)[_host(key, [])] = _host(value, [])
+    native(a)[_host(key, [], _INDEX)] = _host(value, [])
     if events.tap is not None:
         events.tap.call("__setitem__", a._kind.backend.name, "small", "", perf_counter() - start)
 
 
-def _host(x: Any, found: list[Handle]) -> Any:
+_WRITTEN = "written into a small array on the host"
+_INDEX = "the index of a small array on the host"
+
+
+def _host(x: Any, found: list[Handle], why: str = _WRITTEN) -> Any:
     """An argument with the ndarrays inside its arrays; small ones are collected in ``found``."""
     if isinstance(x, Handle):
         backend = x._kind.backend
         if backend.small:
             found.append(x)
             return x._v
-        return conversion.download(backend, views.expose(x), "written into a small array on the host")
+        return conversion.download(backend, views.expose(x), why)
     if isinstance(x, list | tuple):
-        items = [_host(y, found) for y in x]
+        items = [_host(y, found, why) for y in x]
         return type(x)(items) if type(x) in (list, tuple) else type(x)(*items)
     if type(x) is dict:
-        return {key: _host(y, found) for key, y in x.items()}
+        return {key: _host(y, found, why) for key, y in x.items()}
     return x
 
 
@@ -145,4 +149,4 @@ def placed(host: np.ndarray[Any, Any]) -> Any:
         return wrapping.wrap(host, loader.small().kind(wanted))
     home = conversion.home(backend, host.size, wanted)
     value = conversion.upload(home, host, None, "a large result of small arrays", copy=host.base is not None)
-    return views.wrapper(value, home.kind(wanted), True)
+    return views.keep_order(views.wrapper(value, home.kind(wanted), True), host)

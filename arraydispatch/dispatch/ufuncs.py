@@ -151,6 +151,7 @@ def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
                 and plan.run is kernel
                 and plan.out is kind
                 and self._writeable()
+                and not views.repeats(self)
                 and (not plan.reported or _harmless(ufunc, other))
                 and in_force() is UNTOUCHED
             ):
@@ -395,6 +396,7 @@ def _general(
     options = {k: v for k, v in kwargs.items() if k not in _HANDLED and (v is not None or k == "axis")}
     tap = events.tap
     start = perf_counter() if tap is not None else 0.0
+    casting = options.get("casting", "same_kind") if method in ("__call__", "outer") else "unsafe"
     precision = settings.current_precision() if not any(o is not None for o in outs) else None
     for out in outs:
         if isinstance(out, Handle):
@@ -414,7 +416,7 @@ def _general(
     if method == "at":
         return None
     if any(out is not None for out in outs):
-        return outputs.into(outs, result, backend, options.get("casting", "same_kind"), precision)
+        return outputs.into(outs, result, backend, casting, precision)
     returns: Returns = "array" if kwargs.get("out") is Ellipsis else "scalar"
     made = wrapping.wrap_result(result, backend, returns, precision, wrapping.is_standard(inputs))
     if method != "__call__":
@@ -557,7 +559,13 @@ def _method(
         if heard:
             floating.look_at_method(ufunc, method, inputs, asked, result, backend)
         return result, kind
-    if outs and outs[0] is not None and options.get("dtype") is None and ufunc in (np.add, np.multiply):
+    if (
+        outs
+        and outs[0] is not None
+        and options.get("dtype") is None
+        and ufunc in (np.add, np.multiply)
+        and method != "reduceat"
+    ):
         options["dtype"] = outs[0].dtype  # NumPy accumulates in the dtype of out= if no other is asked for
     positional = [wrapping.to_native(v, backend, device) for v in inputs[1:]]
     if where is not True:

@@ -14,6 +14,7 @@ from ..errors import BackendMismatchError, DeviceMismatchError
 from ..registry import Returns
 from ..ufuncs.plans import check_shapes
 from ..views import Handle, native
+from ..warned import warn_of_cast
 
 scalar_class: Any = None
 """The class of scalars on a device: handed in by the array layer."""
@@ -197,6 +198,8 @@ def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_ki
         raise TypeError(f"Cannot cast output from {have!r} to {want!r} with casting rule {casting!r}")
     if out.shape != backend.shape_of(value):
         raise ValueError(f"output array has shape {out.shape}, the result has shape {backend.shape_of(value)}")
+    if warn_of_cast(have, want):
+        value = backend.prim.real(value)
     if isinstance(out, Handle):
         check_writeable(out)
         if out._kind.backend is backend:

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..errors import listed
+from ..warned import real_of, warn_of_cast
 from .operands import INTP, filled, first_native, flat, scalar, to_host, unshared, upload
 
 Native = Any
@@ -83,6 +85,8 @@ def _index_array(xp: Any, item: Any) -> tuple[Any, np.dtype[Any], tuple[int, ...
             host = host.astype(np.int64)
     elif isinstance(item, np.ndarray):
         host = item
+    elif hasattr(type(item), "__array__"):
+        host = np.asarray(item)
     else:
         try:
             host = np.asarray(operator.index(item))
@@ -93,11 +97,6 @@ def _index_array(xp: Any, item: Any) -> tuple[Any, np.dtype[Any], tuple[int, ...
 
 _MOST = 63
 """Index arrays in one key, the lone True and False counted: NumPy's own limit."""
-
-
-def _listed(shape: tuple[int, ...]) -> str:
-    """A shape as NumPy's messages have it."""
-    return str(shape).replace(" ", "")
 
 
 def _parse(xp: Any, a: Native, shape: tuple[int, ...], key: Any) -> _Parsed:
@@ -312,9 +311,9 @@ def _same_shape(
         try:
             broadcast = np.broadcast_shapes(*shapes)
         except ValueError:
-            listed = " ".join(map(_listed, shapes))
+            said = " ".join(map(listed, shapes))
             raise IndexError(
-                f"shape mismatch: indexing arrays could not be broadcast together with shapes {listed}"
+                f"shape mismatch: indexing arrays could not be broadcast together with shapes {said}"
             ) from None
     found = []
     for (x, n, axis), shape in zip(given, shapes):
@@ -359,6 +358,8 @@ def getitem(xp: Any, a: Native, key: Any) -> Native:
     place = parsed.place
     if len(parsed.indices) == 1:
         axis = parsed.indexed[0]
+        if xp.backend.mutable:  # with a memory order of its own: the index array's axes are the slowest, as in NumPy
+            x, axis = _front(xp, x, (axis,)), 0
         x = prim.take(x, parsed.indices[0], axis)
         x = _block_moved(xp, x, axis, len(parsed.broadcast), place)
     elif parsed.indices:
@@ -499,17 +500,18 @@ def _everywhere(xp: Any, a: Native, parsed: _Parsed, result: tuple[int, ...]) ->
 
 def element_value(xp: Any, value: Any, dtype: np.dtype[Any], like: Native) -> Native:
     """What is assigned to elements of an array, in its dtype: any cast is allowed, as in ``a[...] = value``."""
-    if xp.is_array(value):
-        return xp.prim.astype(value, dtype)
     if isinstance(value, list | tuple) and first_native(xp, value) is not None:
-        return xp.prim.astype(xp.asarray(value, like=like), dtype)
+        value = xp.asarray(value, like=like)
+    if xp.is_array(value):
+        warn_of_cast(xp.dtype_of(value), dtype)
+        return xp.prim.astype(value, dtype)
     if isinstance(value, list | tuple):
         host = np.asarray(value, dtype)
     elif hasattr(value, "__array__") or isinstance(value, range):
-        host = np.asarray(value).astype(dtype)
+        host = real_of(np.asarray(value), dtype).astype(dtype)
     else:
         host = np.empty((), dtype)
-        host[()] = value
+        host[()] = real_of(value, dtype)
         return scalar(xp, host[()], dtype, like)
     return upload(xp, host, like)
 
@@ -528,8 +530,8 @@ def _fitted(xp: Any, value: Native, target: tuple[int, ...]) -> Native:
     fits = len(short) <= len(target) and all(n in (1, m) for n, m in zip(short[::-1], target[::-1]))
     if not fits:
         raise ValueError(
-            f"shape mismatch: value array of shape {_listed(shape)} could not be broadcast to indexing result of shape "
-            f"{_listed(target)}"
+            f"shape mismatch: value array of shape {listed(shape)} could not be broadcast to indexing result of shape "
+            f"{listed(target)}"
         )
     if short != shape:
         value = xp.prim.reshape(value, short)

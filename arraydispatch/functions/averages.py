@@ -11,7 +11,8 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from .. import dtypes
 from ..backends.base import Native
 from ..registry import XP, implements
-from .reductions import ALL_AXES, NoValue, known_any, nans_replaced, native_of, reduced, warn
+from ..warned import reporting, warn
+from .reductions import ALL_AXES, NoValue, known_any, nans_replaced, native_of, reduced
 
 Shape = tuple[int, ...]
 
@@ -33,12 +34,22 @@ def _count(xp: XP, a: Native, axis: Any, keepdims: bool, where: Any) -> Any:
 def _divided(xp: XP, total: Native, count: Any) -> Native:
     """A sum over a count, in the sum's dtype. NumPy divides by an int64, so in float64, and rounds back."""
     dtype = xp.dtype_of(total)
+    _report(xp, total, count)
     if dtype.kind in "fc" and dtype.itemsize > 2:
         if isinstance(count, int | float | np.generic):
             return xp.true_divide(total, float(count))
         return xp.prim.astype(xp.true_divide(total, count), dtype)
     wide = total if dtype.kind in "iub" else xp.prim.astype(total, dtypes.FLOAT32)
     return xp.prim.astype(xp.true_divide(wide, float(count) if isinstance(count, int | float) else count), dtype)
+
+
+def _report(xp: XP, total: Native, count: Any) -> None:
+    """NumPy's report of a sum that is divided by a count of 0; libraries make none."""
+    backend = xp.backend
+    none = known_any(xp, xp.equal(count, 0), wait=False) if backend.is_native(count) else not count
+    if none and backend.is_concrete(total) and not backend.native_is_ndarray:
+        hosts = [backend.to_numpy(x) if backend.is_native(x) else x for x in (total, count)]
+        reporting(lambda: np.true_divide(*hosts), "divide" if backend.shape_of(total) else "scalar divide")
 
 
 def warn_if(xp: XP, condition: Any, message: str) -> None:

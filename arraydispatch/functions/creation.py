@@ -14,7 +14,9 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from .. import dtypes
+from ..errors import listed
 from ..registry import implements
+from ..warned import real_of, warn_of_cast
 from .operands import INTP, along, arrays, filled, first_native, moved, size_of, to_host, unshared
 
 Native = Any
@@ -89,16 +91,20 @@ def full_like(
 ) -> Native:
     a, to, final = _like(xp, a, dtype, shape, device, order)
     if xp.is_array(fill_value) or isinstance(fill_value, list | tuple):
-        value = xp.prim.astype(xp.asarray(fill_value, like=a), to)
+        value = xp.asarray(fill_value, like=a)
+        warn_of_cast(xp.dtype_of(value), to)
+        value = xp.prim.astype(value, to)
     else:
         element = np.empty(np.shape(fill_value), to)
+        if isinstance(fill_value, complex):
+            fill_value = real_of(np.asarray(fill_value), to)
         np.copyto(element, fill_value, casting="unsafe")
         value = xp.asarray(element, like=a)
     have = xp.shape_of(value)
     while len(have) > len(final) and have[0] == 1:
         have = have[1:]
     if len(have) > len(final) or any(n not in (1, m) for n, m in zip(have[::-1], final[::-1])):
-        raise ValueError(f"could not broadcast input array from shape {have} into shape {final}")
+        raise ValueError(f"could not broadcast input array from shape {listed(have)} into shape {listed(final)}")
     return xp.prim.copy(xp.prim.broadcast_to(xp.prim.reshape(value, have), final))
 
 

@@ -153,16 +153,20 @@ def imag(xp: Any, val: Any) -> Native:
     return xp.prim.imag(val) if complex_ else filled(xp, xp.shape_of(val), 0, xp.dtype_of(val), val)
 
 
-@implements(np.real_if_close, pure=False, returns="array")
+@implements(np.real_if_close, mode="view", pure=False, returns="array")
 def real_if_close(xp: Any, a: Any, tol: Any = 100) -> Native:
     a = xp.asarray(a)
+    return xp.prim.real(a) if nearly_real(xp, a, tol) else unshared(xp, a)
+
+
+def nearly_real(xp: Any, a: Native, tol: Any = 100) -> bool:
+    """Whether the imaginary parts of a complex array are as good as zero."""
     dtype = xp.dtype_of(a)
     if dtypes.category(dtype) != "complex":
-        return unshared(xp, a)
+        return False
     if tol > 1:
         tol = float(np.finfo(dtype).eps) * tol
-    small = to_host(xp, xp.less(xp.absolute(xp.prim.imag(a)), tol))
-    return xp.prim.real(a) if small.all() else unshared(xp, a)
+    return bool(to_host(xp, xp.less(xp.absolute(xp.prim.imag(a)), tol)).all())
 
 
 @implements(np.angle)

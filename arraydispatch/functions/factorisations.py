@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.linalg import LinAlgError
 
 from .. import dtypes
 from ..registry import XP, implements
+from ..warned import warn
 from .contractions import conjugate
 from .operands import along
 
@@ -126,10 +126,13 @@ def cholesky(xp: XP, a: Any, /, *, upper: bool = False) -> Any:
 def qr(xp: XP, a: Any, mode: str = "reduced") -> Any:
     """`numpy.linalg.qr`."""
     if mode in ("f", "full"):
-        warnings.warn("The 'full' option is deprecated in favor of 'reduced'.", DeprecationWarning)
+        warn(
+            "The 'full' option is deprecated in favor of 'reduced'.\nFor backward compatibility let mode default.",
+            DeprecationWarning,
+        )
         mode = "reduced"
     elif mode in ("e", "economic"):
-        warnings.warn("The 'economic' option is deprecated.", DeprecationWarning)
+        warn("The 'economic' option is deprecated.", DeprecationWarning)
         mode = "economic"
     elif mode not in ("reduced", "complete", "r", "raw"):
         raise ValueError(f"Unrecognized mode '{mode}'")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from .. import dtypes
 from ..registry import XP, implements
+from ..warned import warn
 
 _SWAPPED = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
 
@@ -181,8 +181,12 @@ def _lengths(xp: XP, a: Any, s: Any, axes: Any, real_inverse: bool = False) -> t
     s = list(s)
     if axes is None:
         if not shapeless:
-            warnings.warn(
-                "`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0).", DeprecationWarning
+            warn(
+                "`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0). In a future version of NumPy, "
+                "this will raise an error and `s[i]` will correspond to the size along the transformed axis specified by "
+                "`axes[i]`. To retain current behaviour, pass a sequence [0, ..., k-1] to `axes` for an array of dimension "
+                "k.",
+                DeprecationWarning,
             )
         axes = range(-len(s), 0)
     axes = list(axes)
@@ -191,8 +195,12 @@ def _lengths(xp: XP, a: Any, s: Any, axes: Any, real_inverse: bool = False) -> t
     if real_inverse and shapeless:
         s[-1] = (shape[axes[-1]] - 1) * 2
     if None in s:
-        warnings.warn(
-            "Passing an array containing `None` values to `s` is deprecated in NumPy 2.0.", DeprecationWarning
+        warn(
+            "Passing an array containing `None` values to `s` is deprecated in NumPy 2.0 and will raise an error in a "
+            "future version of NumPy. To use the default behaviour of the corresponding 1-D transform, pass the value "
+            "matching the default for its `n` parameter. To use the default behaviour for every axis, the `s` argument "
+            "can be omitted.",
+            DeprecationWarning,
         )
     return [shape[axis] if n == -1 else n for n, axis in zip(s, axes)], axes
 

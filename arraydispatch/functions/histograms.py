@@ -16,8 +16,9 @@ import numpy as np
 from .. import dtypes
 from ..backends.base import Native, Unsupported
 from ..registry import XP, implements
+from ..warned import warn
 from .averages import mean, std
-from .reductions import known_any, native_of, reduced, warn
+from .reductions import known_any, native_of, reduced
 from .statistics import percentile
 
 _UNSIGNED = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)}

@@ -17,13 +17,13 @@ from .. import dtypes
 from ..backends.base import Unsupported
 from ..registry import XP, implements
 from ..ufuncs.methods import Bound
+from ..warned import warn_of_cast
 from .advanced_index import element_value, getitem, in_bounds, setitem
 from .operands import (
     BOOL,
     INTP,
     along,
     arrays,
-    check_broadcast,
     counting,
     filled,
     first_native,
@@ -428,7 +428,10 @@ def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None) ->
         return prim.reshape(_in_rounds(xp, ufunc, line, places), shape)
     b = xp.asarray(b, like=a)
     loop = dtypes.loop_dtypes(ufunc, (dtype, xp.dtype_of(b)))
-    check_broadcast(xp, places if spread == xp.shape_of(places) else prim.reshape(places, spread), b)
+    warn_of_cast(loop[-1], dtype)
+    have = xp.shape_of(b)
+    if len(have) > len(spread) or any(n not in (1, m) for n, m in zip(have[::-1], spread[::-1])):
+        raise ValueError("array is not broadcastable to correct shape")
     value = flat(xp, prim.broadcast_to(b, spread))
     how, to = _SCATTER.get(ufunc, ""), loop[-1]
     wraps = dtype.kind in "iu" and to.kind in "iu" and how in ("add", "multiply")

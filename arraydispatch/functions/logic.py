@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
 from ..registry import implements
+from ..warned import warn
 from .operands import BOOL, arrays, check_broadcast, filled, first_native, is_concrete, to_host
 
 Native = Any
@@ -77,7 +77,7 @@ def _check_tolerances(xp: Any, atol: Any, rtol: Any) -> None:
     said = f"One of rtol or atol is not valid, atol: {atol}, rtol: {rtol}"
     wanted = np.geterr()["invalid"]
     if wanted == "warn":
-        warnings.warn(said, RuntimeWarning, stacklevel=2)
+        warn(said)
     elif wanted == "raise":
         raise FloatingPointError(said)
     elif wanted == "print":

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .. import dtypes
+from ..errors import listed
 from ..registry import implements
+from ..warned import real_of, warn_of_cast
 from . import joining
 from .operands import BOOL, along, arrays, counting, filled, flat, lined, moved, size_of, to_host, truth, unshared
 
@@ -56,18 +58,23 @@ def copyto(xp: Any, dst: Native, src: Any, casting: Any = "same_kind", where: An
         have = xp.dtype_of(src)
         if not np.can_cast(have, to, casting):
             raise TypeError(f"Cannot cast array data from {have!r} to {to!r} according to the rule '{casting}'")
+        warn_of_cast(have, to)
         value = xp.prim.astype(src, to)
     elif isinstance(src, list | tuple):
         return copyto(xp, dst, xp.asarray(src, like=dst), casting, where)
     else:
         element = np.empty(np.shape(src), to)
+        if isinstance(src, complex) and casting == "unsafe":
+            src = real_of(np.asarray(src), to)
         np.copyto(element, src, casting=casting)
         value = xp.asarray(element, like=dst)
     value_shape = xp.shape_of(value)
     while len(value_shape) > len(shape) and value_shape[0] == 1:
         value_shape = value_shape[1:]
     if not (len(value_shape) <= len(shape) and all(n in (1, m) for n, m in zip(value_shape[::-1], shape[::-1]))):
-        raise ValueError(f"could not broadcast input array from shape {xp.shape_of(value)} into shape {shape}")
+        raise ValueError(
+            f"could not broadcast input array from shape {listed(xp.shape_of(value))} into shape {listed(shape)}"
+        )
     value = xp.prim.broadcast_to(xp.prim.reshape(value, value_shape), shape)
     if where is True:
         return value

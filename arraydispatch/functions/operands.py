@@ -10,6 +10,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from .. import dtypes
+from ..errors import listed
 
 Native = Any
 DType = np.dtype[Any]
@@ -142,8 +143,8 @@ def check_broadcast(xp: Any, *xs: Any) -> None:
         try:
             np.broadcast_shapes(*shapes)
         except ValueError:
-            listed = " ".join(str(tuple(s)).replace(" ", "") for s in shapes)
-            raise ValueError(f"operands could not be broadcast together with shapes {listed} ") from None
+            said = " ".join(map(listed, shapes))
+            raise ValueError(f"operands could not be broadcast together with shapes {said} ") from None
 
 
 def is_concrete(xp: Any, *xs: Any) -> bool:

@@ -6,7 +6,6 @@ A ``np.poly1d`` is an object on the host: of one, these functions return one, so
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.polynomial import polynomial
 from .. import dtypes
 from ..backends.base import Unsupported
 from ..registry import XP, implements
+from ..warned import warn
 from .operands import along, arrays, filled, first_native, is_concrete, to_host
 
 Native = Any
@@ -231,7 +231,7 @@ def polyfit(
     c, residuals, rank, s = xp.linalg.lstsq(lhs, rhs, rcond)
     c = xp.transpose(xp.true_divide(xp.transpose(c), scale))
     if rank != order and not full:
-        warnings.warn("Polyfit may be poorly conditioned", np.exceptions.RankWarning)
+        warn("Polyfit may be poorly conditioned", np.exceptions.RankWarning)
     if full:
         return c, residuals, rank, s, rcond
     if not cov:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from .. import dtypes
 from ..registry import XP, Body, implements
+from ..warned import warn
 from . import convolutions  # noqa: F401 - registers its functions
 from .contractions import common_operands, conjugate
 
@@ -242,7 +242,7 @@ def cross(xp: XP, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int =
     if n not in (2, 3) or m not in (2, 3):
         raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
     if n == 2 or m == 2:
-        warnings.warn(
+        warn(
             "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors instead. "
             "(deprecated in NumPy 2.0)",
             DeprecationWarning,

@@ -6,9 +6,6 @@ without keywords, the commonest call, goes straight to the backend's kernel.
 
 from __future__ import annotations
 
-import os
-import sys
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,6 +14,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from .. import dtypes
 from ..backends.base import Native
 from ..registry import XP, implements
+from ..warned import warn
 
 NoValue: Any = np._NoValue
 
@@ -24,20 +22,9 @@ ALL_AXES = tuple(tuple(range(ndim)) for ndim in range(65))
 """For each number of dimensions its axes, as the reduction kernels take them."""
 
 _INFINITE = {np.maximum: -np.inf, np.minimum: np.inf}
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_NUMPY = os.path.dirname(os.path.abspath(np.__file__))
 
 
 # -- what other topics share -------------------------------------------------------------------------------------------
-
-
-def warn(message: str) -> None:
-    """NumPy's RuntimeWarning, at the line that called NumPy."""
-    depth, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith((_PACKAGE, _NUMPY)):
-        frame = frame.f_back
-        depth += 1
-    warnings.warn(message, RuntimeWarning, stacklevel=depth)
 
 
 def known_any(xp: XP, condition: Any, *, wait: bool = True) -> bool:

@@ -307,11 +307,17 @@ def _weak(xp: Any, value: Any, to: np.dtype[Any], like: Native) -> Native:
     return scalar(xp, np.asarray(value).astype(to)[()], to, like)
 
 
+def _check_held(z: Any) -> None:
+    """Refuse what only the host can hold: None, strings, other objects."""
+    if not isinstance(z, list | tuple) and dtypes.category(dtype := np.asarray(z).dtype) == "other":
+        raise Unsupported(f"dtype {dtype} exists only on the host")
+
+
 @implements(np.where, returns="array")
-def where(xp: Any, condition: Any, x: Any = None, y: Any = None, /) -> Any:
-    if x is None and y is None:
+def where(xp: Any, condition: Any, x: Any = NoValue, y: Any = NoValue, /) -> Any:
+    if x is NoValue and y is NoValue:
         return nonzero(xp, condition)
-    if x is None or y is None:
+    if x is NoValue or y is NoValue:
         raise ValueError("either both or neither of x and y should be given")
     is_array, dtype_of = xp.is_array, xp.dtype_of
     if (
@@ -324,6 +330,9 @@ def where(xp: Any, condition: Any, x: Any = None, y: Any = None, /) -> Any:
         check_broadcast(xp, condition, x, y)
         return xp.prim.where(condition, x, y)
     like = first_native(xp, (condition, x, y))
+    for z in (x, y):
+        if not xp.is_array(z) and not isinstance(z, int | float | complex):
+            _check_held(z)
     operands = [xp.asarray(z, like=like) if isinstance(z, list | tuple | np.ndarray) else z for z in (x, y)]
     keys = [xp.dtype_of(z) if xp.is_array(z) else dtypes.operand_type(z) for z in operands]
     to = keys[0] if keys[0] is keys[1] and isinstance(keys[0], np.dtype) else dtypes.promote(*keys)

@@ -15,9 +15,10 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from .. import dtypes
 from ..backends.base import Native
 from ..registry import XP, implements
+from ..warned import warn
 from .averages import average, checked_weights, mean, nanmean, warn_each, warn_if
 from .quantile_methods import Method, method_named
-from .reductions import NoValue, known_any, native_of, reduced, warn
+from .reductions import NoValue, known_any, native_of, reduced
 
 Shape = tuple[int, ...]
 

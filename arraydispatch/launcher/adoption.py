@@ -114,7 +114,8 @@ def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
     device = conversion.default_device(backend)
     # Nobody else has the memory, unless the array is a view of something.
     fresh = host.astype(wanted, copy=host.base is not None)
-    return views.wrapper(conversion.upload(backend, fresh, device, what, copy=False), backend.kind(wanted))
+    made = views.wrapper(conversion.upload(backend, fresh, device, what, copy=False), backend.kind(wanted))
+    return views.keep_order(made, fresh)
 
 
 def move(result: Any, what: str) -> Any:

@@ -61,6 +61,7 @@ class Choices:
         settings.default.min_size = self.min_size
         # In "warn" the launcher speaks for itself (see Session); the core keeps quiet.
         settings.fallback("error" if self.on_fallback == "error" else "silent")
+        settings.default.allowing = "Run it with --on-fallback warn to allow it."
         rng.use_device(self.rng == "device")
 
 

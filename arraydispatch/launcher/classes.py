@@ -411,7 +411,7 @@ def from_dlpack(x: Any, /, **kwargs: Any) -> Any:
 
 
 def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
-    """``as_strided``: of an ``Array``, a view, as long as it stays inside; read-only where elements lie on each other."""
+    """``as_strided``: of an ``Array``, a view, as long as it stays inside."""
     if not isinstance(x, ad.Array):
         return np.lib.stride_tricks.as_strided(x, *args, **kwargs)
     seen = np.lib.stride_tricks.as_strided(views.ghost(x), *args, **kwargs)
@@ -420,8 +420,6 @@ def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
     if seen.size and not first <= begin <= end <= last:
         left("numpy.lib.stride_tricks.as_strided", "it strides beyond the array, over host memory")
         return np.lib.stride_tricks.as_strided(ad.to_numpy(x), *args, **{**kwargs, "writeable": False})
-    if not x._kind.backend.native_is_ndarray and _overlaps(seen):
-        seen.flags.writeable = False
     return views.derive(x, seen)
 
 
@@ -432,16 +430,6 @@ def _window(given: dict[str, Any]) -> Any:
         left("numpy.ndarray", "a dtype that exists only on the host looks at a copy of the array")
         return _real(buffer=array.to_numpy(), **given)
     return views.derive(array, _real(**{"dtype": float, **given}, buffer=views.ghost(array)))
-
-
-def _overlaps(g: np.ndarray[Any, Any]) -> bool:
-    """Whether elements may share memory with each other."""
-    reach = g.itemsize
-    for stride, n in sorted((abs(stride), n) for stride, n in zip(g.strides, g.shape) if n > 1):
-        if stride < reach:
-            return True
-        reach += stride * (n - 1)
-    return False
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:

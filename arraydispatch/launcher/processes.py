@@ -152,6 +152,9 @@ class _Forks:
             os._exit(exit_code)
 
 
+INTERRUPTED = 130
+"""The exit code of what Ctrl-C ends, by the shells' convention."""
+
 exit_code: int | None = None
 """Of the program, once its last line has run."""
 

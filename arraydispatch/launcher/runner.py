@@ -243,8 +243,7 @@ def run(program: Program, arguments: list[str], users: UserFiles) -> int:
     sys.argv[:] = [program.argv0, *arguments]
     # A real module: what the script defines pickles by reference, and a spawned child finds the script by its file.
     sys.modules["__main__"] = module
-    processes.exit_code = exit_code(lambda: _execute(program, vars(module)))
-    return processes.exit_code
+    return exit_code(lambda: _execute(program, vars(module)))
 
 
 def _execute(program: Program, namespace: dict[str, Any]) -> None:
@@ -259,6 +258,11 @@ def exit_code(action: Callable[[], Any], passing: type[BaseException] | tuple[()
 
     Exceptions of the class ``passing`` are not the program's, and pass.
     """
+    processes.exit_code = _exit_code(action, passing)
+    return processes.exit_code
+
+
+def _exit_code(action: Callable[[], Any], passing: type[BaseException] | tuple[()]) -> int:
     try:
         action()
     except passing:
@@ -273,7 +277,7 @@ def exit_code(action: Callable[[], Any], passing: type[BaseException] | tuple[()
         return 1
     except BaseException as error:
         _show(error)
-        return 130 if isinstance(error, KeyboardInterrupt) else 1
+        return processes.INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
     return 0
 
 

@@ -20,6 +20,7 @@ from typing import Any
 from .. import api, report
 from ..profiling import Profile, function_name
 from ..verification import Verification
+from . import processes
 from .progress import Progress
 
 __all__ = ["Session"]
@@ -137,7 +138,7 @@ class Session:
             return
 
         def terminated(number: int, _frame: FrameType | None) -> None:
-            self.finish(flush=False)
+            self.finish(flush=False, complete=False)
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
 
@@ -196,24 +197,25 @@ class Session:
         for back in self._put_back:
             back()
 
-    def finish(self, flush: bool = True) -> None:
+    def finish(self, flush: bool = True, complete: bool = True) -> None:
         """Write and print the report; once, and only in the process that the launcher started."""
         if os.getpid() != self._process or self._over.is_set():
             return
         with self._ended:
             self._end()
+            run = self._run(complete and processes.exit_code != processes.INTERRUPTED)
             if flush:
                 with contextlib.suppress(OSError, ValueError):  # the reader has gone: nobody waits for the rest
                     sys.stdout.flush()
             if self._report_to is not None:
-                self._save(self._report_to, report.WRITERS[os.path.splitext(self._report_to)[1]])
+                self._save(self._report_to, report.WRITERS[os.path.splitext(self._report_to)[1]], run)
             if self._trace_to is not None:
-                self._save(self._trace_to, report.write_trace)
+                self._save(self._trace_to, report.write_trace, run)
             with contextlib.suppress(OSError, ValueError):
-                report.print_report(self.profile, self._run(True), sys.stderr, full=self._full)
+                report.print_report(self.profile, run, sys.stderr, full=self._full)
 
-    def _save(self, path: str, writer: report.Writer) -> None:
+    def _save(self, path: str, writer: report.Writer, run: report.Run) -> None:
         try:
-            report.write(writer, path, self.profile, self._run(True))
+            report.write(writer, path, self.profile, run)
         except OSError as error:
             print(f"arraydispatch: {path} could not be written: {error.strerror}", file=sys.stderr)

@@ -2,7 +2,8 @@
 
 For (function object, backend) the registry answers once, and the backend keeps the answer, an :class:`Entry`:
 
-1. the backend's *override*: code for this function on this library, in ``backends/<library>/overrides.py``;
+1. the backend's *override*: code for this function on this library, in ``backends/<library>/overrides.py`` (which
+   may leave a call to the next, by :class:`Unsupported`);
 2. *native*: NumPy's front (its argument rules, written once) over one primitive row of the backend;
 3. *composed*: NumPy's behaviour written once over ``xp``, this same resolver bound to the backend;
 4. *host*: NumPy runs it on the host by policy, with a reason; or *refused*, with a reason.
@@ -276,11 +277,25 @@ def _runs(
     return Entry(func, kind, spec, run, bound=partial(run, backend.xp), plain=plain, most=most)
 
 
+def _or_else(override: Body, body: Body) -> Body:
+    """The override, or the body where the override has no answer."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return override(*args, **kwargs)
+        except Unsupported:
+            pass  # and outside `except`: what the body raises has no context of ours
+        return body(*args, **kwargs)
+
+    return run
+
+
 def _resolve(func: Any, backend: Backend) -> Entry:
     spec = SPECS.get(func)
     override = backend.OVERRIDES.get(func)
     if override is not None:
-        return _runs(func, "override", spec, override, backend)
+        run = override if spec is None else _or_else(override, spec.body)
+        return _runs(func, "override", spec, run, backend)
     if func in REFUSED:
         return Entry(func, "refused", None, None, REFUSED[func])
     if func in HOST:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,8 +19,11 @@ _LOOKS = 50
 _GROWTHS = 10
 _TRIPS = 10
 _UPLOADS = 3
+_AGAIN = 10
+"""From so many calls that compiled once more, they do so for each new shape."""
 _SHARE = 0.1
-"""Of the time in calls, from which a function on the host is worth a word."""
+"""Of the time in calls, from which a function on the host is worth a word; of the wall time, from which compiling is."""
+_LISTED = 4
 
 _LOOK = frozenset({"bool()", "int()", "float()", "complex()", "an index", "item()", "printing"})
 
@@ -30,7 +34,7 @@ class Advice:
 
     Attributes
     ----------
-    kind : {"element loop", "scalar reads", "growing array", "ping-pong", "repeated uploads", "host"}
+    kind : {"element loop", "scalar reads", "growing array", "ping-pong", "repeated uploads", "compilation", "host"}
         The pattern.
     text : str
         What happens, and what to do about it.
@@ -60,6 +64,7 @@ def advise(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
         *_growing(calls),
         *_ping_pong(profile, calls, transfers),
         *_uploads(profile),
+        *_compilations(profile),
         *_slow_on_host(calls),
     ]
     return sorted(found, key=lambda advice: -advice.count)
@@ -137,11 +142,32 @@ def _ping_pong(profile: Profile, calls: list[Call], transfers: list[Transfer]) -
 def _uploads(profile: Profile) -> Iterator[Advice]:
     for note in profile.repeated_uploads():
         if note.count >= _UPLOADS:
-            text = (
-                f"one ndarray ({note.why}) is moved to the device {note.count:,} times more ({size(note.nbytes)}). Make "
-                "it an array once, with np.asarray, before the loop."
-            )
+            text = f"one ndarray ({note.why}) is moved to the device {note.count:,} times more ({size(note.nbytes)}). Make it "
+            if note.what == "small ndarray":
+                text += (
+                    "an array once, with np.asarray, before the loop, and run with --min-size 0: arrays as small as this one "
+                    "otherwise stay on the host until they meet one on the device, each time."
+                )
+            else:
+                text += "an array once, before the loop: with np.asarray under the launcher, else with ad.asarray."
             yield Advice("repeated uploads", text, note.file, note.line, note.count)
+
+
+def _compilations(profile: Profile) -> Iterator[Advice]:
+    found = [row for row in profile.compilations() if row.again]
+    seconds = sum(row.seconds for row in found)
+    if sum(row.again for row in found) >= _AGAIN and seconds >= _SHARE * profile.wall:
+        most, *others = found
+        places = [f"{os.path.basename(row.file)}:{row.line}" for row in others[:_LISTED]]
+        if len(others) > _LISTED:
+            places.append(f"{len(others) - _LISTED} more")
+        also = f" here and at {', '.join(places)}" if places else " here"
+        count = sum(row.count for row in found)
+        text = (
+            f"{count:,} compilations{also} took {seconds:.1f} s: {most.backend} compiles an operation for each new shape. "
+            "Keep shapes fixed (np.where instead of masks, arrays made at their full size first), or use another backend."
+        )
+        yield Advice("compilation", text, most.file, most.line, count)
 
 
 def _slow_on_host(calls: list[Call]) -> Iterator[Advice]:

@@ -36,7 +36,7 @@ class Run:
     program : str
         What ran, as a person would name it.
     complete : bool
-        False in a report written while the program was still running.
+        False in a report of a program that was still running, or that was cut short: by Ctrl-C, by ``SIGTERM``.
     verification : dict, optional
         What ``--verify`` found (:meth:`arraydispatch.verification.Verification.as_dict`).
     """
@@ -83,7 +83,7 @@ def _lines(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
     def at(file: str, line: int) -> dict[str, Any]:
         empty = {
             "file": file, "line": line, "calls": 0, "host_fallbacks": 0, "left_numpy": 0, "bytes_to_device": 0,
-            "bytes_to_host": 0, "syncs": 0, "casts": 0, "seconds": 0.0, "classes": {}, "functions": {},
+            "bytes_to_host": 0, "syncs": 0, "casts": 0, "compilations": 0, "seconds": 0.0, "classes": {}, "functions": {},
         }  # fmt: skip
         return found.setdefault((file, line), empty)
 
@@ -98,6 +98,8 @@ def _lines(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
     for key, notes in (("left_numpy", profile.left_numpy()), ("syncs", profile.syncs()), ("casts", profile.casts())):
         for note in notes:
             at(note.file, note.line)[key] += note.count
+    for compiled in profile.compilations():
+        at(compiled.file, compiled.line)["compilations"] += compiled.count
     for moved in transfers:
         if moved.direction in ("to_device", "to_host"):
             at(moved.file, moved.line)[f"bytes_{moved.direction}"] += moved.nbytes
@@ -106,7 +108,7 @@ def _lines(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
 
 def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
     """The report as plain data: what ``--report FILE.json`` writes."""
-    calls, transfers = profile.calls(), profile.transfers()
+    calls, transfers, compilations = profile.calls(), profile.transfers(), profile.compilations()
     return {
         "program": run.program,
         "complete": run.complete,
@@ -136,6 +138,8 @@ def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
             {"direction": row.direction, "why": row.why, "file": row.file, "line": row.line, "count": row.count,
              "bytes": row.nbytes} for row in transfers
         ],
+        "seconds_compiling": sum(row.seconds for row in compilations),
+        "compilations": [asdict(row) for row in compilations],
         "functions": _functions(calls),
         "lines": _lines(profile, calls, transfers),
         "advice": [asdict(advice) for advice in advise(profile, calls, transfers)],

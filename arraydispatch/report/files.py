@@ -70,6 +70,9 @@ def write_csv(stream: IO[str], profile: Profile, run: Run) -> None:
     for row in data["transfers"]:
         place = row["file"], row["line"], row["count"]
         out.writerow(["transfer", row["direction"], "", row["why"], *place, "", row["bytes"]])
+    for row in data["compilations"]:
+        place = row["file"], row["line"], row["count"]
+        out.writerow(["compilation", row["backend"], "", "", *place, f"{row['seconds']:.9f}", ""])
     for row in data["advice"]:
         out.writerow(["advice", row["kind"], "", row["text"], row["file"], row["line"], row["count"], "", ""])
 

@@ -307,6 +307,8 @@ def _notes(data: dict[str, Any]) -> dict[tuple[str, int], list[dict[str, str]]]:
             say(row, row["kind"], row["text"])
     for row in data["casts"]:
         say(row, "precision", f"{row['what']} became {row['why']} {row['count']:,} ×")
+    for row in data["compilations"]:
+        say(row, "compiled", f"{row['count']:,} × by {row['backend']}, {_time(row['seconds'])}")
     for row in data["syncs"]:
         say(row, "sync", f"{row['count']:,} × waited for the device: {row['why']}")
     return found

@@ -6,14 +6,13 @@ import os
 from collections.abc import Callable
 from typing import IO, Any
 
+from ..events import AT_A_DOOR
 from ..profiling import Profile
 from .advice import size
 from .data import Run, as_dict
 
 __all__ = ["print_report", "where"]
 
-AT_A_DOOR = "a library asked for an ndarray"
-"""Why arrays become ndarrays in the calls of SciPy, scikit-learn, pandas, Matplotlib."""
 _SHORT = 5
 _LONG = 40
 
@@ -40,12 +39,16 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     fallbacks = sum(row["count"] for row in data["host_fallbacks"])
     left = sum(row["count"] for row in data["left_numpy"])
     policy = "" if run.precision is None else f", precision {run.precision}"
+    count = sum(row["count"] for row in data["compilations"])
+    compiled = f"{_number(count, 'compilation')} took {data['seconds_compiling']:.2f} s · " if count else ""
     console.print(
         f"[bold]arraydispatch[/]: {run.backend} {run.version} on {run.device}{policy} · "
         f"{_number(data['calls_on_backend'], 'call')} on the backend · {_number(fallbacks, 'host fallback')} · "
-        f"{_number(left, 'array')} left NumPy · "
+        f"{_number(left, 'array')} left NumPy · {compiled}"
         f"{size(data['bytes_to_device'])} to the device, {size(data['bytes_to_host'])} back · {run.seconds:.2f} s"
     )
+    if not run.complete:
+        console.print("  The program was cut short: the figures are of what ran until then.")
     if run.rng == "device":
         console.print("  random numbers are the library's own (--rng device): they differ from NumPy's.")
     limit = _LONG if full else _SHORT
@@ -62,8 +65,8 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
 
     section("ran on the host", data["host_fallbacks"], lambda row: (row["function"], row["reason"]))
     section("left NumPy", data["left_numpy"], lambda row: (row["what"], row["why"]))
-    asked = [row for row in data["transfers"] if row["why"] == AT_A_DOOR]
-    section("went to a library", asked, lambda row: (size(row["bytes"]), "it asked for an ndarray"))
+    asked = [row for row in data["transfers"] if row["why"].endswith(AT_A_DOOR.removeprefix("a library"))]
+    section("went to a library", asked, lambda row: (size(row["bytes"]), row["why"]))
     for row in data["advice"][:limit]:
         console.print(f"  [bold]{row['kind']}[/] at {escape(where(row['file'], row['line']))}: {escape(row['text'])}")
     if run.verification is not None:
@@ -76,6 +79,22 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     section(
         "moved", moves, lambda row: (f"{size(row['bytes'])} {row['direction'].replace('_', ' the ', 1)}", row["why"])
     )
+    section("compiled", data["compilations"], lambda row: (f"{row['seconds']:.2f} s", row["backend"]))
+    if data["lines"]:
+        _print_tables(data, console, escape)
+    else:
+        console.print("  No call of NumPy's met an array: there are no functions and no lines to list.")
+    for row in data["messages"]:
+        values = ", ".join(f"{key} {value}" for key, value in row["values"].items())
+        console.print(f"  {row['seconds']:.3f} s  {escape(row['text'])}{'  ' if values else ''}{escape(values)}")
+
+
+_REMARKS = {"left_numpy": "left NumPy", "syncs": "syncs", "casts": "dtype changes", "compilations": "compilations"}
+
+
+def _print_tables(data: dict[str, Any], console: Any, escape: Callable[[str], str]) -> None:
+    from rich.table import Table
+
     table = Table("function", "class", "calls", "seconds", box=None, pad_edge=False, padding=(0, 2))
     for row in data["functions"][:_LONG]:
         table.add_row(escape(row["function"]), row["class"], f"{row['count']:,}", f"{row['seconds']:.4f}")
@@ -90,12 +109,6 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
             size(moved) if moved else "", ", ".join(remarks),
         )  # fmt: skip
     console.print(table)
-    for row in data["messages"]:
-        values = ", ".join(f"{key} {value}" for key, value in row["values"].items())
-        console.print(f"  {row['seconds']:.3f} s  {escape(row['text'])}{'  ' if values else ''}{escape(values)}")
-
-
-_REMARKS = {"left_numpy": "left NumPy", "syncs": "syncs", "casts": "dtype changes"}
 
 
 def _print_verification(found: dict[str, Any], console: Any, escape: Callable[[str], str]) -> None:

@@ -9,6 +9,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .. import dtypes
 from ..backends.base import Backend, Unsupported
+from ..warned import warn_of_cast
 from .plans import Plan, check_shapes, plan_for
 
 NoValue = np._NoValue
@@ -139,6 +140,7 @@ class Bound:
         if dtype is None and ufunc in (np.add, np.multiply):
             dtype = dtypes.default_accumulator(given)
         to, operand = dtypes.reduction_dtypes(ufunc, given, None if dtype is None else np.dtype(dtype))
+        warn_of_cast(given, operand)
         return (a if given == operand or ufunc in _LOGICAL else backend.prim.astype(a, operand)), to
 
     def _mask(self, a: Any, where: Any, given: bool) -> Any:

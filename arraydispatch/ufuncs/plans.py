@@ -17,6 +17,7 @@ import numpy as np
 
 from .. import dtypes
 from ..backends.base import Backend, Kind, Unsupported
+from ..errors import listed
 from ..settings import Precision
 from .composed import COMPOSED, compare_signs
 
@@ -358,7 +359,7 @@ def check_shapes(operands: tuple[Any, ...], backend: Backend) -> None:
     try:
         np.broadcast_shapes(*shapes)
     except ValueError:
-        said = " ".join(str(s) for s in shapes)
+        said = " ".join(map(listed, shapes))
         raise ValueError(f"operands could not be broadcast together with shapes {said} ") from None
 
 

@@ -71,7 +71,6 @@ DEPARTURES: list[Departure] = [
     ),
     Departure("np.arctan2 np.atan2 np.power np.pow np.float_power", "NumPy's AVX-512 loops read the accumulator of a reduction before it is written", ".reduce", "dlfi"),
     Departure("np.lib.scimath.logn", "NumPy too computes in float32 and returns float64", dtypes="hHeF"),
-    Departure("ndarray.strides", "ad.asarray lays arrays out in C order", layouts="transposed"),
     Departure("np.einsum", "NumPy returns a view and forgets dtype=", "i->...i', a, dtype"),
     Departure("np.einsum", "with optimize=True NumPy returns a 0-d array, elsewhere a scalar", "optimize", ndim=(1,)),
     Departure("np.unique_inverse np.unique_all np.unique", "the order of NaNs among themselves is open", dtypes="efdFD", layouts="special"),

@@ -213,6 +213,8 @@ def test_strides_over_an_array_are_views(np: Any) -> None:
     assert a[:2, :2].tolist() == [[-1, -1], [-1, -1]]
     windows = np.lib.stride_tricks.as_strided(a[2], shape=(3, 2), strides=(8, 8))
     assert windows.tolist() == [[8, 9], [9, 10], [10, 11]]
+    windows[1] = 7
+    assert a[2].tolist() == [8, 7, 7, 11]
     same = np.ndarray((2, 2), float, a, 64)
     same[1, 1] = 5
     assert a[2, 3] == 5

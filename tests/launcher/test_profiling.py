@@ -8,6 +8,7 @@ import json
 import re
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -164,7 +165,9 @@ def test_growing_arrays(backend: str) -> None:
             x = np.append(x, 1.0)
         for _ in range(20):
             np.concatenate((x, x))
-    assert _advice(profile) == {"growing array": (line, 16)}  # every fourth call is looked at
+    found = _advice(profile)
+    assert found["growing array"] == (line, 16)  # every fourth call is looked at
+    assert found.keys() - {"growing array"} <= {"compilation"}  # by JAX, for each length
 
 
 def test_the_same_ndarray_again_and_again() -> None:
@@ -230,6 +233,110 @@ def test_whoever_asks_without_a_profile_pays_nothing() -> None:
     with ad.profile():
         assert events.tap is not before
     assert events.tap is before
+
+
+def _compiling(steps: int, calls: int) -> Profile:
+    """A profile that heard of ``calls`` calls at one line, of which the first ``steps`` compiled twice."""
+    with Profile() as profile:
+        assert events.tap is profile
+        parts = [partial(profile.compiled, "jax", 0, 0.25), partial(profile.compiled, "jax", 1, 0.75)]
+        call = partial(profile.call, np.add, "jax", "native", "", 2.0)
+        for i in range(calls):
+            for tell in [*(2 * parts if i < steps else []), call]:
+                tell()
+    return profile
+
+
+def test_compiling_for_each_new_shape() -> None:
+    (row,) = _compiling(12, 15).compilations()
+    assert (row.backend, row.file, row.scope, row.count, row.seconds, row.again) == (
+        "jax",
+        HERE,
+        "_compiling",
+        24,
+        24.0,
+        11,
+    )
+    data = report.as_dict(_compiling(12, 15), RUN)
+    (advice,) = data["advice"]
+    assert (advice["kind"], advice["file"], advice["line"], advice["count"]) == ("compilation", HERE, row.line, 24)
+    assert "24 compilations here took 24.0 s: jax compiles an operation for each new shape" in advice["text"]
+    assert (data["seconds_compiling"], data["lines"][0]["compilations"]) == (24.0, 24)
+    for suffix, says in ((".csv", "compilation,jax"), (".json", '"again": 11'), (".html", "24 × by jax, 24 s")):
+        if suffix == ".html":
+            pytest.importorskip("plotly")
+        stream = io.StringIO()
+        report.WRITERS[suffix](stream, _compiling(12, 15), RUN)
+        assert says in stream.getvalue()
+    stream = io.StringIO()
+    report.print_report(_compiling(12, 15), RUN, stream, full=True)
+    assert " · 24 compilations took 24.00 s · " in stream.getvalue()
+
+
+def test_compiling_once_is_no_advice() -> None:
+    assert _compiling(1, 50).compilations()[0].again == 0
+    assert _advice(_compiling(1, 50)) == {}
+
+
+def test_what_the_library_compiles_is_heard() -> None:
+    jax = "jax"
+    if jax not in ad.available_backends():
+        pytest.skip("needs a library that compiles each operation")
+    x = ad.asarray(np.linspace(0.0, 1.0, 4000), backend=jax)
+    with ad.profile() as outer, ad.profile() as profile:
+        for n in range(3001, 3013):
+            line = _line() + 1
+            np.sinh(x[:n])
+        for _ in range(5):
+            np.cosh(x[:3001])
+    found = {row.line - line: row for row in profile.compilations()}
+    assert found.keys() == {0, 2}
+    assert found[0].count >= 12
+    assert found[0].again >= 11
+    assert found[2].again == 0
+    assert 0 < sum(row.seconds for row in found.values()) < profile.wall
+    assert outer.compilations() == profile.compilations()
+    assert _advice(profile)["compilation"] == (line, found[0].count)
+
+
+def test_an_array_cast_to_what_no_library_holds_has_left() -> None:
+    x = ad.asarray(np.arange(5000), backend=_library())
+    with ad.fallback("silent"), ad.profile() as profile:
+        line = _line() + 1
+        x.astype(object), x.astype("timedelta64[h]")
+        x.astype("f4")
+    assert {(row.what, row.line) for row in profile.left_numpy()} == {
+        ("an array of dtype object", line),
+        ("an array of dtype timedelta64[h]", line),
+    }
+
+
+def test_the_library_at_the_door_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "site-packages" / "visitor"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("from .inner import look\n")
+    (package / "inner.py").write_text("import numpy as np\nlook = lambda x: np.asarray(x).mean()\n")
+    monkeypatch.syspath_prepend(package.parent)
+    import visitor  # type: ignore[import-not-found]
+
+    x = ad.asarray(np.arange(5000.0), backend=_library())
+    with ad.profile() as profile:
+        line = _line() + 1
+        visitor.look(x)
+        np.asarray(x)
+    asked = {(row.why, row.line - line) for row in profile.transfers()}
+    assert asked == {("visitor asked for an ndarray", 0), ("compiled code on this line asked for an ndarray", 1)}
+    stream = io.StringIO()
+    profile.print(stream, full=False)
+    (said,) = [row for row in stream.getvalue().splitlines() if "visitor" in row]
+    assert said.split()[:3] == ["1", "40.0", "kB"]
+
+
+def test_a_report_of_nothing_is_one_line_more() -> None:
+    stream = io.StringIO()
+    report.print_report(Profile(), RUN, stream, full=True)
+    assert stream.getvalue().count("\n") == 2
+    assert "No call of NumPy's met an array" in stream.getvalue()
 
 
 def _library() -> str:

@@ -58,7 +58,8 @@ def test_every_end_brings_the_report(tmp_path: Path, more: str, code: int) -> No
     assert done.returncode == code, done.stderr
     assert done.stderr.count("calls on the backend") == 1
     data = json.loads(path.read_text())
-    assert data["complete"] is True
+    assert data["complete"] is (code != 130)
+    assert ("was cut short" in done.stderr) is (code == 130)
     assert data["calls_on_backend"] == 2
     assert data["program"] == "main.py"
 
@@ -72,7 +73,9 @@ def test_signals_end_the_process_as_ever(tmp_path: Path, how: str) -> None:
     plain = subprocess.run([sys.executable, str(script)], capture_output=True, env=ENV)
     done = _run(script, "--report", str(path))
     assert done.returncode == plain.returncode < 0
-    assert json.loads(path.read_text())["calls_on_backend"] == 2
+    data = json.loads(path.read_text())
+    assert data["calls_on_backend"] == 2
+    assert data["complete"] is ("SIGTERM" not in how)
 
 
 @POSIX
@@ -116,7 +119,7 @@ def test_death_in_native_code_leaves_the_last_report(tmp_path: Path, suffix: str
     assert done.returncode == -signal.SIGKILL
     text = path.read_text()
     if suffix == ".html":
-        assert "did not come to a proper end" in text
+        assert "the program was cut short, or still running" in text
     else:
         assert json.loads(text)["complete"] is False
         assert json.loads(text)["calls_on_backend"] == 2
@@ -199,7 +202,37 @@ def test_fallbacks_are_said_once_a_line(tmp_path: Path) -> None:
     assert (stopped.returncode, stopped.stdout) == (1, "")
     assert "line 6" in stopped.stderr
     assert "HostFallbackError" in stopped.stderr
+    assert "--on-fallback warn" in stopped.stderr
     assert _run(script, *on, "silent").stderr.count("ran on the host") <= 1
+
+
+@pytest.mark.parametrize("length", [1000, 5000])
+def test_the_advice_on_repeated_uploads_helps(tmp_path: Path, length: int) -> None:
+    """An array below ``--min-size`` needs more than to be made an array."""
+    name = next((b for b in ("torch", "tensorflow") if _installed(b)), None)
+    if name is None:
+        pytest.skip("needs a library that is not NumPy")
+    windows = "numpy.lib.stride_tricks.as_strided(numpy.ones(1), ({n},), (0,)).copy()"
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "visitor.py").write_text(
+        f"import numpy\ndef make(n): return {windows.format(n='n')}\n"
+    )
+    env = {**ENV, "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path / "site-packages")])}
+    before = f"import visitor\nx = np.ones((20, {length}))\nw = visitor.make({length})\n"
+    loop = "for i in range(8):\n    x = x + w\nprint(x.sum())\n"
+    path = tmp_path / "report.json"
+
+    def uploads(more: str, *args: str) -> list[str]:
+        done = _run(_script(tmp_path, more), "--backend", name, "--report", str(path), *args, env=env)
+        assert done.stdout == f"{9 * 20 * length}.0\n", done.stderr
+        return [row["text"] for row in json.loads(path.read_text())["advice"] if row["kind"] == "repeated uploads"]
+
+    (advice,) = uploads(before + loop)
+    assert "with np.asarray" in advice
+    assert ("--min-size 0" in advice) is (length == 1000)
+    followed = before + "w = np.asarray(w)\n" + loop
+    assert uploads(followed, *(["--min-size", "0"] if length == 1000 else [])) == []
+    assert len(uploads(followed)) == (length == 1000)  # half of it would not do
 
 
 def test_what_compiled_code_asks_for_stops_at_its_line(tmp_path: Path) -> None:

@@ -46,6 +46,19 @@ def test_size_chooses_the_place_not_the_class(np: Any) -> None:
         assert many.backend is ad.default_backend()
 
 
+def test_why_an_array_on_the_device_comes_to_a_small_one(np: Any) -> None:
+    a, index, many = np.arange(10), np.arange(LIMIT) % 10, np.ones(LIMIT)
+    with Profile() as profile:
+        a[index], a[:LIMIT]
+        a[index] = 3
+    assert {row.why for row in profile.transfers() if row.direction == "to_host"} == {
+        "the index of a small array on the host"
+    }
+    with Profile() as profile:
+        a[np.zeros(10, int)] = many[:10]
+    assert [row.why for row in profile.transfers()] == ["written into a small array on the host"]
+
+
 def test_what_meets_only_its_like_stays(np: Any) -> None:
     a, b = np.arange(6.0), np.ones(6)
     with Profile() as profile:
@@ -64,7 +77,7 @@ def test_what_meets_a_large_one_is_taken_along(np: Any) -> None:
     for result in (large * few, few + large, large @ few, np.maximum(large, few), np.where(large > 0, few, large),
                    np.concatenate([large, few.reshape(1, 3)]), np.dot(large, few)):  # fmt: skip
         assert not small(result)
-    real.testing.assert_array_equal(real.asarray(large * few), real.ones((LIMIT, 3)) * [1, 2, 3])
+    real.testing.assert_array_equal(ad.to_numpy(large * few), real.ones((LIMIT, 3)) * [1, 2, 3])
     assert small(few)
 
 
@@ -75,7 +88,7 @@ def test_large_results_of_small_arrays_are_on_the_device(np: Any) -> None:
         assert not small(np.add.outer(a, a))
         assert not small(np.tile(a, 10))
     expected = real.arange(50.0)[:, None] * real.arange(50.0)
-    real.testing.assert_array_equal(real.asarray(a[:, None] * a), expected)
+    real.testing.assert_array_equal(ad.to_numpy(a[:, None] * a), expected)
 
 
 def test_writes_keep_identity_and_views(np: Any) -> None:

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from arraydispatch import events
 from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Unsupported
 from arraydispatch.backends.jax import primitives, reductions, ufuncs
 from arraydispatch.backends.jax.compiled import kernel
@@ -275,6 +276,18 @@ class JaxBackend(Backend):
     def seed(self, n: int) -> None:
         with _wide_types(), self._key_lock, jax.ensure_compile_time_eval():
             self._key = jax.random.key(n % (1 << 63))
+
+
+_COMPILING = {"/jax/core/compile/jaxpr_to_mlir_module_duration": 0, "/jax/core/compile/backend_compile_duration": 1}
+"""The parts of a compilation that JAX times -> how many have ended with it."""
+
+
+def _tell_of_compilation(event: str, seconds: float, **_about: Any) -> None:
+    if event in _COMPILING and events.tap is not None:
+        events.tap.compiled(JaxBackend.name, _COMPILING[event], seconds)
+
+
+jax.monitoring.register_event_duration_secs_listener(_tell_of_compilation)
 
 
 def _random(key: Array, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from arraydispatch.backends.base import PRIMITIVES, Backend, Device
-from arraydispatch.backends.numpy import primitives, ufuncs
+from arraydispatch.backends.numpy import overrides, primitives, ufuncs
 
 Array = Any  # an ndarray
 
@@ -49,7 +49,7 @@ class NumpyBackend(Backend):
 
     def __init__(self) -> None:
         super().__init__()
-        self.OVERRIDES = {}
+        self.OVERRIDES = overrides.OVERRIDES
         self._generator = np.random.default_rng()
         self._device: Device | None = None
 

@@ -97,6 +97,9 @@ def integer(value: int) -> Tensor:
 
 def scalar(value: Any, like: Tensor) -> Tensor:
     """A Python number in the dtype of a tensor; also for the first operand, which graphs would give a default dtype."""
+    if value == 0 or type(value) is complex:
+        # An ndarray of its own: the constructor keeps one memory for equal Python numbers, 0.0 and -0.0 among them.
+        return EagerTensor(np.asarray(value, like.dtype.as_numpy_dtype), host(), None)
     return EagerTensor(value, host(), like.dtype.as_datatype_enum)
 
 

@@ -72,8 +72,8 @@ def _checked(message: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         def run(*args: Any) -> Any:
             try:
                 return function(*args)
-            except tf.errors.InvalidArgumentError as error:
-                raise np.linalg.LinAlgError(message) from error
+            except tf.errors.InvalidArgumentError:
+                raise np.linalg.LinAlgError(message) from None
 
         return run
 

@@ -76,11 +76,17 @@ def _join(re: Tensor, im: Tensor) -> Tensor:
 
 
 def _binary(op: Kernel) -> Kernel:
-    """Eager operations take a Python number on either side in the other's dtype, graphs on the right only."""
+    """Eager operations take a Python number on either side in the other's dtype, graphs on the right only.
+
+    They too keep one memory for equal numbers, so zeros and complex numbers, whose signs count, get one of their own.
+    """
 
     def kernel(a: Any, b: Any) -> Tensor:
-        if type(a) in PYTHON and type(b) is not EagerTensor:
-            a = scalar(a, b)
+        if type(a) in PYTHON:
+            if not a or type(a) is complex or type(b) is not EagerTensor:
+                a = scalar(a, b)
+        elif type(b) in PYTHON and (not b or type(b) is complex):
+            b = scalar(b, a)
         return op(a, b)
 
     return kernel
@@ -120,18 +126,14 @@ def _comparison(plain: Kernel, strict: Kernel) -> Kernel:
 
 def _extremum(plain: Kernel, at_least: Kernel, strict: Kernel) -> Kernel:
     """maximum or minimum: TensorFlow's propagates NaN, as NumPy's; complex numbers in lexicographic order."""
+    signed = _binary(plain)
 
     def kernel(a: Any, b: Any) -> Tensor:
-        if type(a) in PYTHON:
-            if type(b) is not EagerTensor:
-                a = scalar(a, b)
-            dtype = b.dtype
-        else:
-            dtype = a.dtype
+        dtype = (b if type(a) in PYTHON else a).dtype
         if dtype is tf.complex128 or dtype is tf.complex64:
             a, b = _tensors(a, b)
             return _select(_or(_not_equal(a, a), _lexicographic(at_least, strict, a, b)), a, b)
-        return plain(a, b)
+        return signed(a, b)
 
     return kernel
 
@@ -221,18 +223,16 @@ def _complex_divide(a: Tensor, b: Tensor) -> Tensor:
     return _select(_equal(b, scalar(0j, b)), _join(_div(ar, size), _div(ai, size)), _join(real, imag))
 
 
+_quotient = _binary(_div)
+
+
 def divide(a: Any, b: Any) -> Tensor:
-    if type(a) in PYTHON:
-        dtype = b.dtype
-        if type(b) is not EagerTensor:
-            a = scalar(a, b)
-    else:
-        dtype = a.dtype
+    dtype = (b if type(a) in PYTHON else a).dtype
     if dtype is tf.complex128 or dtype is tf.complex64:
         if type(b) in PYTHON and b != 0:
-            return _div(a, b)
+            return _quotient(a, b)
         return _complex_divide(*_tensors(a, b))
-    return _div(a, b)
+    return _quotient(a, b)
 
 
 def reciprocal(a: Tensor) -> Tensor:
@@ -281,8 +281,8 @@ def _integer_power(a: Tensor, b: Tensor) -> Tensor:
         return _bitcast(_pow(a, _bit_or(_bit_and(b, 2**62 - 1), high)), tf.uint64)
     try:
         return _pow(a, b)
-    except tf.errors.InvalidArgumentError as error:
-        raise ValueError("Integers to negative integer powers are not allowed.") from error
+    except tf.errors.InvalidArgumentError:
+        raise ValueError("Integers to negative integer powers are not allowed.") from None
 
 
 def power(a: Any, b: Any) -> Tensor:

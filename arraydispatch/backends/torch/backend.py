@@ -138,7 +138,7 @@ class TorchBackend(Backend):
         moves = device is not None and torch.device(device).type != "cpu"
         itemsize = x.dtype.itemsize
         if (copy and not moves) or not x.flags.writeable or any(s < 0 or s % itemsize for s in x.strides):
-            x = np.array(x, order="C", copy=True, subok=False)
+            x = np.array(x, order="K", copy=True, subok=False)
         if x.dtype.char in "qQ":  # C's long long, which torch does not know for int64
             x = x.view(np.dtype(x.dtype.str))
         if dtype is torch.bfloat16:

@@ -71,7 +71,7 @@ def _numpy_errors(func: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return func(*args)
         except torch.linalg.LinAlgError as error:
-            raise np.linalg.LinAlgError(_SAID.get(func.__name__, str(error))) from error
+            raise np.linalg.LinAlgError(_SAID.get(func.__name__, str(error))) from None
 
     return wrapped
 

@@ -1,0 +1,72 @@
+"""Functions of NumPy's that the NumPy backend runs itself: where a composition would round otherwise in the last place.
+
+Which these are was measured (``tests/functions/accuracy.json``): their results depend on the order in which NumPy, or
+its compiled parts, add and multiply.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from arraydispatch.backends.base import Unsupported
+
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
+
+
+def _numpys_own(func: Any) -> Callable[..., Any]:
+    at = _position_of_out(func)
+
+    def run(xp: Any, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > at:  # bodies have no `out`
+            args = (*args[:at], None, *args[at:])
+        if _foreign(args) or _foreign(kwargs.values()):
+            raise Unsupported("NumPy computes bfloat16 with few bits, or not at all")
+        return _array(func(*args, **kwargs))
+
+    return run
+
+
+def _position_of_out(func: Any) -> int:
+    try:
+        parameters = inspect.signature(func).parameters.values()
+    except ValueError:  # C functions without a text signature: `np.dot` ends with it
+        return 99
+    return next((i for i, p in enumerate(parameters) if p.name == "out" and p.kind is p.POSITIONAL_OR_KEYWORD), 99)
+
+
+def _foreign(values: Any) -> bool:
+    """Whether an array is of a dtype that another package made: bfloat16."""
+    for x in values:
+        if isinstance(x, np.ndarray):
+            if x.dtype.isbuiltin == 2:
+                return True
+        elif isinstance(x, list | tuple) and _foreign(x):
+            return True
+    return False
+
+
+def _array(result: Any) -> Any:
+    """A scalar of NumPy's as the 0-d array that bodies return."""
+    if isinstance(result, np.inexact):
+        return np.asarray(result)
+    if type(result) is tuple:
+        return tuple(map(_array, result))
+    return result
+
+
+OVERRIDES: dict[Any, Callable[..., Any]] = {
+    func: _numpys_own(func)
+    for func in (
+        np.average, np.convolve, np.corrcoef, np.correlate, np.cov, np.dot, np.einsum, np.gradient, np.inner, np.mean,
+        np.nanmean, np.nanpercentile, np.nanquantile, np.nanstd, np.nansum, np.nanvar, np.polydiv, np.polyfit, np.std,
+        np.sum, np.tensordot, np.vdot, np.var,
+        np.fft.fft, np.fft.fft2, np.fft.fftn, np.fft.hfft, np.fft.ifft, np.fft.ifft2, np.fft.ifftn, np.fft.ihfft,
+        np.fft.irfft, np.fft.irfft2, np.fft.irfftn, np.fft.rfft, np.fft.rfft2, np.fft.rfftn,
+        np.linalg.cond, np.linalg.lstsq, np.linalg.matrix_norm, np.linalg.matrix_power, np.linalg.multi_dot,
+        np.linalg.norm, np.linalg.qr, np.linalg.tensordot, np.linalg.vector_norm,
+    )
+}  # fmt: skip
