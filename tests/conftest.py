@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,35 @@ import arraydispatch as ad
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "jax"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
+
+
+_COMPILED = ("functions", "backends", "array_api/test_values.py", "test_assignment.py", "test_view_relations.py")
+"""Tables whose rows each make JAX compile something new."""
+_SHARE = 4
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--whole``: every row of every table on JAX too."""
+    parser.addoption(
+        "--whole", action="store_true", help="every row of the tables on JAX, not one of four (10 minutes)"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A run of everything takes one of four of the rows that JAX compiles; runs of files or of a choice take them all."""
+    if config.option.whole or config.option.keyword or config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    here = Path(__file__).parent
+    left = [
+        item
+        for item in items
+        if item.path.relative_to(here).as_posix().startswith(_COMPILED)
+        and ("[jax" in item.name or "-jax" in item.name)
+        and zlib.crc32(item.nodeid.encode()) % _SHARE
+    ]
+    out = set(map(id, left))
+    items[:] = [item for item in items if id(item) not in out]
+    config.hook.pytest_deselected(items=left)
 
 
 @pytest.fixture(params=["numpy", "jax", "torch", "tensorflow"])
