@@ -160,7 +160,7 @@ class Array(Handle):
                 raise ValueError("a different dtype needs a copy, which copy=False forbids")
             return real_of(found, np.dtype(dtype)).astype(dtype)
         if copy:
-            return found.copy()
+            return found.copy("K")
         if self._shares_with_host() and self._writeable():
             return found
         # Nobody would see what is written to a copy, so it is read-only. Compiled code of libraries often asks for
@@ -577,7 +577,7 @@ class Array(Handle):
         backend = self._kind.backend
         with backend.within():
             value = backend.prim.full(self.shape, 0, self.dtype, backend.device_of(native(self)))
-        return _read_only(wrapping.wrap(value, self._kind))
+        return _read_only(views.lay_out(wrapping.wrap(value, self._kind), np.empty_like(ghost(self))))
 
     @imag.setter
     def imag(self, value: Any) -> None:

@@ -345,7 +345,11 @@ def reread(backend: Backend, value: Native, have: np.dtype[Any], want: np.dtype[
         if have.kind == "c" and want.kind == "f":
             alias = prim.real(value)
         else:
-            alias = prim.view_dtype(value if have.itemsize == want.itemsize else prim.reshape(value, (-1,)), want)
+            strides = backend.strides_of(value) or ()
+            if have.itemsize != want.itemsize:  # its memory in a line, from the slowest axis to the fastest
+                order = sorted(range(len(strides)), key=lambda i: -strides[i])
+                value = prim.reshape(prim.transpose(value, tuple(order)), (-1,))
+            alias = prim.view_dtype(value, want)
         if not backend.may_share(alias, value):
             raise Unsupported("its memory cannot be read as another dtype in place")
         return alias

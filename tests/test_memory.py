@@ -54,6 +54,15 @@ PROGRAMS: list[str] = [
     "a=new(np.zeros((0,3))); v=a[:]; a.resize(0)",
     "q=new(np.arange(2.)); q.flags.writeable=False; q.resize(2)",
     "v=new(np.arange(6.).reshape(2,3).copy('F')); v.resize((2,7),refcheck=False)",
+    "f=new(np.arange(12.).reshape(3,4).copy('F')); v=f[::-1].ravel('K'); w=f[:, ::-1].flatten('K'); w2=f[::2].ravel('A'); w3=f.T[::-1].ravel('K')",
+    "z=(new(np.arange(12.).reshape(3,4))*(1+2j)).copy('F'); v=z.real.ravel('K'); w=z.imag.flatten('K'); w2=z[::-1].ravel('A')",
+    "b=np.broadcast_to(new(np.array([3.,1,4])),(2,3)); v=b.ravel('K'); w=b.flatten('K'); w2=b.T.ravel('K')",
+    "f=new(np.arange(12.).reshape(3,4).copy('F')); b=np.broadcast_to(f[:,None],(3,2,4)); v=b.flatten('K'); w=b.ravel('A'); w2=b.reshape(-1,order='A')",
+    "f=new(np.arange(12.).reshape(3,4)).T*1; v=f[::-1].reshape(6,2,order='A'); w=f.reshape(6,2,order='A'); w2=f[:,1:].ravel('A')",
+    "f=new(np.arange(12.).reshape(3,4).copy('F')); v=f.T.view('i4'); v[0]=0; w=f.T.view('i8'); w[1]=0",
+    "t=new(np.arange(12.).reshape(3,4)).T*1; v=t.T.view('i4'); v[0]=0",
+    "f=new(np.arange(24.).reshape(4,6).copy('F')); v=f.T.view('c16'); v[0]=3j",
+    "f=new(np.arange(12.).reshape(3,4).copy('F')); r=(lambda h: (h.tolist(), h.strides, h.ravel().base is h))(np.array(f))",
 ]
 
 

@@ -472,7 +472,7 @@ def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
     stand_ins = [ghosts(x, found) if at < many else _looked_at(x) for at, x in enumerate(args)]
     keywords = {key: ghosts(x, found) if key in _VIEWED else _looked_at(x) for key, x in kwargs.items()}
     result = spec.func(*stand_ins, **keywords)
-    made = views.through_ghost(found, result, lambda: _function(entry, spec, args, kwargs, backend))
+    made = views.through_ghost(found, result, lambda: _copied(entry, spec, args, kwargs, backend))
     if isinstance(result, np.generic) and isinstance(made, Handle):  # np.flip of a 0-d array
         return indexing.getitem(made, ())
     return made
@@ -483,6 +483,25 @@ def _only_views(result: Any, args: tuple[Any, ...]) -> bool:
     if isinstance(result, list | tuple):
         return all(_only_views(x, args) for x in result)
     return not isinstance(result, Handle) or result._base is not None or any(result is x for x in args)
+
+
+_ORDER_OF_VIEW = {np.ravel: 1, np.reshape: 2}
+
+
+def _copied(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    """Where NumPy copies: ``order="A"`` and ``"K"`` ask about memory, which the ghost knows and the native value may not."""
+    at = _ORDER_OF_VIEW.get(spec.func)
+    a = args[0] if args else kwargs.get("a")
+    if at is not None and isinstance(a, Handle):
+        order = args[at] if len(args) > at else kwargs.get("order", "C")
+        if order in ("A", "a", "K", "k"):
+            rest = {name: x for name, x in kwargs.items() if name not in ("a", "order")}
+            if order in ("A", "a"):
+                order = "F" if views.ghost(a).flags.fnc else "C"
+            elif spec.func is np.ravel:
+                a, order = views.derive(a, layout.slowest_first(views.ghost(a))), "C"
+            return _function(entry, spec, (a, *args[1:at]), {**rest, "order": order}, backend)
+    return _function(entry, spec, args, kwargs, backend)
 
 
 def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:

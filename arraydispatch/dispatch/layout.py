@@ -15,7 +15,7 @@ import numpy as np
 from .. import views
 from ..views import Ghost, Handle
 
-__all__ = ["of_function", "of_index", "of_method", "of_ufunc", "ordered"]
+__all__ = ["of_function", "of_index", "of_method", "of_ufunc", "ordered", "slowest_first"]
 
 Rule = Callable[[Any, list[Any], dict[str, Any]], Ghost]
 """What gives an ndarray whose memory order is the result's, of a result, and the call's arguments as ghosts."""
@@ -61,6 +61,12 @@ def _together(operands: Iterable[Any], order: Any = "K") -> Ghost:
     return iterator.operands[-1]
 
 
+def slowest_first(g: Ghost) -> Ghost:
+    """The array with its axes in the order in which NumPy walks through its memory (``order="K"``)."""
+    kept = _together([g])
+    return g.transpose(sorted(range(g.ndim), key=lambda i: -kept.strides[i]))
+
+
 def of_ufunc(made: Any, operands: Sequence[Any]) -> Any:
     """Lay out the new results of an elementwise call; gives them back."""
     if not _in_c_order(operands):
@@ -86,7 +92,7 @@ def _reduced(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
     g, axis = args[0], args[1] if len(args) > 1 else kwargs.get("axis")
     axes = range(g.ndim) if axis is None else {i % g.ndim for i in np.atleast_1d(axis).tolist()}
     kept = g[tuple(slice(0, 1) if i in axes else slice(None) for i in range(g.ndim))]
-    return kept if made.ndim == g.ndim else kept.squeeze(tuple(axes))
+    return _together([kept if made.ndim == g.ndim else kept.squeeze(tuple(axes))])
 
 
 def _first(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
@@ -140,6 +146,7 @@ _RULES: dict[Any, Rule] = {
     ),
     **dict.fromkeys((np.concatenate, np.hstack, np.vstack, np.dstack), _joined),
     **dict.fromkeys((np.tril, np.triu), _triangular),
+    np.append: lambda made, args, kwargs: _joined(made, [args[:2]], kwargs),
     **dict.fromkeys((np.round, np.around), _rounded),
 }  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Functions of NumPy's that the NumPy backend runs itself: where a composition would round otherwise in the last place.
 
 Which these are was measured (``tests/functions/accuracy.json``): their results depend on the order in which NumPy, or
-its compiled parts, add and multiply.
+its compiled parts, add and multiply, or (``np.clip``) on which of two zeros it meets first.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _array(result: Any) -> Any:
 OVERRIDES: dict[Any, Callable[..., Any]] = {
     func: _numpys_own(func)
     for func in (
-        np.average, np.convolve, np.corrcoef, np.correlate, np.cov, np.dot, np.einsum, np.gradient, np.inner, np.mean,
+        np.average, np.clip, np.convolve, np.corrcoef, np.correlate, np.cov, np.dot, np.einsum, np.gradient, np.inner, np.mean,
         np.nanmean, np.nanpercentile, np.nanquantile, np.nanstd, np.nansum, np.nanvar, np.polydiv, np.polyfit, np.std,
         np.sum, np.tensordot, np.vdot, np.var,
         np.fft.fft, np.fft.fft2, np.fft.fftn, np.fft.hfft, np.fft.ifft, np.fft.ifft2, np.fft.ifftn, np.fft.ihfft,
