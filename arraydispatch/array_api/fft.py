@@ -77,12 +77,18 @@ def ifftshift(x: Any, /, *, axes: Any = None) -> Any:
 
 def fftfreq(backend: Backend, n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
     """The frequencies of :func:`fft`."""
-    return creation.asarray(backend, np.fft.fftfreq(n, d), dtype=dtype, device=device)
+    return creation.asarray(backend, np.fft.fftfreq(n, d), dtype=_real(dtype), device=device)
 
 
 def rfftfreq(backend: Backend, n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
     """The frequencies of :func:`rfft`."""
-    return creation.asarray(backend, np.fft.rfftfreq(n, d), dtype=dtype, device=device)
+    return creation.asarray(backend, np.fft.rfftfreq(n, d), dtype=_real(dtype), device=device)
+
+
+def _real(dtype: Any) -> Any:
+    if dtype is not None and np.dtype(dtype).kind != "f":
+        raise ValueError(f"`dtype` must be a real floating-point type, not {np.dtype(dtype)}")
+    return dtype
 
 
 FUNCTIONS = (fft, ifft, fftn, ifftn, rfft, irfft, rfftn, irfftn, hfft, ihfft, fftshift, ifftshift)

@@ -340,3 +340,19 @@ def test_from_dlpack_of_others(xp: Any) -> None:
     made = xp.from_dlpack(source, copy=True)
     made[0, 0] = 9
     assert source[0, 0] == 0
+
+
+def test_dlpack_of_a_reversed_array_is_a_copy(backend: str) -> None:
+    xp = ad.namespace(backend)
+    if backend != "numpy":
+        with pytest.raises(BufferError):
+            xp.from_dlpack(np.arange(4)[::-1], copy=False)
+    assert np.asarray(xp.from_dlpack(np.arange(4)[::-1])).tolist() == [3, 2, 1, 0]
+
+
+@pytest.mark.parametrize("name", ["fftfreq", "rfftfreq"])
+def test_frequencies_are_real(backend: str, name: str) -> None:
+    xp = ad.namespace(backend)
+    with pytest.raises(ValueError, match="real floating-point"):
+        getattr(xp.fft, name)(3, dtype=xp.int32)
+    assert getattr(xp.fft, name)(3, dtype=xp.float32).dtype == xp.float32

@@ -184,6 +184,8 @@ class TorchBackend(Backend):
         return a.is_cpu and not a.requires_grad and not a.is_conj() and not a.is_neg()
 
     def from_dlpack(self, x: Any) -> Tensor:
+        if isinstance(x, np.ndarray) and any(stride < 0 for stride in x.strides):
+            raise BufferError("torch knows no negative strides")  # its own reader ends the process
         return torch.from_dlpack(x)
 
     def synchronize(self, *arrays: Tensor) -> None:
