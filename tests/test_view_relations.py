@@ -268,6 +268,8 @@ FRESH: list[str] = [
     "w=np.where(x.T>2,x.T,0); w2=np.where(x.T>2,x.reshape(4,3),0); w3=np.clip(x.T,1,2); w4=x.T.clip(1,2)",
     "w=np.round(t.T,1); w3=t.transpose(1,2,0).round(); w4=np.nan_to_num(t.T)",
     "w=np.concatenate([x.T,x.T]); w2=np.concatenate([t.transpose(1,2,0)]*2,1); w3=np.hstack([x.T,x.T]); w4=np.vstack([x.T,x.T])",
+    "r=i[::-1]; w=np.vstack([r,r]); w2=np.dstack([r,r]); w3=np.stack([r,r]); w4=np.column_stack([r,r]); w5=np.append(r,r); w6=np.hstack([r,r])",
+    "w=np.sum(x[::-1],0); w2=np.average(x.T,1); w3=np.clip(x.T,[1,2,3],None); w4=np.where(x.T>2,[1.,2,3],0); w5=np.append(x.T,[[1.,2,3]],0)",
     "w=np.tril(t.T); w2=np.triu(x.T,1)",
     "w=t[:, [0,1]]; w2=t[..., [0,1]]; w3=t[:, i[:2][None]]; w4=t.T[[0,1]]; w5=t.T[:, [0,1]]; w6=t[:, [0,1]].ravel(); w6[0]=9",
     "w=t[:, np.array([True,False,True])]; w2=t[[0,1],:,[0,1]]; w3=t[0,:,[0,1]]; w4=t[None,:,[0,1]]; w5=t.T[t.T>2]",

@@ -120,6 +120,8 @@ def _triangular(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 def _joined(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
     """As of arrays of the result's shape with the strides of the parts."""
     parts = [x for x in args[0] if isinstance(x, np.ndarray) and x.ndim == made.ndim]
+    if not parts:  # each got new axes on the way
+        return np.empty(made.shape, bool)
     return _together([np.lib.stride_tricks.as_strided(x, made.shape, writeable=False) for x in parts])
 
 
