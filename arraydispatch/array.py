@@ -9,16 +9,12 @@ from __future__ import annotations
 import builtins
 import importlib
 import operator
-import os
-import sys
-import sysconfig
 from collections.abc import Iterator
-from types import FrameType
 from typing import Any, NoReturn
 
 import numpy as np
 
-from . import conversion, dtypes, events, placement, reshaping, settings, views
+from . import conversion, dtypes, events, exports, placement, reshaping, settings, views
 from .backends import loader
 from .backends.base import Backend, Device, Unsupported
 from .dispatch import floating, functions, host, indexing, ufuncs, wrapping
@@ -154,27 +150,7 @@ class Array(Handle):
         return views.on_host(self, conversion.download(self._kind.backend, views.expose(self), why))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        found = self._host(events.AT_A_DOOR)
-        if dtype is not None and np.dtype(dtype) != found.dtype:
-            if copy is False:
-                raise ValueError("a different dtype needs a copy, which copy=False forbids")
-            return real_of(found, np.dtype(dtype)).astype(dtype)
-        if copy:
-            return found.copy("K")
-        if self._shares_with_host() and self._writeable():
-            return found
-        # Nobody would see what is written to a copy, so it is read-only. Compiled code of libraries often asks for
-        # memory it may write, and only reads: a library gets a copy of its own.
-        if copy is None and _asked_by_library():
-            return found if found.flags.writeable and found.flags.owndata else found.copy()
-        if found.flags.writeable:
-            found = found.view()
-            found.flags.writeable = False
-        return found
-
-    def _shares_with_host(self) -> bool:
-        """Whether the host's ndarray of this array is its own memory."""
-        return self._root is None and self._kind.backend.shares_with_host(native(self))
+        return exports.as_ndarray(self, self._host(events.AT_A_DOOR), dtype, copy)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         """An ndarray as an array of this backend and on this device."""
@@ -198,15 +174,13 @@ class Array(Handle):
         copy: bool | None = None,
     ) -> Any:
         asked = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
-        return self._kind.backend.dlpack(
-            views.expose(self), **{key: value for key, value in asked.items() if value is not None}
-        )
+        return exports.dlpack(self, **{key: value for key, value in asked.items() if value is not None})
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._kind.backend.dlpack_device(native(self))
 
     def __reduce__(self) -> Any:
-        return _rebuild, (
+        return exports.rebuilt, (
             self._kind.backend.name,
             np.array(self._host("pickling"), order="F" if self.flags.fnc else "C"),
         )
@@ -321,7 +295,7 @@ class Array(Handle):
     @property
     def ctypes(self) -> Any:
         """As ``ndarray.ctypes``, where the memory may be written on the host."""
-        if not self._shares_with_host():
+        if not exports.shares_with_host(self):
             raise AttributeError(
                 f"an array of {self.backend.name} has no address that C code may write to; use np.array(x).ctypes, a copy"
             )
@@ -602,20 +576,6 @@ class Array(Handle):
         Flat(self)[:] = value
 
 
-_LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("purelib", "platlib"))
-_NUMPY = os.path.dirname(np.__file__)
-_PACKAGE = os.path.dirname(__file__) + os.sep
-
-
-def _asked_by_library() -> bool:
-    """Whether the caller of ``__array__`` is an installed library, NumPy apart."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame = frame.f_back
-    name = "" if frame is None else frame.f_code.co_filename
-    return name.startswith(_LIBRARIES) and not name.startswith(_NUMPY)
-
-
 def _as_array(value: Any) -> Any:
     """As the setters of parts take values: arrays first, whose imaginary part is dropped where a scalar's is an error."""
     if isinstance(value, list | tuple) and wrapping.find_backend(value) is not None:
@@ -631,17 +591,6 @@ def _no_fields(order: Any) -> None:
 def _read_only(a: Array) -> Array:
     ghost(a).flags.writeable = False
     return a
-
-
-def _rebuild(name: str, values: np.ndarray[Any, Any]) -> Array:
-    """Unpickle: on the backend's default device here, or as a NumPy-held array if the library is not installed."""
-    backend = loader.load(name if name in loader.available() else "numpy")
-    home = conversion.home(settings.current_backend(), values.size, values.dtype)
-    if home.small and backend.native_is_ndarray:
-        backend = home
-    value = conversion.upload(backend, values, why="unpickled")
-    made: Array = views.lay_out(wrapping.wrap(value, backend.kind(backend.dtype_of(value))), values)
-    return made
 
 
 views.wrapper = views.maker(Array)

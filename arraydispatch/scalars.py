@@ -14,8 +14,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .array import Array, _rebuild
+from .array import Array
 from .dispatch import indexing, wrapping
+from .exports import rebuilt
 from .views import native
 
 __all__ = ["Scalar"]
@@ -163,7 +164,7 @@ _SEQUENCES = (list, tuple, str, bytes, bytearray)
 
 
 def _rebuild_scalar(*state: Any) -> Any:
-    made = _rebuild(*state)
+    made = rebuilt(*state)
     return wrapping.scalar(native(made), made._kind)
 
 

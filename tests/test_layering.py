@@ -24,7 +24,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("dtypes", "settings", "placement", "conversion", "views", "view_programs", "engine"),
     ("registry", "ufuncs", "functions"),
     ("dispatch",),
-    ("array", "flat", "methods", "reshaping", "scalars"),
+    ("array", "exports", "flat", "methods", "reshaping", "scalars"),
     ("api", "active", "creation", "random_"),
     ("array_api",),
     (".",),

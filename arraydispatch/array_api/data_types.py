@@ -95,8 +95,12 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """Whether a dtype, or an array's, promotes to another without loss."""
-    return bool(np.can_cast(dtype_of(from_), np.dtype(to)))
+    """Whether a dtype, or an array's, promotes to another: NumPy's casts between kinds (integer to float) do not count."""
+    target = np.dtype(to)
+    try:
+        return promote(dtype_of(from_), target) == target
+    except TypeError:
+        return False
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,11 @@ def floor_divide(x1: Any, x2: Any, /) -> Any:
     result = np.floor_divide(x1, x2)
     if result.dtype.kind != "f":
         return result
-    return np.where(np.logical_or(np.isinf(x1), np.isinf(x2)), np.divide(x1, x2), result)
+    return np.where(np.logical_or(_infinite(x1), _infinite(x2)), np.divide(x1, x2), result)
+
+
+def _infinite(x: Any) -> Any:
+    return np.isinf(float(x) if type(x) is int else x)  # integers of any length
 
 
 def imag(x: Any, /) -> Any:

@@ -109,13 +109,20 @@ def tile(x: Any, repetitions: Any, /) -> Any:
     return np.tile(x, repetitions)
 
 
+def _matrices(x: Any, name: str) -> None:
+    if x.ndim < 2:
+        raise ValueError(f"{name}: a matrix or a stack of them is expected, not an array of {x.ndim} dimensions")
+
+
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """The lower triangles of matrices."""
+    _matrices(x, "tril")
     return np.tril(x, k)
 
 
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """The upper triangles of matrices."""
+    _matrices(x, "triu")
     return np.triu(x, k)
 
 
@@ -195,8 +202,8 @@ def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = 
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """The indices that put the elements in order; equal ones keep theirs."""
     if descending:
-        last = x.shape[axis] - 1
-        return last - np.flip(np.argsort(np.flip(x, axis), axis, stable=True), axis)
+        backwards = np.argsort(np.flip(x, axis), axis, stable=True)
+        return x.shape[axis] - 1 - np.flip(backwards, axis)
     return np.argsort(x, axis, stable=True)
 
 

@@ -77,6 +77,8 @@ def matrix_power(x: Any, n: int, /) -> Any:
 
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
     """The number of singular values above ``rtol`` times the largest."""
+    if x.ndim < 2:  # NumPy has a rank of vectors too
+        raise np.linalg.LinAlgError(f"{x.ndim}-dimensional array given. Array must be at least two-dimensional")
     return np.linalg.matrix_rank(x, rtol=rtol)
 
 

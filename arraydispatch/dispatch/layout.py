@@ -150,6 +150,7 @@ _RULES: dict[Any, Rule] = {
     **dict.fromkeys((np.tril, np.triu), _triangular),
     np.append: lambda made, args, kwargs: _joined(made, [args[:2]], kwargs),
     **dict.fromkeys((np.round, np.around), _rounded),
+    **dict.fromkeys((np.pad, np.delete, np.insert), _fortran),
 }  # fmt: skip
 
 

@@ -89,6 +89,8 @@ def to_native(x: Any, backend: Backend, device: Any) -> Any:
     if isinstance(x, Handle):
         if x._kind.backend is backend:
             return native(x)
+        if backend.native_is_ndarray:  # a key or an assigned value: the array written or read is NumPy's
+            return conversion.download(x._kind.backend, native(x), "it met a NumPy-held array")
         if x._kind.backend.small:
             return conversion.lift(backend, native(x), device)
         return conversion.upload(backend, native(x), device, "a NumPy-held array met an array on the device")

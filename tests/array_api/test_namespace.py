@@ -356,3 +356,52 @@ def test_frequencies_are_real(backend: str, name: str) -> None:
     with pytest.raises(ValueError, match="real floating-point"):
         getattr(xp.fft, name)(3, dtype=xp.int32)
     assert getattr(xp.fft, name)(3, dtype=xp.float32).dtype == xp.float32
+
+
+def test_dlpack_of_another_device(xp: Any) -> None:
+    for copy in (None, False, True):
+        with pytest.raises(BufferError, match="to_device"):
+            xp.ones(3).__dlpack__(dl_device=(2, 0), copy=copy)
+    assert xp.ones(3).__dlpack__(dl_device=(1, 0)) is not None
+
+
+# -- what the standard leaves out and NumPy has --------------------------------------------------------------------------
+
+
+def test_casts_are_promotions(xp: Any) -> None:
+    for source, target, possible in [
+        ("int8", "int16", True), ("uint8", "int16", True), ("float32", "complex64", True), ("float32", "float64", True),
+        ("int64", "float64", False), ("bool", "int8", False), ("float64", "float32", False), ("uint64", "int64", False),
+    ]:  # fmt: skip
+        assert xp.can_cast(getattr(xp, source), getattr(xp, target)) is possible, (source, target)
+        assert xp.can_cast(xp.ones(2, dtype=getattr(xp, source)), getattr(xp, target)) is possible, (source, target)
+
+
+@pytest.mark.parametrize(
+    ("expression", "error"),
+    [
+        ("xp.tril(xp.asarray(1.0))", ValueError),
+        ("xp.triu(xp.ones(3))", ValueError),
+        ("xp.linalg.matrix_rank(xp.ones(3))", np.linalg.LinAlgError),
+        ("xp.argsort(xp.ones((2, 2)), axis=5, descending=True)", np.exceptions.AxisError),
+        ("xp.argsort(xp.asarray(1.0), descending=True)", np.exceptions.AxisError),
+    ],
+)
+def test_shapes_that_are_refused(xp: Any, expression: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        eval(expression, {"xp": xp})
+
+
+# -- two namespaces ------------------------------------------------------------------------------------------------------
+
+
+def test_numpy_arrays_meet_others(xp: Any, backend: str) -> None:
+    """The rule of every call: with NumPy-held arrays the other library wins; a key or an assigned value moves nothing."""
+    n, k, v = ad.namespace("numpy").arange(5.0), xp.asarray([1, 2]), xp.ones(2)
+    assert (n[:2] + v).backend.name == backend == xp.add(n[:2], v).backend.name
+    assert n[k].backend.name == "numpy" and host(n[k]).tolist() == [1.0, 2.0]
+    assert host(n[xp.asarray([True, False, True, False, False])]).tolist() == [0.0, 2.0]
+    n[k] = 9.0
+    n[3:] = v
+    n[xp.asarray(0)] = xp.asarray(7.0)
+    assert host(n).tolist() == [7.0, 9.0, 9.0, 1.0, 1.0]

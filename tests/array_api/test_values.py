@@ -45,6 +45,7 @@ def test_floor_divide(xp: Any) -> None:
             found = host(xp.floor_divide(xp.asarray(a, dtype=dtype), xp.asarray(b, dtype=dtype)))
         assert found.dtype == dtype and alike(found, wanted).all(), found
     assert host(xp.floor_divide(xp.asarray([-7, 7], dtype=xp.int8), 2)).tolist() == [-4, 3]
+    assert host(xp.floor_divide(xp.asarray([2.0**71, -1.0]), 2**70)).tolist() == [2.0, -1.0]
     with np.errstate(all="ignore"):
         assert np.isnan(host(xp.asarray(INF) // 2.0))  # the operator is NumPy's
 

@@ -342,3 +342,18 @@ def test_power_one_of_an_immutable_array_is_apart(backend: str) -> None:
         b = np.linalg.matrix_power(a, 1)
         b[0, 0] = 5
         assert a[0, 0] == (5 if ad.backend(backend).supports("mutable") else 1)
+
+
+@pytest.mark.parametrize("name", ["inv", "eigh", "eigvalsh", "solve", "slogdet", "det", "qr"])
+def test_matrices_that_hold_nan(backend: str, name: str) -> None:
+    """NumPy raises no error for them (what it gives depends on its LAPACK), and the others of the stack have their values."""
+    good = np.array([[2.0, 1.0], [1.0, 3.0]])
+    stack = np.stack([good, np.where(np.eye(2), np.nan, good), good])
+    rest = (np.eye(2),) if name == "solve" else ()
+    function = getattr(np.linalg, name)
+    with np.errstate(invalid="ignore"):
+        found = function(ad.asarray(stack, backend=backend), *rest)
+    wanted = function(good, *rest)
+    for x, y in zip(*((r if isinstance(r, tuple) else (r,)) for r in (found, wanted)), strict=True):
+        for i in (0, 2):
+            np.testing.assert_allclose(np.abs(ad.to_numpy(x)[i]), np.abs(y), rtol=1e-14, atol=1e-14)

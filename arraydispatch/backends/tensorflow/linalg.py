@@ -64,16 +64,34 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
 # -- factorisations --------------------------------------------------------------------------------------------------
 
 
-def _checked(message: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """TensorFlow's InvalidArgumentError as NumPy's LinAlgError."""
+def _checked(message: str, ranks: tuple[int, ...] = (2,)) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """TensorFlow's InvalidArgumentError as NumPy's LinAlgError, which matrices that hold NaN do not raise.
+
+    ``ranks`` tells the dimensions of each result beside the stack's: of these matrices they are NaN.
+    """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
-        def run(*args: Any) -> Any:
+        def run(a: Tensor, *others: Any) -> Any:
             try:
-                return function(*args)
+                return function(a, *others)
             except tf.errors.InvalidArgumentError:
-                raise np.linalg.LinAlgError(message) from None
+                error = np.linalg.LinAlgError(message)
+            if type(a) is not EagerTensor:
+                raise error
+            unknown = np.asarray(~np.isfinite(a.numpy()).all(axis=(-2, -1)))
+            if not unknown.any():
+                raise error
+            try:
+                made = function(tf.where(unknown[..., None, None], tf.eye(a.shape[-1], dtype=a.dtype), a), *others)
+            except tf.errors.InvalidArgumentError:
+                raise error from None
+            results = made if isinstance(made, tuple) else (made,)
+            filled = [
+                tf.where(unknown.reshape(unknown.shape + (1,) * rank), tf.constant(np.nan, result.dtype), result)
+                for rank, result in zip(ranks, results, strict=True)
+            ]
+            return tuple(filled) if isinstance(made, tuple) else filled[0]
 
         return run
 
@@ -156,13 +174,13 @@ def _triangle(a: Tensor, lower: bool) -> Tensor:
     return a if lower else _adjoint(a)
 
 
-@_checked("Eigenvalues did not converge")
+@_checked("Eigenvalues did not converge", (1, 2))
 def eigh(a: Tensor, lower: bool) -> tuple[Tensor, Tensor]:
     w, v = _eigh(_triangle(a, lower), True)
     return _parts(w), v
 
 
-@_checked("Eigenvalues did not converge")
+@_checked("Eigenvalues did not converge", (1,))
 def eigvalsh(a: Tensor, lower: bool) -> Tensor:
     return _parts(_eigh(_triangle(a, lower), False)[0])
 
@@ -171,14 +189,14 @@ def _complex_of(a: Tensor) -> Any:
     return tf.complex128 if a.dtype in (tf.float64, tf.complex128) else tf.complex64
 
 
-@_checked("Eigenvalues did not converge")
+@_checked("Eigenvalues did not converge", (1, 2))
 def eig(a: Tensor) -> tuple[Tensor, Tensor]:
     _refuse(a, _EIG)
     w, v = _eig(a, _complex_of(a), True)
     return w, v
 
 
-@_checked("Eigenvalues did not converge")
+@_checked("Eigenvalues did not converge", (1,))
 def eigvals(a: Tensor) -> Tensor:
     _refuse(a, _EIG)
     return _eig(a, _complex_of(a), False)[0]

@@ -1,0 +1,86 @@
+"""How values leave an array: to code that wants an ndarray, by DLPack, by pickle."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from . import conversion, settings, views
+from .backends import loader
+from .dispatch import wrapping
+from .views import Handle, native
+from .warned import real_of
+
+_LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("purelib", "platlib"))
+_NUMPY = os.path.dirname(np.__file__)
+_PACKAGE = os.path.dirname(__file__) + os.sep
+_CPU = 1  # kDLCPU of dlpack.h
+
+
+def shares_with_host(a: Handle) -> bool:
+    """Whether the host's ndarray of this array is its own memory."""
+    return a._root is None and a._kind.backend.shares_with_host(native(a))
+
+
+def as_ndarray(
+    a: Handle, found: np.ndarray[Any, Any], dtype: Any = None, copy: bool | None = None
+) -> np.ndarray[Any, Any]:
+    """``a.__array__(dtype, copy)``, from the host's ndarray of ``a``."""
+    if dtype is not None and np.dtype(dtype) != found.dtype:
+        if copy is False:
+            raise ValueError("a different dtype needs a copy, which copy=False forbids")
+        return real_of(found, np.dtype(dtype)).astype(dtype)
+    if copy:
+        return found.copy("K")
+    writeable = a._ghost is None or a._ghost.flags.writeable
+    if writeable and shares_with_host(a):
+        return found
+    # Nobody would see what is written to a copy, so it is read-only. Compiled code of libraries often asks for
+    # memory it may write, and only reads: a library gets a copy of its own.
+    if copy is None and _asked_by_library():
+        return found if found.flags.writeable and found.flags.owndata else found.copy()
+    if found.flags.writeable:
+        found = found.view()
+        found.flags.writeable = False
+    return found
+
+
+def _asked_by_library() -> bool:
+    """Whether the caller of ``__array__`` is an installed library, NumPy apart."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    name = "" if frame is None else frame.f_code.co_filename
+    return name.startswith(_LIBRARIES) and not name.startswith(_NUMPY)
+
+
+def dlpack(a: Handle, **asked: Any) -> Any:
+    """``a.__dlpack__(**asked)``.
+
+    Raises
+    ------
+    BufferError
+        If a device is asked for that the array is not on, unless it is the CPU and a copy is allowed.
+    """
+    backend, device = a._kind.backend, asked.get("dl_device")
+    own = tuple(map(int, backend.dlpack_device(native(a))))
+    if device is not None and tuple(device) != own and (device[0] != _CPU or asked.get("copy") is False):
+        raise BufferError(
+            f"the array is on DLPack device {own}, not on {tuple(device)}; move it there first, with its to_device method."
+        )
+    return backend.dlpack(views.expose(a), **asked)
+
+
+def rebuilt(name: str, values: np.ndarray[Any, Any]) -> Any:
+    """Unpickle: on the backend's default device here, or as a NumPy-held array if the library is not installed."""
+    backend = loader.load(name if name in loader.available() else "numpy")
+    home = conversion.home(settings.current_backend(), values.size, values.dtype)
+    if home.small and backend.native_is_ndarray:
+        backend = home
+    value = conversion.upload(backend, values, why="unpickled")
+    return views.lay_out(wrapping.wrap(value, backend.kind(backend.dtype_of(value))), values)
