@@ -7,6 +7,7 @@ traced; shapes, axes and dtypes are static.
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
@@ -112,15 +113,38 @@ def _iota(n: int, dtype: DType) -> Array:
     return lax.iota(np.uint8, n).astype(bool) if dtype == np.bool_ else lax.iota(dtype, n)
 
 
+_made: dict[tuple[Any, ...], int] = {}
+_COMPILE_AFTER, _BY_NUMPY = 32, 1 << 16  # calls; bytes
+
+
+def _is_rare(*key: Any) -> bool:
+    """Whether a small array is made by NumPy: a program for a shape costs as much as thousands of its arrays."""
+    count = _made.get(key, 0)
+    if count >= _COMPILE_AFTER:
+        return False
+    if len(_made) > 4096:
+        _made.clear()
+    _made[key] = count + 1
+    return True
+
+
+def _moved(x: np.ndarray[Any, Any], device: Any) -> Array:
+    return jnp.asarray(x) if device is None else jax.device_put(x, device)
+
+
 def full(shape: tuple[int, ...], value: Any, dtype: DType, device: Any) -> Array:
     if isinstance(value, jax.Array):
         value = astype(value, dtype)
     else:
         value = np.asarray(value).astype(dtype)  # not `asarray(value, dtype)`, which refuses -1 for unsigned types
+        if math.prod(shape) * dtype.itemsize <= _BY_NUMPY and _is_rare(tuple(shape), dtype, device):
+            return _moved(np.full(shape, value), device)
     return _on(device, _full, (1,))(value, tuple(shape))
 
 
 def iota(n: int, dtype: DType, device: Any) -> Array:
+    if n * dtype.itemsize <= _BY_NUMPY and _is_rare(n, dtype, device):
+        return _moved(np.arange(n).astype(dtype), device)
     return _on(device, _iota, (0, 1))(n, dtype)
 
 
