@@ -25,6 +25,7 @@ from ..ufuncs.composed import COMPOSED
 from ..ufuncs.methods import casting_error
 from ..ufuncs.plans import PLANS
 from ..views import Handle, native
+from ..warned import warn_of_cast
 from . import floating, host, layout, outputs, small, wrapping
 from .floating import UNTOUCHED, in_force
 
@@ -450,6 +451,8 @@ def _elementwise(
     for out, k in zip(outs, plan.kinds):
         if out is not None and not np.can_cast(k.dtype, out.dtype, casting):
             raise casting_error(ufunc, k.dtype, out.dtype, casting)
+    if casting == "unsafe":
+        any(isinstance(k, Kind) and warn_of_cast(k.dtype, loop) for k, loop in zip(keys, plan.loops))
     try:
         result = plan.run(*natives)
     except Unsupported:

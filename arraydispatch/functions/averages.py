@@ -47,9 +47,16 @@ def _report(xp: XP, total: Native, count: Any) -> None:
     """NumPy's report of a sum that is divided by a count of 0; libraries make none."""
     backend = xp.backend
     none = known_any(xp, xp.equal(count, 0), wait=False) if backend.is_native(count) else not count
-    if none and backend.is_concrete(total) and not backend.native_is_ndarray:
-        hosts = [backend.to_numpy(x) if backend.is_native(x) else x for x in (total, count)]
-        reporting(lambda: np.true_divide(*hosts), "divide" if backend.shape_of(total) else "scalar divide")
+    if none:
+        report(xp, np.true_divide, "divide" if backend.shape_of(total) else "scalar divide", total, count)
+
+
+def report(xp: XP, ufunc: np.ufunc, name: str, *operands: Any) -> None:
+    """The floating-point errors of a step of NumPy's function, by NumPy itself; for steps that are known to have some."""
+    backend = xp.backend
+    if not backend.native_is_ndarray and all(backend.is_concrete(x) for x in operands if backend.is_native(x)):
+        hosts = [backend.to_numpy(x) if backend.is_native(x) else x for x in operands]
+        reporting(lambda: ufunc(*hosts), name)
 
 
 def warn_if(xp: XP, condition: Any, message: str) -> None:

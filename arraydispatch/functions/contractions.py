@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import dtypes
 from ..registry import XP, implements
+from ..warned import warn_of_cast
 
 Shape = tuple[int, ...]
 
@@ -103,6 +104,7 @@ def _einsum_cast(xp: XP, arrays: list[Any], dtype: Any, casting: Any) -> list[An
                     f"Iterator operand {i} dtype could not be cast from {one!r} to {to!r} "
                     f"according to the rule '{casting}'"
                 )
+        any(warn_of_cast(one, to) for one in given)
     return [x if one == to else xp.prim.astype(x, to) for x, one in zip(arrays, given)]
 
 

@@ -170,6 +170,7 @@ def linspace(
         y = moved(xp, y, 0, normalize_axis_index(axis, len(wide)))
     if to.kind in "iu":
         y = xp.floor(y)
+    warn_of_cast(xp.dtype_of(y), to)
     y = xp.prim.astype(y, to)
     return (y, step) if retstep else y
 

@@ -94,7 +94,7 @@ def round(xp: Any, a: Any, decimals: Any = 0) -> Native:
         return xp.rint(a)
     if kind == "bool":
         raise casting_error(np.multiply if decimals > 0 else np.divide, dtypes.FLOAT64, dtypes.BOOL)
-    factor = 10.0 ** abs(decimals)
+    factor = 10.0 ** abs(decimals) if abs(decimals) < 309 else math.inf
     if decimals > 0:
         return xp.true_divide(xp.rint(xp.multiply(a, factor)), factor)
     return xp.multiply(xp.rint(xp.true_divide(a, factor)), factor)

@@ -16,7 +16,7 @@ import numpy as np
 from .. import dtypes
 from ..backends.base import Native, Unsupported
 from ..registry import XP, implements
-from ..warned import warn
+from ..warned import warn, warn_of_cast
 from .averages import mean, std
 from .reductions import known_any, native_of, reduced
 from .statistics import percentile
@@ -58,7 +58,7 @@ def bincount(xp: XP, x: Any, /, weights: Any = None, minlength: Any = 0) -> Nati
 def _places(xp: XP, x: Any, weights: Any) -> Native:
     if xp.is_array(x):
         dtype = xp.dtype_of(x)
-        if dtype.kind not in "iub":
+        if dtype.kind not in "iub" and xp.ndim_of(x) == 1:
             raise TypeError(f"Cannot cast array data from {dtype!r} to {dtypes.INTP!r} according to the rule 'safe'")
         return xp.prim.astype(x, dtypes.INTP)
     # Lists are not held to the rule 'safe'.
@@ -322,7 +322,7 @@ def _even_places(xp: XP, a: Native, edges: Native, first: Any, last: Any, bins: 
     keep = xp.logical_and(xp.greater_equal(a, first), xp.less_equal(a, last))
     a = xp.prim.astype(a, xp.dtype_of(edges))
     position = xp.multiply(xp.true_divide(_difference(xp, a, first), _difference(xp, last, first)), bins)
-    if xp.dtype_of(position).kind == "c":
+    if warn_of_cast(xp.dtype_of(position), dtypes.INTP):
         position = xp.prim.real(position)
     nothing = xp.prim.full((), 0, xp.dtype_of(position), xp.backend.device_of(a))
     places = xp.prim.astype(xp.prim.where(keep, position, nothing), dtypes.INTP)

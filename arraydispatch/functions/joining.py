@@ -10,6 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from .. import dtypes
 from ..registry import implements
+from ..warned import warn_of_cast
 from .operands import along, arrays, first_native, flat, to_host, unshared, upload
 
 Native = Any
@@ -69,6 +70,7 @@ def concatenate(xp: Any, arrays: Any, /, axis: Any = 0, *, dtype: Any = None, ca
                 raise TypeError(
                     f"Cannot cast array data from {xp.dtype_of(x)!r} to {to!r} according to the rule '{casting}'"
                 )
+            warn_of_cast(xp.dtype_of(x), to)
     natives = [x if xp.dtype_of(x) == to else xp.prim.astype(x, to) for x in natives]
     if len(natives) == 1:
         return unshared(xp, natives[0])
@@ -300,7 +302,11 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Native
     axis = normalize_axis_index(axis, len(shape))
     obj = _host_index(xp, obj)
     to = xp.dtype_of(arr)
-    values = xp.prim.astype(xp.asarray(values, like=arr), to)
+    if first_native(xp, [values]) is None:
+        values = np.array(values, to)  # NumPy's own look at what it is given, and its warning
+    values = xp.asarray(values, like=arr)
+    warn_of_cast(xp.dtype_of(values), to)
+    values = xp.prim.astype(values, to)
     its_shape = xp.shape_of(values)
     if len(its_shape) < len(shape):
         its_shape = (1,) * (len(shape) - len(its_shape)) + its_shape

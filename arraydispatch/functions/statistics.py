@@ -16,7 +16,7 @@ from .. import dtypes
 from ..backends.base import Native
 from ..registry import XP, implements
 from ..warned import warn
-from .averages import average, checked_weights, mean, nanmean, warn_each, warn_if
+from .averages import average, checked_weights, mean, nanmean, report, warn_each, warn_if
 from .quantile_methods import Method, method_named
 from .reductions import NoValue, known_any, native_of, reduced
 
@@ -483,6 +483,9 @@ def cov(
     if xp.dtype_of(right).kind == "c":
         right = xp.conjugate(right)
     product = xp.prim.matmul(xp.prim.astype(x, xp.dtype_of(right)), right)
+    if isinstance(factor, float) and math.isinf(factor):
+        report(xp, np.true_divide, "divide", 1, 0.0)
+        report(xp, np.multiply, "multiply", product, factor)
     dtype = xp.dtype_of(product)
     product = xp.prim.astype(xp.multiply(product, factor), dtype)
     return xp.prim.reshape(product, tuple(n for n in xp.shape_of(product) if n != 1))
@@ -517,12 +520,16 @@ def corrcoef(xp: XP, x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = 
     c = cov(xp, x, y, rowvar, dtype=dtype)
     shape = xp.shape_of(c)
     if not shape:
+        if known_any(xp, xp.equal(c, 0), wait=False):
+            report(xp, np.true_divide, "divide", c, c)
         return xp.true_divide(c, c)
     n = shape[0]
     every = xp.prim.iota(n, dtypes.INTP, xp.backend.device_of(c))
     diagonal = xp.prim.gather(c, (every, every))
     is_complex = xp.dtype_of(c).kind == "c"
     deviation = xp.sqrt(xp.prim.real(diagonal) if is_complex else diagonal)
+    if known_any(xp, xp.equal(deviation, 0), wait=False):
+        report(xp, np.true_divide, "divide", c, xp.prim.reshape(deviation, (n, 1)))
     c = xp.true_divide(c, xp.prim.reshape(deviation, (n, 1)))
     c = xp.true_divide(c, xp.prim.reshape(deviation, (1, n)))
     if not is_complex:
