@@ -214,7 +214,7 @@ def _run(argv: list[str]) -> int:
     scope = runner.accelerated(users, session.profile.adopted)
     scope.__enter__()  # to the end of the process
     processes.survive_forks()
-    processes.inherit(choices, users.roots)
+    processes.inherit(choices, users.roots, session.folder)
     session.start()
     if program is None:
         return _run_module(options.module, theirs, users, session.cancel)

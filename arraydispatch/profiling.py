@@ -14,7 +14,6 @@ import sysconfig
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from time import perf_counter
 from types import CodeType, FrameType, TracebackType
 from typing import IO, Any, Self
@@ -24,6 +23,7 @@ import numpy as np
 from . import events, settings
 from .backends import loader
 from .records import Call, Compilation, Event, Message, Note, Transfer
+from .tally import NOTES, Tally
 
 __all__ = ["Call", "Compilation", "Event", "Message", "Note", "Profile", "Transfer", "profile", "profile_function"]
 
@@ -155,6 +155,8 @@ class Profile(events.Listener):
         self.ended: float | None = None
         self.runs = 1
         """Over how many runs the figures are averaged."""
+        self.children: list[Tally] = []
+        """What other processes counted of the same run."""
         self.retimed: float | None = None
         """Seconds of one run without the profile, where :func:`profile_function` measured them."""
 
@@ -334,72 +336,60 @@ class Profile(events.Listener):
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
+    def tally(self) -> Tally:
+        """All counts so far, with those of :attr:`children`."""
+        found = Tally(processes=1)
+        for tables in list(self._threads):
+            for (func, kind, _, at, backend, reason), (count, seconds, code, growth) in list(tables.calls.items()):
+                if self._only is None or backend in self._only:
+                    key = function_name(func), backend, kind, reason, *_place(code, at)
+                    found.count("calls", key, count, seconds, growth[0] if growth else 0)
+            for name in NOTES:
+                for (what, why, _, at), (count, amount, code) in list(getattr(tables, name).items()):
+                    found.count(name, (what, why, *_place(code, at)), count, amount)
+            for (backend, _, at), (count, seconds, code, again, _) in list(tables.compilations.items()):
+                found.count("compilations", (backend, *_place(code, at)), count, seconds, again)
+        for child in self.children:
+            found.add(child)
+        return found
+
+    def forget(self) -> None:
+        """Count from zero: in a process that is a copy of one that counted."""
+        self._local = threading.local()
+        self._threads, self.children = [], []
+        self.began = perf_counter()
+
     def calls(self) -> list[Call]:
         """Every (function, line, way), most time first."""
-        merged: dict[tuple[Any, ...], list[Any]] = {}
-        for tables in list(self._threads):
-            for (func, kind, _, instruction, backend, reason), row in list(tables.calls.items()):
-                count, seconds, code, growth = row
-                if self._only is None or backend in self._only:
-                    key = function_name(func), backend, kind, reason, *_place(code, instruction)
-                    found = merged.setdefault(key, [0, 0.0, 0])
-                    found[0] += count
-                    found[1] += seconds
-                    found[2] += growth[0] if growth else 0
-        rows = [Call(*key, *row) for key, row in merged.items()]
-        if self.runs > 1:
-            rows = [replace(row, count=round(row.count / self.runs), seconds=row.seconds / self.runs) for row in rows]
-        return sorted(rows, key=lambda call: -call.seconds)
-
-    def _rows(self, table: str) -> Iterable[tuple[Any, ...]]:
-        merged: dict[tuple[Any, ...], list[int]] = {}
-        for tables in list(self._threads):
-            for (what, why, _, instruction), (count, amount, code) in list(getattr(tables, table).items()):
-                row = merged.setdefault((what, why, *_place(code, instruction)), [0, 0])
-                row[0] += count
-                row[1] += amount
-        return [(*key, *(round(n / self.runs) for n in row)) for key, row in merged.items()]
+        return self.tally().calls(self.runs)
 
     def transfers(self) -> list[Transfer]:
         """Bytes moved by each line, most first."""
-        return sorted((Transfer(*row) for row in self._rows("transfers")), key=lambda row: -row.nbytes)
-
-    def _notes(self, table: str) -> list[Note]:
-        return sorted((Note(*row) for row in self._rows(table)), key=lambda row: -row.count)
+        return self.tally().transfers(self.runs)
 
     def left_numpy(self) -> list[Note]:
         """Arrays that stayed NumPy arrays, most frequent first."""
-        return self._notes("left")
+        return self.tally().notes("left", self.runs)
 
     def syncs(self) -> list[Note]:
         """Looks at values on an accelerator."""
-        return self._notes("syncs")
+        return self.tally().notes("syncs", self.runs)
 
     def repeated_uploads(self) -> list[Note]:
         """Lines that moved an ndarray to the backend which had been moved before."""
-        return self._notes("uploads")
+        return self.tally().notes("uploads", self.runs)
 
     def returns(self) -> list[Note]:
         """Lines that moved an ndarray to the backend which had come from there."""
-        return self._notes("returns")
+        return self.tally().notes("returns", self.runs)
 
     def casts(self) -> list[Note]:
         """Dtypes that the precision policy changed: ``what`` became ``why``."""
-        return self._notes("casts")
+        return self.tally().notes("casts", self.runs)
 
     def compilations(self) -> list[Compilation]:
         """What libraries compiled, by line, most time first."""
-        merged: dict[tuple[Any, ...], list[Any]] = {}
-        for tables in list(self._threads):
-            for (backend, _, instruction), (count, seconds, code, again, _) in list(tables.compilations.items()):
-                row = merged.setdefault((backend, *_place(code, instruction)), [0, 0.0, 0])
-                for at, amount in enumerate((count, seconds, again)):
-                    row[at] += amount
-        rows = [
-            Compilation(*place, *[round(count / self.runs), seconds / self.runs, round(again / self.runs)])
-            for place, (count, seconds, again) in merged.items()
-        ]
-        return sorted(rows, key=lambda row: -row.seconds)
+        return self.tally().compilations(self.runs)
 
     def messages(self) -> list[Message]:
         """What the program told the profile, in order."""

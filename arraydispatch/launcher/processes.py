@@ -32,7 +32,7 @@ _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
 # -- new interpreters ------------------------------------------------------------------------------------------------
 
 
-def inherit(choices: Any, roots: list[str]) -> None:
+def inherit(choices: Any, roots: list[str], counts: str) -> None:
     """From now on every Python process that this one starts runs as it does.
 
     Parameters
@@ -41,8 +41,10 @@ def inherit(choices: Any, roots: list[str]) -> None:
         How.
     roots : list of str
         What is user code.
+    counts : str
+        The folder where processes leave what they counted.
     """
-    os.environ[_RUN] = json.dumps({"choices": choices.to_json(), "roots": roots})
+    os.environ[_RUN] = json.dumps({"choices": choices.to_json(), "roots": roots, "counts": counts})
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", _FOLDER)]
     os.environ["PYTHONPATH"] = os.pathsep.join([_FOLDER, *paths])
 
@@ -60,16 +62,18 @@ def continue_run() -> None:
     users = UserFiles(run["roots"])
     for root in _own_roots(users):
         users.add_root(root)
+    users.add_namespace(vars(sys.modules["__main__"]))  # of `-c` and standard input, which have no file to tell by
     waiting = [run["choices"]]
 
     def substitute(module: ModuleType) -> ModuleType:
-        from . import facade, runner
+        from . import counts, facade, runner
         from .choices import Choices
 
         if waiting:
             Choices(**json.loads(waiting.pop())).apply()
             runner.begin(users)
             survive_forks()
+            counts.count_here(run["counts"], users.has_file)
         return facade.substitute(module)
 
     ImportHook(users, substitute, doors.open_all, doors.LIBRARIES).install()
@@ -97,7 +101,6 @@ class _Forks:
 
     def __init__(self) -> None:
         self._said = False
-        self._homeless = False
         self._hosts: list[tuple[Any, Any]] = []
 
     def before(self) -> None:
@@ -127,6 +130,7 @@ class _Forks:
         self._hosts.clear()
 
     def in_child(self) -> None:
+        global homeless
         from .. import settings
         from ..backends import loader
         from . import rng
@@ -134,9 +138,9 @@ class _Forks:
         for backend in loader.loaded():
             backend.after_fork()
             if not backend.survives_fork:
-                self._homeless = True
+                homeless = True
                 loader.stand_in(backend, loader.load("numpy"))
-        if not self._homeless:
+        if not homeless:
             return
         rng.use_device(False)
         settings.default.backend, settings.default.min_size = "numpy", sys.maxsize
@@ -145,12 +149,15 @@ class _Forks:
 
     def leave(self) -> None:
         """The last exit handler: a library that misses its threads may wait for them when it is torn down."""
-        if self._homeless and exit_code is not None:
+        if homeless and exit_code is not None:
             with contextlib.suppress(OSError, ValueError):
                 sys.stdout.flush()
                 sys.stderr.flush()
             os._exit(exit_code)
 
+
+homeless = False
+"""Whether this process is a fork that computes with NumPy."""
 
 INTERRUPTED = 130
 """The exit code of what Ctrl-C ends, by the shells' convention."""

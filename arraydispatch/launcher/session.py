@@ -1,16 +1,13 @@
 """One run of the launcher from its first line to its report, however it ends.
 
-A program ends by its last line, by an exception, by Ctrl-C, by ``SIGTERM``, by ``os._exit``: each of these brings the
-report. One that dies in native code, or is killed, cannot be caught in the act: the report file is written again and
-again while the program runs, so that the last one stays.
+Every end that :mod:`.endings` hears of brings the report. A program that dies in native code, or is killed, cannot be
+caught in the act: the report file is written again and again while the program runs, so that the last one stays.
 """
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import os
-import signal
 import sys
 import threading
 import time
@@ -20,7 +17,8 @@ from typing import Any
 from .. import api, report
 from ..profiling import Profile, function_name
 from ..verification import Verification
-from . import processes
+from . import counts, processes
+from .endings import Endings
 from .progress import Progress
 
 __all__ = ["Session"]
@@ -96,68 +94,31 @@ class Session:
         self._over = threading.Event()
         self._ended = threading.Lock()
         self._keeper: threading.Thread | None = None
-        self._put_back: list[Any] = []
+        self._endings = Endings(self._finish)
+        self.folder = counts.make_folder()
+        """Where the other processes of the run leave their counts."""
+        self._saver = counts.Saver(self.profile, self.folder)
 
     def start(self) -> None:
         """Begin: from now on every way to end brings the report."""
         self.profile.start()
         if self._verification is not None:
             self._verification.start()
-        # Python waits for the program's threads and runs its exit handlers after its last line: all that is still the
-        # program's run, so the report comes from the handler that was registered first and therefore runs last.
-        atexit.register(self.finish)
-        for name in ("_exit", "abort"):
-            self._before(name)
-        self._on_termination()
+        os.register_at_fork(after_in_child=self._forked)
+        self._endings.listen()
         if self._report_to is not None or self._progress is not None:
             self._keeper = threading.Thread(target=self._keep, name="arraydispatch", daemon=True)
             self._keeper.start()
 
     def cancel(self) -> None:
         """Nothing has run: no report."""
-        atexit.unregister(self.finish)
         self._end()
+        counts.remove_folder(self.folder)
 
-    def _before(self, name: str) -> None:
-        """Report before a function of ``os`` ends the process."""
-        real = getattr(os, name)
-
-        def ending(*args: Any, **kwargs: Any) -> Any:
-            self.finish(flush=False)  # nothing flushes here without us either
-            return real(*args, **kwargs)
-
-        ending.__name__, ending.__doc__ = real.__name__, real.__doc__
-        setattr(os, name, ending)
-        self._put_back.append(lambda: setattr(os, name, real))
-
-    def _on_termination(self) -> None:
-        """Report when the process is asked to end, then end as if nobody had listened."""
-        if threading.current_thread() is not threading.main_thread():
-            return
-        if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-            return
-
-        def terminated(number: int, _frame: FrameType | None) -> None:
-            self.finish(flush=False, complete=False)
-            signal.signal(number, signal.SIG_DFL)
-            signal.raise_signal(number)
-
-        def switch(have: Any, want: Any) -> None:
-            if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is have:
-                signal.signal(signal.SIGTERM, want)
-
-        def default() -> None:
-            switch(terminated, signal.SIG_DFL)
-
-        def listen() -> None:
-            if not self._over.is_set():
-                switch(signal.SIG_DFL, terminated)
-
-        listen()
-        if hasattr(os, "register_at_fork"):
-            # Python forgets a signal that a handler has caught in a child not yet made: the child begins without one.
-            os.register_at_fork(before=default, after_in_parent=listen)
-        self._put_back.append(default)
+    def _forked(self) -> None:
+        """In a fork: it counts for itself, and leaves its counts as it ends."""
+        if not self._over.is_set():
+            self._saver.begin()
 
     # -- while it runs -----------------------------------------------------------------------------------------------
 
@@ -182,6 +143,7 @@ class Session:
         )  # fmt: skip
 
     def _write(self, path: str, complete: bool) -> None:
+        self.profile.children = counts.collect(self.folder)
         writer = report.WRITERS[os.path.splitext(path)[1]]
         report.write(writer, path, self.profile, self._run(complete))
 
@@ -194,15 +156,19 @@ class Session:
         if self._verification is not None:
             self._verification.stop()
         self.profile.stop()
-        for back in self._put_back:
-            back()
+        self._endings.stop()
 
-    def finish(self, flush: bool = True, complete: bool = True) -> None:
-        """Write and print the report; once, and only in the process that the launcher started."""
-        if os.getpid() != self._process or self._over.is_set():
+    def _finish(self, flush: bool, complete: bool) -> None:
+        """Write and print the report, once; in a fork, leave its counts for it."""
+        if self._over.is_set():
+            return
+        if os.getpid() != self._process:
+            self._saver.save()
             return
         with self._ended:
             self._end()
+            self.profile.children = counts.collect(self.folder)
+            counts.remove_folder(self.folder)
             run = self._run(complete and processes.exit_code != processes.INTERRUPTED)
             if flush:
                 with contextlib.suppress(OSError, ValueError):  # the reader has gone: nobody waits for the rest

@@ -112,6 +112,7 @@ def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
     return {
         "program": run.program,
         "complete": run.complete,
+        "processes": profile.tally().processes,
         "backend": run.backend,
         "version": run.version,
         "device": run.device,

@@ -46,6 +46,7 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
         f"{_number(data['calls_on_backend'], 'call')} on the backend · {_number(fallbacks, 'host fallback')} · "
         f"{_number(left, 'array')} left NumPy · {compiled}"
         f"{size(data['bytes_to_device'])} to the device, {size(data['bytes_to_host'])} back · {run.seconds:.2f} s"
+        + (f" · in {data['processes']} processes" if data["processes"] > 1 else "")
     )
     if not run.complete:
         console.print("  The program was cut short: the figures are of what ran until then.")

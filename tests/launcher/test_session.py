@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from arraydispatch.cli import main
+from arraydispatch.tally import Tally
 
 ROOT = Path(__file__).parents[2]
 ENV = {**os.environ, "PYTHONPATH": str(ROOT), "ARRAYDISPATCH_BACKEND": "numpy", "OMP_NUM_THREADS": "1"}
@@ -98,6 +99,50 @@ def test_forks_report_nothing_and_die_by_the_signal(tmp_path: Path) -> None:
     done = _run(_script(tmp_path, more))
     assert done.stdout.split() == [str(int(signal.SIGTERM)), "3"]
     assert done.stderr.count("calls on the backend") == 1
+
+
+_POOL = """
+import multiprocessing, subprocess, sys, time
+
+def work(n):
+    time.sleep(0.1)  # longer than it takes to save the counts
+    return float(np.cos(np.full(1000, n)).sum())
+
+if __name__ == "__main__":
+    with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
+        print(pool.map(work, range(8), chunksize=1))
+    code = "import numpy as np; print(np.arctan(np.zeros(1000)).sum())"
+    subprocess.run([sys.executable, "-c", code], check=True)
+"""
+
+
+@POSIX
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_what_other_processes_ran_is_counted(tmp_path: Path, method: str) -> None:
+    script, path = _script(tmp_path, _POOL), tmp_path / "report.json"
+    done = subprocess.run(
+        _command("--report", str(path), str(script), method), capture_output=True, text=True, timeout=120, env=ENV
+    )
+    assert done.returncode == 0, done.stderr
+    data = json.loads(path.read_text())
+    counts = {row["function"]: row["count"] for row in data["functions"]}
+    assert (counts["np.cos"], counts["np.sum"], counts["np.arctan"]) == (8, 9, 1), data["functions"]
+    assert counts["np.sin"] == (1 if method == "fork" else 1 + data["processes"] - 2)  # a spawned child runs the module
+    assert data["processes"] in (3, 4)  # two workers, if both were quick enough to take a task
+    assert f"in {data['processes']} processes" in done.stderr
+
+
+def test_counts_add_up() -> None:
+    one, other = Tally(processes=1), Tally(processes=1)
+    one.count("calls", ("np.sin", "torch", "native", "", "a.py", 3, "<module>"), 2, 0.5, 0)
+    other.count("calls", ("np.sin", "torch", "native", "", "a.py", 3, "<module>"), 1, 0.25, 0)
+    other.count("transfers", ("to_host", "printing", "a.py", 4, "<module>"), 1, 80)
+    one.add(Tally.from_json(json.loads(json.dumps(other.to_json()))))
+    assert one.processes == 2
+    assert [(call.count, call.seconds) for call in one.calls()] == [(3, 0.75)]
+    assert [row.nbytes for row in one.transfers()] == [80]
+    one.ran_on_host("because")
+    assert [(call.kind, call.reason, call.count) for call in one.calls()] == [("host", "because", 3)]
 
 
 def test_what_is_not_flushed_stays_unflushed(tmp_path: Path) -> None:

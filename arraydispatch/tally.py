@@ -1,0 +1,90 @@
+"""What was counted, by source line, as plain tables: what a profile is read from, and what processes hand each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+from .records import Call, Compilation, Note, Transfer
+
+__all__ = ["NOTES", "Tally"]
+
+NOTES = ("transfers", "left", "syncs", "uploads", "returns", "casts")
+"""Tables of a count and an amount."""
+_TABLES = ("calls", *NOTES, "compilations")
+
+
+class Tally:
+    """Tables of (what, …, file, line, scope) -> figures, which add up.
+
+    Attributes
+    ----------
+    processes : int
+        How many processes counted.
+    """
+
+    def __init__(self, processes: int = 0) -> None:
+        self.processes = processes
+        self._tables: dict[str, dict[tuple[Any, ...], list[Any]]] = {name: {} for name in _TABLES}
+
+    def count(self, table: str, key: tuple[Any, ...], *figures: Any) -> None:
+        """Add figures to those of a key."""
+        rows = self._tables[table]
+        row = rows.get(key)
+        if row is None:
+            rows[key] = list(figures)
+        else:
+            row[:] = [a + b for a, b in zip(row, figures, strict=True)]
+
+    def add(self, other: Tally) -> None:
+        """Add all that another tally holds."""
+        self.processes += other.processes
+        for table, rows in other._tables.items():
+            for key, row in rows.items():
+                self.count(table, key, *row)
+
+    def ran_on_host(self, reason: str) -> None:
+        """All calls did, for this reason."""
+        rows, self._tables["calls"] = self._tables["calls"], {}
+        for (function, backend, _, _, *place), row in rows.items():
+            self.count("calls", (function, backend, "host", reason, *place), *row)
+
+    def to_json(self) -> dict[str, Any]:
+        """As what :func:`json.dumps` takes."""
+        return {name: [[key, row] for key, row in rows.items()] for name, rows in self._tables.items()}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """The tally of one process, from :meth:`to_json`."""
+        made = cls(processes=1)
+        for name, rows in data.items():
+            for key, row in rows:
+                made.count(name, tuple(key), *row)
+        return made
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def calls(self, runs: int = 1) -> list[Call]:
+        """Every (function, line, way), most time first; the mean over so many runs."""
+        rows = [Call(*key, *row) for key, row in self._tables["calls"].items()]
+        if runs > 1:
+            rows = [replace(row, count=round(row.count / runs), seconds=row.seconds / runs) for row in rows]
+        return sorted(rows, key=lambda call: -call.seconds)
+
+    def transfers(self, runs: int = 1) -> list[Transfer]:
+        """Bytes moved by each line, most first."""
+        rows = [Transfer(*key, *(round(n / runs) for n in row)) for key, row in self._tables["transfers"].items()]
+        return sorted(rows, key=lambda row: -row.nbytes)
+
+    def notes(self, table: str, runs: int = 1) -> list[Note]:
+        """What one of :data:`NOTES` holds, most frequent first."""
+        rows = [Note(*key, *(round(n / runs) for n in row)) for key, row in self._tables[table].items()]
+        return sorted(rows, key=lambda row: -row.count)
+
+    def compilations(self, runs: int = 1) -> list[Compilation]:
+        """What libraries compiled, by line, most time first."""
+        rows = [
+            Compilation(*key, *[round(count / runs), seconds / runs, round(again / runs)])
+            for key, (count, seconds, again) in self._tables["compilations"].items()
+        ]
+        return sorted(rows, key=lambda row: -row.seconds)
