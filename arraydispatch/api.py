@@ -10,7 +10,7 @@ import numpy as np
 from . import conversion, dtypes, placement, settings, views
 from .array import Array
 from .backends import loader
-from .backends.base import Backend, Device
+from .backends.base import Backend, Device, Unsupported
 from .dispatch import wrapping
 from .errors import NoBackendFoundError
 from .views import Handle, native
@@ -212,7 +212,10 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
     if source is not None:
         return _from_array(source, target, place, wanted, copy)
     if isinstance(obj, list | tuple) and wrapping.find_backend(obj) is not None:
-        return _from_sequence(obj, target, place, wanted)
+        try:
+            return from_sequence(obj, target, place, wanted)
+        except Unsupported:
+            obj = at_host(obj)  # strings or objects beside the arrays
     host = obj if isinstance(obj, np.ndarray | list | tuple) else from_protocol(obj)
     if isinstance(host, Handle):
         return _from_array(host, target, place, wanted, copy)
@@ -234,6 +237,13 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
         target, host, None if place is None else place.native, "asarray", copy=not (fresh or alias)
     )
     return views.keep_order(views.wrapper(value, target.kind(target.dtype_of(value)), not alias), host)
+
+
+def at_host(x: Any) -> Any:
+    """A nested sequence with ndarrays in place of arrays."""
+    if type(x) in (list, tuple):
+        return type(x)(map(at_host, x))
+    return to_numpy(x) if isinstance(x, Handle) or loader.backend_of(x) is not None else x
 
 
 def from_protocol(obj: Any) -> Any:
@@ -266,7 +276,8 @@ def _from_array(source: Handle, target: Backend, place: Device | None, wanted: A
     return views.wrapper(moved, target.kind(have))
 
 
-def _from_sequence(obj: Any, target: Backend, place: Device | None, wanted: Any) -> Array:
+def from_sequence(obj: Any, target: Backend, place: Device | None, wanted: Any) -> Array:
+    """An array of a sequence that holds arrays; raises :class:`Unsupported` if it also holds what only the host can."""
     held = wrapping.find_backend(obj) or target
     with held.within():
         rows = wrapping.to_native(obj, held, wrapping.device_among(obj, held))

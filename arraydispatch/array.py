@@ -49,6 +49,7 @@ class Array(Handle):
     __slots__ = ()
     __array_priority__ = 100.0
     __hash__ = None  # type: ignore[assignment]
+    __class__ = property(exports.class_shown)
 
     # -- identity ----------------------------------------------------------------------------------------------------
 

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from . import conversion, dtypes, events, settings, views
-from .api import asarray as _to_backend, from_protocol
+from .api import asarray as _to_backend, at_host, from_protocol, from_sequence
 from .array import Array
-from .backends.base import Backend
+from .backends.base import Backend, Unsupported
 from .dispatch import functions, small, wrapping
 from .functions import creation as bodies
 from .views import Handle
+from .warned import real_of, reporting
 
 __all__ = [
     "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "bartlett", "blackman",
@@ -52,11 +53,19 @@ def _filled(shape: Any, value: Any, dtype: Any, by_numpy: Callable[..., Any] | N
     if math.prod(lengths) * wanted.itemsize > sys.maxsize:
         raise ValueError("array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")
     backend, device = _target(math.prod(lengths), wanted)
-    if type(value) is complex:
-        value = np.asarray(value)  # whose cast to a real dtype NumPy allows, with a warning
     with backend.within():
-        made = backend.prim.full(lengths, dtypes.cast_scalar(value, wanted), wanted, device)
+        made = backend.prim.full(lengths, _element(value, wanted), wanted, device)
     return views.wrapper(made, backend.kind(wanted), True)
+
+
+def _element(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A value as it stands in an array of this dtype that NumPy fills with it."""
+    if type(value) is not int and (type(value) is not float or dtype != dtypes.FLOAT64):
+        element = np.empty((), dtype)
+        value = real_of(np.asarray(value), dtype)
+        reporting(lambda: np.copyto(element, value, casting="unsafe"), "cast")
+        value = element
+    return dtypes.cast_scalar(value, dtype)
 
 
 def _ordered(made: Any, order: Any, source: Any = None) -> Any:
@@ -128,7 +137,7 @@ def full(
         return _ordered(made, order)
     if isinstance(fill_value, Array | np.ndarray):
         dtype = fill_value.dtype if dtype is None else dtype
-        fill_value = fill_value.item()
+        fill_value = at_host(fill_value)
     return _ordered(_filled(shape, fill_value, np.asarray(fill_value).dtype if dtype is None else dtype), order)
 
 
@@ -164,11 +173,11 @@ def arange(
     **kwargs: Any,
 ) -> Any:
     """As :func:`numpy.arange`, on the default backend."""
-    start, stop, step = (x.item() if isinstance(x, Array) else x for x in (start_or_stop, stop, step))
+    start, stop, step = map(_plain, (start_or_stop, stop, step))
     if start is None and stop is None:
         raise TypeError("arange() requires stop to be specified.")
     if kwargs or start is None or not all(type(x) in _REAL for x in (start, stop, step)):
-        kwargs = {k: x.item() if isinstance(x, Array) else x for k, x in kwargs.items()}
+        kwargs = {k: _plain(x) for k, x in kwargs.items()}
         first: Any = () if start is None else (start,)
         made: Any = np.arange
         return _moved(made(*first, stop=stop, step=step, dtype=dtype, **kwargs))
@@ -179,6 +188,11 @@ def arange(
         return _moved(np.arange(start, stop, step, **options))
     size = max(math.ceil(span / step), 0)
     return _by_body(np.arange, bodies.arange, size, to, (start, stop, step), options)
+
+
+def _plain(x: Any) -> Any:
+    """A number that was given as an array; any other array as NumPy knows how to refuse it."""
+    return x if not isinstance(x, Array) else x.to_numpy() if x.ndim else x.item()
 
 
 _REAL = frozenset({int, float, np.float64, np.int64, type(None)})
@@ -416,22 +430,25 @@ def array(
     if copy.__class__ not in _COPIES:
         copy = _copy_mode(copy)
     if ndmax != _MOST_DIMENSIONS:
-        return _moved(np.array(_at_host(object), dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, ndmax=ndmax))
+        return _moved(np.array(at_host(object), dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, ndmax=ndmax))
     if subok and wrapping.is_guest(object):
         return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)
     if isinstance(object, Handle):
         held = object._kind.backend
         if dtype is not None and dtypes.category(dtype := np.dtype(dtype).newbyteorder("=")) == "other":
             events_left(dtype)
-            return np.array(_at_host(object), dtype, ndmin=ndmin)
+            return np.array(at_host(object), dtype, ndmin=ndmin)
         made: Any = _to_backend(object, backend=held, dtype=dtype, copy=copy)
     elif isinstance(object, list | tuple) and (held_by := wrapping.find_backend(object)) is not None:
-        if dtype is not None and dtypes.category(np.dtype(dtype)) == "other":
-            events_left(np.dtype(dtype))
-            return np.array(_at_host(object), dtype, ndmin=ndmin)
+        wanted = None if dtype is None else np.dtype(dtype)
+        if wanted is not None and dtypes.category(wanted) == "other":
+            return _moved(np.array(at_host(object), dtype, ndmin=ndmin))
         if held_by.small:
             return small.call(np.array, (object, dtype), {"ndmin": ndmin})
-        made = _to_backend(object, backend=held_by, dtype=dtype)
+        try:
+            made = from_sequence(object, held_by, None, wanted)
+        except Unsupported:  # strings or objects beside the arrays
+            return _moved(np.array(at_host(object), dtype, ndmin=ndmin))
     else:
         if not isinstance(object, np.ndarray | list | tuple):
             object = from_protocol(object)
@@ -461,13 +478,6 @@ def _copy_mode(copy: Any) -> bool | None:
     if isinstance(copy, np._CopyMode):
         return None if copy is np._CopyMode.IF_NEEDED else bool(copy)
     return bool(copy)
-
-
-def _at_host(x: Any) -> Any:
-    """A nested sequence with ndarrays in place of arrays."""
-    if isinstance(x, Array):
-        return x.to_numpy()
-    return type(x)(map(_at_host, x)) if type(x) in (list, tuple) else x
 
 
 def asarray(

@@ -27,6 +27,21 @@ def shares_with_host(a: Handle) -> bool:
     return a._root is None and a._kind.backend.shares_with_host(native(a))
 
 
+_ASKS = frozenset({
+    "numpy.polynomial.chebyshev", "numpy.polynomial.hermite", "numpy.polynomial.hermite_e", "numpy.polynomial.laguerre",
+    "numpy.polynomial.legendre", "numpy.polynomial.polynomial", "numpy.testing._private.utils",
+})  # fmt: skip
+"""NumPy's modules that NumPy does not dispatch and that go by ``isinstance(x, np.ndarray)``."""
+
+
+def class_shown(a: Handle) -> type:
+    """``a.__class__``: what ``isinstance`` goes by, and to some of NumPy's own code an array is an ndarray.
+
+    Without it ``polyval`` would take an array for a scalar, and return numbers that are wrong.
+    """
+    return np.ndarray if sys._getframe(1).f_globals.get("__name__") in _ASKS else type(a)
+
+
 def as_ndarray(
     a: Handle, found: np.ndarray[Any, Any], dtype: Any = None, copy: bool | None = None
 ) -> np.ndarray[Any, Any]:

@@ -51,6 +51,7 @@ class Scalar(Array):
     """
 
     __slots__ = ()
+    __class__ = property(type)  # an ndarray to nobody
 
     # -- what NumPy's scalars are and arrays are not -------------------------------------------------------------------
 

@@ -205,7 +205,7 @@ def _ghost_of_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: n
     if all(n == 1 or s == t for n, s, t in zip(shape, in_bytes, plain.strides)):
         return plain
     span = 1 + sum((n - 1) * s for n, s in zip(shape, strides))
-    made = np.lib.stride_tricks.as_strided(np.empty(span, dtype), shape, in_bytes)
+    made: Ghost = np.ndarray(shape, dtype, np.empty(span, dtype), 0, in_bytes)
     return np.empty_like(made) if span == made.size else made  # which has these strides and owns its memory
 
 

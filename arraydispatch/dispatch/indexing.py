@@ -22,7 +22,7 @@ _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 
 def _is_basic(key: Any) -> bool:
     items = key if type(key) is tuple else (key,)
-    return all(isinstance(k, _BASIC) and type(k) is not bool for k in items)
+    return all(issubclass(type(k), _BASIC) and type(k) is not bool for k in items)
 
 
 def _has_native_view(a: Handle, key: Any) -> bool:

@@ -25,7 +25,6 @@ from ..ufuncs.composed import COMPOSED
 from ..ufuncs.methods import casting_error
 from ..ufuncs.plans import PLANS
 from ..views import Handle, native
-from ..warned import warn_of_cast
 from . import floating, host, layout, outputs, small, wrapping
 from .floating import UNTOUCHED, in_force
 
@@ -451,8 +450,6 @@ def _elementwise(
     for out, k in zip(outs, plan.kinds):
         if out is not None and not np.can_cast(k.dtype, out.dtype, casting):
             raise casting_error(ufunc, k.dtype, out.dtype, casting)
-    if casting == "unsafe":
-        any(isinstance(k, Kind) and warn_of_cast(k.dtype, loop) for k, loop in zip(keys, plan.loops))
     try:
         result = plan.run(*natives)
     except Unsupported:
@@ -557,7 +554,6 @@ def _method(
     if method == "outer":
         if len(natives) > 1 and backend.is_native(natives[1]):
             natives[1] = _precise(natives[1], backend, precision)
-        options.pop("casting", None)
         result = bound.outer(*natives, **options)
         if heard:
             floating.look_at_method(ufunc, method, inputs, asked, result, backend)
@@ -571,6 +567,10 @@ def _method(
     ):
         options["dtype"] = outs[0].dtype  # NumPy accumulates in the dtype of out= if no other is asked for
     positional = [wrapping.to_native(v, backend, device) for v in inputs[1:]]
+    if method != "reduce" and isinstance(axis := options.get("axis"), tuple):  # which functions of NumPy's refuse
+        if len(axis) != 1:
+            raise ValueError(f"{method} does not allow multiple axes")
+        options["axis"] = axis[0]
     if where is not True:
         options["where"] = wrapping.to_native(where, backend, device)
     initial = options.get("initial")

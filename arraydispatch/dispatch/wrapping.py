@@ -223,7 +223,7 @@ def zero_d(scalar: Handle) -> Any:
 
 def check_writeable(a: Handle, what: str = "assignment destination is read-only") -> None:
     """Raise NumPy's error for a read-only array, or for a scalar, which is none."""
-    if isinstance(a, scalar_class):
+    if issubclass(type(a), scalar_class):
         raise TypeError(f"a scalar ({a._kind.dtype}) cannot be written; an array is expected")
     if a._kind.backend.mutable:
         a._kind.backend.check_writeable(views.owner(a)._v)

@@ -75,7 +75,8 @@ def einsum(xp: XP, *operands: Any, optimize: Any = False, **kwargs: Any) -> Any:
     like = next((x for x in given if xp.is_array(x)), None)
     arrays = [x if xp.is_array(x) else xp.asarray(x, like=like) for x in given]
     plan = _einsum_plan(subscripts, tuple(xp.shape_of(x) for x in arrays), _hashable(optimize))
-    arrays = _einsum_cast(xp, arrays, kwargs.get("dtype"), kwargs.get("casting", "safe"))
+    if len(arrays) > 1 or any(op == "sum" for _, prepare, _, finish in plan for op, _ in (*prepare[0], *finish)):
+        arrays = _einsum_cast(xp, arrays, kwargs.get("dtype"), kwargs.get("casting", "safe"))
     for positions, prepare, how, finish in plan:
         taken = [_run(xp, arrays.pop(i), ops) for i, ops in zip(positions, prepare)]
         if how == "matmul":

@@ -19,7 +19,7 @@ from ..registry import implements
 from ..ufuncs.methods import casting_error
 from . import calculus
 from .advanced_index import getitem, setitem
-from .operands import BOOL, check_broadcast, filled, first_native, promoted, scalar, to_host, truth, unshared
+from .operands import BOOL, check_broadcast, filled, first_native, scalar, to_host, truth, unshared
 
 __all__ = ["calculus"]
 
@@ -256,9 +256,10 @@ def select(xp: Any, condlist: Any, choicelist: Any, default: Any = 0) -> Native:
         z if type(z) in (int, float, complex) or xp.is_array(z) else xp.asarray(z, like=like)
         for z in (*choices, default)
     ]
-    values = promoted(xp, *values) if first_native(xp, values) is not None else [
-        xp.asarray(np.asarray(z, np.result_type(*values)), like=like) for z in values
-    ]  # fmt: skip
+    to = dtypes.promote(*[xp.dtype_of(z) if xp.is_array(z) else dtypes.operand_type(z) for z in values])
+    values = [  # cast as arrays are: a default that does not fit is cut off
+        xp.prim.astype(z, to) if xp.is_array(z) else xp.asarray(np.asarray(z).astype(to), like=like) for z in values
+    ]
     conditions = [c if xp.is_array(c) else xp.asarray(c, like=like) for c in conditions]
     for i, condition in enumerate(conditions):
         if xp.dtype_of(condition) != BOOL:

@@ -340,7 +340,7 @@ def _insertion_order(n: int, obj: Any, count: int | None) -> np.ndarray[Any, Any
     if count is not None:
         position = np.asarray(obj).reshape(-1)
         if position.dtype.kind not in "iu":
-            raise IndexError("arrays used as indices must be of integer (or boolean) type")
+            raise TypeError("slice indices must be integers or None or have an __index__ method")
         return np.insert(np.arange(n), int(position[0]), np.arange(n, n + count))
     marks = np.insert(np.arange(n), obj, -1)
     added = np.flatnonzero(marks == -1)

@@ -539,9 +539,11 @@ def can_cast(xp: Any, from_: Any, to: Any, casting: Any = "safe") -> bool:
     return np.can_cast(_dtype_or_scalar(xp, from_), to, casting)
 
 
-@implements(np.min_scalar_type, mode="meta", returns="any", pure=False)
+@implements(np.min_scalar_type, returns="any", pure=False)
 def min_scalar_type(xp: Any, a: Any, /) -> np.dtype[Any]:
-    return np.min_scalar_type(to_host(xp, a)[()] if xp.is_array(a) else a)
+    if xp.is_array(a):
+        a = np.empty(1, xp.dtype_of(a)) if xp.ndim_of(a) else to_host(xp, a)
+    return np.min_scalar_type(a)
 
 
 @implements(np.common_type, mode="meta", returns="any")

@@ -185,7 +185,8 @@ def _quantiles(
     if 0 in xp.shape_of(a):
         if skip_nans:
             return nanmean(xp, a, axis, keepdims=keepdims)
-        some = q if isinstance(q, np.ndarray) else np.full(xp.shape_of(q), 0.5)
+        some: Any = q if isinstance(q, np.ndarray) else np.full(xp.shape_of(q), 0.5)
+        some = float(some) if weak else some
         return _of_nothing(xp, a, np.quantile, some, axis, method=method, keepdims=keepdims)
     lanes, shape = _lanes(xp, a, axis, keepdims)
     asked = q.shape if isinstance(q, np.ndarray) else xp.shape_of(q)

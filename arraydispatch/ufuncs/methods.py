@@ -96,6 +96,8 @@ class Bound:
                 f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified"
             )
         given = initial is not NoValue and initial is not None
+        if given:
+            initial = _cast(initial, to)
         if where is not True:
             where = self._mask(a, where, given)
         empty = any(shape[i] == 0 for i in axes)
@@ -231,8 +233,8 @@ class Bound:
         if not shape:
             raise TypeError("cannot reduceat on a scalar")
         axis = normalize_axis_index(axis, len(shape))
-        if isinstance(indices, list | tuple) and not indices:
-            indices = np.empty(0, np.intp)
+        if isinstance(indices, list | tuple):
+            indices = np.array(indices, np.intp)
         where = np.asarray(backend.to_numpy(indices) if backend.is_native(indices) else indices)
         if where.dtype.kind not in "iu":
             if not np.can_cast(where.dtype, np.intp):
@@ -293,6 +295,13 @@ def _check_binary(ufunc: np.ufunc, method: str) -> None:
         raise ValueError(f"{method} only supported for binary functions")
     if ufunc.nout != 1:
         raise ValueError(f"{method} only supported for functions returning a single value")
+
+
+def _cast(initial: Any, dtype: np.dtype[Any]) -> Any:
+    """An initial value in the dtype of the result, with NumPy's errors for what does not fit."""
+    element = np.empty((), dtype)
+    element[()] = initial
+    return dtypes.cast_scalar(element[()], dtype)
 
 
 def _element(value: Any, dtype: np.dtype[Any]) -> Any:

@@ -19,12 +19,14 @@ from .. import dtypes
 from ..backends.base import Backend, Kind, Unsupported
 from ..errors import listed
 from ..settings import Precision
+from ..warned import warn_of_cast
 from .composed import COMPOSED, compare_signs
 
 Key = Kind | type
 """What stands for an operand: its Kind if it is an array, its Python or NumPy type if it is a scalar."""
 
 _UINT64 = np.dtype(np.uint64)  # its upper half is no Python scalar that libraries take for an integer
+_COMPLEX = np.dtype(np.complex128)
 
 _COMPARISONS = frozenset({np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
 
@@ -232,9 +234,15 @@ def _converter(backend: Backend, key: Key, loop: np.dtype[Any], to: np.dtype[Any
     """``convert(operand, another operand)``, or None where the kernel takes the operand as it is."""
     prim = backend.prim
     if isinstance(key, Kind):
+        if not np.can_cast(key.dtype, loop) and (loop != to or key.dtype.kind == "c"):
+            return lambda x, _other: prim.astype(prim.astype(_real(x, key.dtype, loop, prim), loop), to)
         if key.dtype == to:
             return None
         return lambda x, _other: prim.astype(x, to)
+    if key is complex and loop.kind in "fiu":
+        convert = _converter(backend, float, loop, to, False)
+        assert convert is not None
+        return lambda x, other: convert(x.real if warn_of_cast(_COMPLEX, loop) else x, other)
     if python_scalars and to != _UINT64 and to.itemsize >= (8 if to.kind == "c" else 4) and loop == to:
         if key is float and to.kind == "f":
             return None
@@ -245,6 +253,11 @@ def _converter(backend: Backend, key: Key, loop: np.dtype[Any], to: np.dtype[Any
         return made if loop == to else prim.astype(made, to)
 
     return make
+
+
+def _real(x: Any, have: np.dtype[Any], loop: np.dtype[Any], prim: Any) -> Any:
+    """The real part of complex numbers whose loop is of real ones, said so; anything else as it is."""
+    return prim.real(x) if warn_of_cast(have, loop) else x
 
 
 def _first_run(plan: Plan, backend: Backend, convert: Run, ufunc: np.ufunc, keys: tuple[Key, ...], scoped: bool) -> Run:
@@ -385,7 +398,8 @@ def describe_method(ufunc: np.ufunc, method: str, backend: Backend) -> tuple[str
 
 def _without_kernel(ufunc: np.ufunc) -> str:
     """Why a ufunc without kernels has none."""
-    letters = set("".join(ufunc.types))
+    letters = set("".join(ufunc.types)) - set("->")
     if letters & set("bilefdFD"):
         return "it has no kernel on devices yet"
-    return "dates exist only on the host" if "M" in letters else "arrays of strings exist only on the host"
+    what = "dates" if "M" in letters else "Python objects" if letters == {"O"} else "strings"
+    return f"arrays of {what} exist only on the host"
