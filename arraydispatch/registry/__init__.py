@@ -28,6 +28,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from .. import dtypes
 from ..backends.base import Backend, Unsupported
 from ..ufuncs import Bound
 
@@ -198,9 +199,9 @@ class XP:
             if isinstance(x, list | tuple) and any(backend.is_native(y) for y in x):
                 return self._stacked(x, dtype)
             host = np.asarray(x, dtype=dtype)
-            if (
-                host.dtype.char in "qQ"
-            ):  # C's long long, of integers beyond int64: equal to uint64, but a type of its own
+            if dtypes.category(host.dtype) == "other":
+                raise Unsupported(f"dtype {host.dtype} exists only on the host")
+            if host.dtype.char in "qQ":  # of integers beyond int64: equal to uint64, but a type of its own
                 host = host.view(host.dtype.str)
             return backend.from_numpy(host, None if like is None else backend.device_of(like), host is x)
         return x if dtype is None else self.prim.astype(x, dtype)
