@@ -214,8 +214,8 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
     if isinstance(obj, list | tuple) and wrapping.find_backend(obj) is not None:
         try:
             return from_sequence(obj, target, place, wanted)
-        except Unsupported:
-            obj = at_host(obj)  # strings or objects beside the arrays
+        except (Unsupported, ValueError):  # strings or objects beside the arrays, or other shapes: as NumPy has it
+            obj = at_host(obj)
     host = obj if isinstance(obj, np.ndarray | list | tuple) else from_protocol(obj)
     if isinstance(host, Handle):
         return _from_array(host, target, place, wanted, copy)

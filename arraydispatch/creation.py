@@ -131,12 +131,14 @@ def full(
     shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None
 ) -> Any:
     """As :func:`numpy.full`, on the default backend."""
-    if isinstance(fill_value, Array | np.ndarray | list | tuple) and np.ndim(fill_value):
-        made = _filled(shape, 0, np.asarray(fill_value).dtype if dtype is None else dtype)
-        made[...] = fill_value
-        return _ordered(made, order)
+    if isinstance(fill_value, list | tuple):
+        fill_value = array(fill_value)
     if isinstance(fill_value, Array | np.ndarray):
         dtype = fill_value.dtype if dtype is None else dtype
+        if fill_value.ndim:
+            made = _filled(shape, 0, dtype)
+            made[...] = fill_value
+            return _ordered(made, order)
         fill_value = at_host(fill_value)
     return _ordered(_filled(shape, fill_value, np.asarray(fill_value).dtype if dtype is None else dtype), order)
 
@@ -447,7 +449,7 @@ def array(
             return small.call(np.array, (object, dtype), {"ndmin": ndmin})
         try:
             made = from_sequence(object, held_by, None, wanted)
-        except Unsupported:  # strings or objects beside the arrays
+        except (Unsupported, ValueError):  # strings or objects beside the arrays, or other shapes: as NumPy has it
             return _moved(np.array(at_host(object), dtype, ndmin=ndmin))
     else:
         if not isinstance(object, np.ndarray | list | tuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import zlib
 from pathlib import Path
 
@@ -16,6 +17,10 @@ os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1]
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
 
+
+# A shell that runs tests in the background has them ignore Ctrl-C, and what they start too, which tests of Ctrl-C start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _COMPILED = ("functions", "backends", "array_api/test_values.py", "test_assignment.py", "test_view_relations.py")
 """Tables whose rows each make JAX compile something new."""

@@ -418,6 +418,36 @@ def test_asarray_gathers_sequences_of_arrays(backend: str) -> None:
     np.testing.assert_array_equal(ad.to_numpy(ad.asarray([x[0], x[1], 5])), [1, 2, 5])
 
 
+def test_asarray_of_strings_beside_arrays_is_numpys(backend: str) -> None:
+    x = ad.asarray([1.0, 2.0], backend=backend)
+    for values in ([x, "a"], [x, [1, 2, 3]], [x, None]):
+        with pytest.raises(ValueError, match="inhomogeneous"):
+            ad.asarray(values)
+    with pytest.raises(TypeError, match="exists only on the host"):
+        ad.asarray([[x, ["a", "b"]]])
+
+
+@pytest.mark.parametrize("name", ["assert_equal", "assert_almost_equal"])
+@pytest.mark.parametrize("wrap", [lambda v: v, lambda v: [v, v], lambda v: {"a": v}])
+def test_numpys_assertions_take_arrays(backend: str, name: str, wrap: Any) -> None:
+    check: Any = getattr(np.testing, name)
+    x, same, other = (ad.asarray(values, backend=backend) for values in ([1.0, 2.0], [1.0, 2.0], [1.0, 3.0]))
+    assert x.__class__ is ad.Array
+    if isinstance(wrap(x), dict) and name == "assert_almost_equal":
+        return  # which takes none
+    check(wrap(x), wrap(same))
+    check(wrap(x), wrap([1.0, 2.0]))
+    check(wrap([1.0, 2.0]), wrap(x))
+    with pytest.raises(AssertionError):
+        check(wrap(x), wrap(other))
+
+
+def test_an_array_is_an_ndarray_to_nobody_else(backend: str) -> None:
+    x: Any = ad.asarray([1.0, 2.0], backend=backend)
+    assert not isinstance(x, np.ndarray)
+    assert isinstance(x, ad.Array)
+
+
 def test_native_functions_take_arrays(backend: str) -> None:
     ad.use(backend)
     x = ad.asarray([0.0, 1.0])

@@ -102,6 +102,38 @@ CASTS = """
 """
 
 
+ERRORS = """
+    i[:3] = a[:3] + np.inf
+    i[[0, 1]] = a[:2] / 1e-300
+    i[:3] = [np.nan, 1, 2]
+    i[:3] = a[:3]
+    np.full(2, a[1] * np.nan, int, like=a)
+    np.full(2, 1e300, 'f4', like=a)
+    np.full(2, 1j, 'f4', like=a)
+    np.unwrap(a * [0, 1, 2, 3, np.inf])
+    np.unwrap(a)
+    np.linalg.norm(a, -1)
+    np.linalg.norm(a, -2)
+    np.linalg.norm(x, -1, axis=1)
+    np.linalg.norm(a[1:], -1)
+    np.lib.scimath.log(a - 1)
+    np.lib.scimath.log2(a)
+    np.lib.scimath.log2(a.astype('f4') - 1)
+    np.lib.scimath.log10(a)
+    np.lib.scimath.logn(2, a)
+    np.lib.scimath.log(a + 1)
+    np.divide.at(a, [0], 0)
+    np.interp(a, [1, 1, 1], [1, 2, 3])
+    np.interp(a, [0, np.inf], [1, 2])
+    np.interp(a, [0, 1], [1, np.inf])
+    np.interp(a + np.inf, [0, 1], [1, 3])
+    np.isclose(a + np.inf, np.inf)
+    np.isclose(a - np.inf, a - np.inf)
+    np.isclose(a, np.inf, rtol=0)
+    np.isclose(-np.inf, a - np.inf)
+"""
+
+
 def cases(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
@@ -119,7 +151,7 @@ def heard(statement: str, make: Any) -> tuple[str, list[tuple[str, str]], set[st
     return error, [(w.category.__name__, str(w.message)) for w in caught], {w.filename for w in caught}
 
 
-@pytest.mark.parametrize("statement", cases(STATISTICS + CASTS))
+@pytest.mark.parametrize("statement", cases(STATISTICS + CASTS + ERRORS))
 def test_warnings_are_numpys(backend: str, statement: str) -> None:
     error, said, _ = heard(statement, np.asarray)
     with ad.backend(backend), ad.fallback("error"):

@@ -183,6 +183,8 @@ def look_at_method(
             return
         if method == "at":
             hosts[0] = hosts[0].copy()
+            if len(hosts) == 3 and np.asarray(hosts[2]).dtype != hosts[0].dtype:  # values that need a cast
+                name = method
         reporting(lambda: getattr(ufunc, method)(*hosts, **again), name)
 
 

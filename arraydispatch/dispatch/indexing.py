@@ -15,7 +15,7 @@ from ..errors import listed
 from ..functions import indexing
 from ..views import Handle, ghost, native
 from ..warned import real_of, warn_of_cast
-from . import host, layout, small, wrapping
+from . import floating, host, layout, small, wrapping
 
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 
@@ -299,18 +299,23 @@ def _is_already_there(value: Handle, a: Handle, place: views.Ghost) -> bool:
     )
 
 
+def _cast(value: Any, dtype: np.dtype[Any], backend: Backend) -> Any:
+    have = backend.dtype_of(value)
+    warn_of_cast(have, dtype)
+    made = backend.prim.astype(value, dtype)
+    if have.kind == "f" and dtype.kind in "iu":
+        floating.look_at_cast(value, dtype, backend)
+    return made
+
+
 def _source(value: Any, a: Handle, backend: Backend) -> Any:
     """The assigned value as a native array of the array's dtype, not yet broadcast."""
     dtype = a._kind.dtype
     device = backend.device_of(views.owner(a)._v)  # a view need not be read for it
     if isinstance(value, Handle) or (type(value) not in wrapping.PLAIN and backend.is_native(value)):
-        value = wrapping.to_native(value, backend, device)
-        warn_of_cast(backend.dtype_of(value), dtype)
-        return backend.prim.astype(value, dtype)
+        return _cast(wrapping.to_native(value, backend, device), dtype, backend)
     if isinstance(value, list | tuple) and wrapping.find_backend(value) is not None:
-        stacked = backend.xp.asarray(wrapping.to_native(value, backend, device))
-        warn_of_cast(backend.dtype_of(stacked), dtype)
-        return backend.prim.astype(stacked, dtype)
+        return _cast(backend.xp.asarray(wrapping.to_native(value, backend, device)), dtype, backend)
     if isinstance(value, np.ndarray):
         return conversion.upload(backend, real_of(value, dtype).astype(dtype), device, "assigned into an array")
     if isinstance(value, list | tuple | range):  # NumPy's own look at each item

@@ -11,6 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .. import dtypes
 from ..registry import implements
+from .averages import report
 from .joining import concatenate
 from .operands import (
     BOOL,
@@ -26,6 +27,7 @@ from .operands import (
     to_host,
     unshared,
 )
+from .reductions import known_any
 
 Native = Any
 NoValue: Any = np._NoValue
@@ -251,6 +253,8 @@ def unwrap(xp: Any, p: Any, discont: Any = None, axis: Any = -1, *, period: Any 
     else:
         high, ambiguous = period / 2, True
     low = -high
+    if to.kind == "f" and known_any(xp, xp.isinf(steps), wait=False):
+        report(xp, np.remainder, "remainder", steps, period)
     wrapped = xp.add(xp.remainder(xp.subtract(steps, low), period), low)
     if ambiguous:
         # A step of exactly half a period keeps its sign.
@@ -313,10 +317,11 @@ def interp(ns: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = Non
         j = ns.minimum(ns.maximum(found, 0), n - 2)
         k = ns.add(j, 1)
         x0, x1, f0, f1 = ns.prim.take(xp, j, 0), ns.prim.take(xp, k, 0), ns.prim.take(fp, j, 0), ns.prim.take(fp, k, 0)
-        slope = ns.true_divide(ns.subtract(f1, f0), ns.subtract(x1, x0))
-        result = ns.add(ns.multiply(slope, ns.subtract(x, x0)), f0)
-        # As NumPy: from the other end where infinities met, and the common value where both ends agree.
-        other = ns.add(ns.multiply(slope, ns.subtract(x, x1)), f1)
+        with np.errstate(all="ignore"):  # NumPy reports none of these steps
+            slope = ns.true_divide(ns.subtract(f1, f0), ns.subtract(x1, x0))
+            result = ns.add(ns.multiply(slope, ns.subtract(x, x0)), f0)
+            # As NumPy: from the other end where infinities met, and the common value where both ends agree.
+            other = ns.add(ns.multiply(slope, ns.subtract(x, x1)), f1)
         bad = ns.isnan(result)
         result = ns.prim.where(bad, other, result)
         result = ns.prim.where(ns.logical_and(ns.isnan(result), ns.equal(f0, f1)), f0, result)

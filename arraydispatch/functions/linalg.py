@@ -12,6 +12,7 @@ from numpy.linalg import LinAlgError
 
 from .. import dtypes
 from ..registry import XP, implements
+from .averages import report
 from .contractions import conjugate
 from .factorisations import (
     adjoint,
@@ -25,6 +26,7 @@ from .factorisations import (
     result_dtype,
     svd,
 )
+from .reductions import known_any
 
 SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
 NoValue: Any = np._NoValue
@@ -264,6 +266,9 @@ def _vector_norm(xp: XP, x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
         return xp.minimum.reduce(size, **where)
     if ord == 1:
         return xp.add.reduce(size, **where)
+    if ord < 0 and known_any(xp, xp.equal(size, 0), wait=False):
+        steps = (np.reciprocal, "reciprocal", size) if ord == -1 else (np.power, "power", size, ord)
+        report(xp, *steps)
     dtype = xp.dtype_of(size)
     total = xp.add.reduce(xp.prim.astype(xp.power(size, ord), dtype), **where)
     root = 1 / ord if dtypes.is_bfloat16(dtype) else np.reciprocal(ord, dtype=dtype).item()

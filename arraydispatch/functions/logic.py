@@ -52,11 +52,12 @@ def isclose(xp: Any, a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equ
         x = xp.asarray(x, like=like)
     check_broadcast(xp, x, y, rtol, atol)
     _check_tolerances(xp, atol, rtol)
-    # Python scalars among themselves stay Python scalars, which are weak.
-    size = xp.absolute(y) if xp.is_array(y) else abs(y)
-    relative = xp.multiply(rtol, size) if xp.is_array(rtol) or xp.is_array(size) else rtol * size
-    bound = xp.add(atol, relative) if xp.is_array(atol) or xp.is_array(relative) else atol + relative
-    close = xp.less_equal(xp.absolute(xp.subtract(x, y)), bound)
+    with np.errstate(invalid="ignore"):  # as NumPy has it: infinities are told apart below
+        # Python scalars among themselves stay Python scalars, which are weak.
+        size = xp.absolute(y) if xp.is_array(y) else abs(y)
+        relative = xp.multiply(rtol, size) if xp.is_array(rtol) or xp.is_array(size) else rtol * size
+        bound = xp.add(atol, relative) if xp.is_array(atol) or xp.is_array(relative) else atol + relative
+        close = xp.less_equal(xp.absolute(xp.subtract(x, y)), bound)
     if xp.is_array(y):
         close = xp.logical_and(close, xp.isfinite(y))
     elif not np.isfinite(y):

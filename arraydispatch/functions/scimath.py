@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.lib import scimath
 
 from .. import dtypes
 from ..backends.base import Unsupported
 from ..registry import XP, implements
+from .averages import report
 from .operands import arrays, is_concrete, to_host
+from .reductions import known_any
 
 Native = Any
 
@@ -43,25 +46,32 @@ def sqrt(xp: XP, x: Any) -> Native:
     return xp.sqrt(_root_domain(xp, x))
 
 
+def _log(xp: XP, ufunc: np.ufunc, x: Any) -> Native:
+    x = _root_domain(xp, x)
+    if known_any(xp, xp.equal(x, 0), wait=False):
+        report(xp, ufunc, ufunc.__name__, x)
+    return xp.call(ufunc, x)
+
+
 @implements(scimath.log, pure=False)
 def log(xp: XP, x: Any) -> Native:
-    return xp.log(_root_domain(xp, x))
+    return _log(xp, np.log, x)
 
 
 @implements(scimath.log10, pure=False)
 def log10(xp: XP, x: Any) -> Native:
-    return xp.log10(_root_domain(xp, x))
+    return _log(xp, np.log10, x)
 
 
 @implements(scimath.log2, pure=False)
 def log2(xp: XP, x: Any) -> Native:
-    return xp.log2(_root_domain(xp, x))
+    return _log(xp, np.log2, x)
 
 
 @implements(scimath.logn, pure=False)
 def logn(xp: XP, n: Any, x: Any) -> Native:
-    n, x = (_root_domain(xp, v) for v in arrays(xp, n, x))
-    return xp.true_divide(xp.log(x), xp.log(n))
+    n, x = arrays(xp, n, x)
+    return xp.true_divide(_log(xp, np.log, x), _log(xp, np.log, n))
 
 
 @implements(scimath.power, pure=False)

@@ -10,6 +10,7 @@ large, but other numbers.
 
 from __future__ import annotations
 
+import copyreg
 import functools
 from types import ModuleType
 from typing import Any
@@ -19,7 +20,7 @@ import numpy as np
 import arraydispatch as ad
 
 from .. import creation
-from .adoption import Stand, move, state, to_host
+from .adoption import Stand, move, restore, state, to_host
 
 __all__ = ["attributes", "use_device"]
 
@@ -110,10 +111,12 @@ class _GeneratorType(type):
     _counterpart: type
 
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, cls._counterpart)
+        return cls.__subclasscheck__(type(instance))
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(subclass, cls._counterpart)
+        # A subclass of the user's stands for nothing but itself.
+        stands = "_counterpart" in vars(cls)
+        return issubclass(subclass, cls._counterpart) if stands else super().__subclasscheck__(subclass)
 
 
 def _method(counterpart: Any, name: str) -> Any:
@@ -202,12 +205,35 @@ class _DefaultRng(Stand):
         return Generator(made.bit_generator) if type(made) is np.random.Generator else made
 
 
+class _SeededType(_GeneratorType):
+    """Bit generators and seed sequences: NumPy's own objects, made from an ``Array`` too."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        make: Any = cls._counterpart if "_counterpart" in vars(cls) else super().__call__
+        return make(*map(to_host, args), **{key: to_host(value) for key, value in kwargs.items()})
+
+
+def _seeded(counterpart: Any) -> type:
+    body = {"__module__": counterpart.__module__, "__doc__": counterpart.__doc__, "_counterpart": counterpart}
+    return _SeededType(counterpart.__name__, (counterpart,), body)
+
+
+def _reduce_class(cls: Any) -> Any:
+    return (restore, ("numpy.random", cls.__name__)) if "_counterpart" in vars(cls) else cls.__qualname__
+
+
+copyreg.pickle(_GeneratorType, _reduce_class)
+copyreg.pickle(_SeededType, _reduce_class)
+
+
 def attributes(module: ModuleType) -> dict[str, Any]:
     """What the facade of ``numpy.random`` holds instead of NumPy's own."""
     found: dict[str, Any] = {"Generator": Generator, "RandomState": RandomState}
     for name in module.__all__:
         value = getattr(module, name)
-        if name not in _KEPT and name not in found and not isinstance(value, (type, ModuleType)):
+        if name == "SeedSequence" or (isinstance(value, type) and issubclass(value, np.random.BitGenerator)):
+            found[name] = _seeded(value)
+        elif name not in _KEPT and name not in found and not isinstance(value, (type, ModuleType)):
             found[name] = _ModuleFunction(module, name)
     found["default_rng"] = _DefaultRng(module.default_rng, module.__name__, "default_rng")
     found["seed"] = _Seed(module.seed, module.__name__, "seed")

@@ -4,7 +4,8 @@ The figures are in ``accuracy.json`` beside this file; the tests allow these and
 accuracy is made from them. To measure again, from the repository's root (hours on JAX for all of it)::
 
     python -m tests.functions.grid --backend torch --json torch.json
-    python -m tests.functions.accuracy torch.json …          keeps the larger of old and new
+    ARRAYDISPATCH_MEASURE=cases.jsonl pytest tests/functions --whole    the expressions of the oracle, on all backends
+    python -m tests.functions.accuracy torch.json cases.jsonl …         keeps the larger of old and new
     python -m tests.functions.accuracy --page                writes docs/reference/accuracy.md
 """
 
@@ -44,13 +45,17 @@ def keep(measured: dict[str, Any], held: dict[str, Any]) -> None:
     """Take one backend's measurement into the data, where it is larger than what is there."""
     backend = measured["backend"]
     held.setdefault("versions", {})[backend] = measured["version"]
-    table = held.setdefault("ulp", {}).setdefault(backend, {})
     for function, tally in measured["functions"].items():
-        for dtype, distance in tally["ulp"].items():
-            figure = _rounded(distance)
-            if figure > table.get(function, {}).get(dtype, 0):
-                table.setdefault(function, {})[dtype] = figure
-    held["ulp"][backend] = {name: {t: table[name][t] for t in DTYPES if t in table[name]} for name in sorted(table)}
+        add(held, backend, function, tally["ulp"])
+
+
+def add(held: dict[str, Any], backend: str, function: str, ulp: dict[str, float]) -> None:
+    """Take the distances of one function, dtype -> units, into the data, where they are larger than what is there."""
+    table = held.setdefault("ulp", {}).setdefault(backend, {})
+    for dtype, distance in ulp.items():
+        figure = _rounded(distance)
+        if figure > table.get(function, {}).get(dtype, 0):
+            table.setdefault(function, {})[dtype] = figure
 
 
 def page() -> str:
@@ -63,13 +68,15 @@ def page() -> str:
         "",
         "<!-- Made by `python -m tests.functions.accuracy --page`; edits here are lost. -->",
         "",
-        "How far a result is from NumPy's, at most, in units in the last place (ulp), over the calls of the test grid:",
-        "dtypes, shapes, layouts and argument patterns, on normal numbers, ties, zeros, infinities and NaN. For ufuncs the",
+        "How far a result is from NumPy's, at most, in units in the last place (ulp), over the calls of the test grid and the",
+        "oracle's expressions: dtypes, shapes, layouts and argument patterns, on normal numbers, ties, zeros, infinities and",
+        "NaN. `ufunc.at` with repeated indices stands by itself: it runs a ufunc on its own rounded results. For ufuncs the",
         "unit is that of the element; elsewhere that of the largest element of the result, because a small element beside a",
         "large one carries the rounding of the large one. Neither side is correctly rounded. What is not in the table gave",
         "NumPy's very bits.",
         "",
-        f"Measured on a CPU with NumPy {held['versions']['numpy']}, {versions}. The tests allow these figures and no more.",
+        f"Measured on a CPU with NumPy {held['versions']['numpy']}, {versions}. The tests of the grid allow these",
+        "figures and no more, the oracle's two units more, for processors with other vector instructions.",
         "",
         "## Subnormal numbers",
         "",
@@ -104,7 +111,15 @@ def main(argv: list[str]) -> int:
         return 0
     held: dict[str, Any] = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
     for name in argv:
-        keep(json.loads(Path(name).read_text(encoding="utf-8")), held)
+        text = Path(name).read_text(encoding="utf-8")
+        if name.endswith(".jsonl"):
+            for line in set(text.splitlines()):
+                case = json.loads(line)
+                add(held, case["backend"], case["function"], case["ulp"])
+        else:
+            keep(json.loads(text), held)
+    for backend, table in held["ulp"].items():
+        held["ulp"][backend] = {name: {t: table[name][t] for t in DTYPES if t in table[name]} for name in sorted(table)}
     DATA.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
     return 0
 

@@ -144,7 +144,8 @@ def evaluate(expression: str, namespace: Any) -> Any:
 def test_as_numpy(backend: str, expression: str) -> None:
     with ad.backend(backend), ad.fallback("error"):
         ours = evaluate(expression, OURS)
-    oracle.compare(ours, evaluate(expression, np), f"{expression} on {backend}")
+    function = oracle.function_of(expression)
+    oracle.compare(ours, evaluate(expression, np), f"{expression} on {backend}", backend=backend, function=function)
 
 
 def test_lists_of_arrays_are_gathered_on_the_backend(backend: str) -> None:
@@ -190,7 +191,8 @@ def test_like(backend: str, expression: str) -> None:
     theirs = oracle.evaluate(expression, {"w": w})
     with ad.backend("numpy"):
         ours = oracle.evaluate(expression, {"w": oracle.wrapped(backend, w)})
-    oracle.compare(ours, theirs, f"{expression} on {backend}")
+    function = oracle.function_of(expression)
+    oracle.compare(ours, theirs, f"{expression} on {backend}", backend=backend, function=function)
     assert isinstance(theirs, Exception) or ours.backend.name == backend
 
 

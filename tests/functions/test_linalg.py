@@ -320,15 +320,9 @@ FACTS = _on(
 ) + _on([_facts(f"np.linalg.{f}({{a}})") for f in ("eigh", "eig", "slogdet")], _SQUARES + _EMPTY_SQUARES)
 
 
-def _tolerance(expression: str) -> float | None:
-    # NumPy computes float32 problems in float64; the libraries do in float32.
-    single = any(x in expression for x in ("f4", "c8", "g34", "d34"))
-    return 2e-4 if single else (2e-3 if "h34" in expression else 1e-11)
-
-
 @pytest.mark.parametrize("expression", [case for cases in CASES.values() for case in cases] + FACTS)
 def test_as_numpy(expression: str, backend: str) -> None:
-    oracle.check(expression, backend, rtol=_tolerance(expression))
+    oracle.check(expression, backend)
 
 
 @pytest.mark.parametrize("expression", ["np.linalg.qr(f34, 'raw')", "np.linalg.qr(c34, mode='raw')[1]"])

@@ -211,7 +211,7 @@ def _quantiles(f: str, *tables: list[str]) -> list[str]:
 CASES: dict[Any, list[str]] = {
     np.ptp: [*_named("np.ptp", _SHAPES), "np.ptp(f34, axis=0, keepdims=True)"],
     np.mean: _named("np.mean", _SHAPES, _MEANS) + ["np.mean(f34, dtype=int)", "np.mean(f34, axis=0, dtype=np.int32)"],
-    np.var: _named("np.var", _SHAPES, _MEANS, _VARIANCES) + ["np.var(f34, dtype=int)"],
+    np.var: _named("np.var", _SHAPES, _MEANS, _VARIANCES) + ["np.var(f34, dtype=int)", "f34.var(correction=1)", "f34.std(0, correction=0)", "f34.std(0, ddof=1)"],
     np.std: _named("np.std", _SHAPES, _MEANS, _VARIANCES) + ["np.std(f34, dtype=int)", "np.std(f34, axis=0, dtype=int)"],
     np.nanmean: _named("np.nanmean", _SHAPES, _MEANS) + ["np.nanmean(nan34, dtype=int)", "np.nanmean(nan34 + 1j, axis=0)"],
     np.nanvar: _named("np.nanvar", _SHAPES, _MEANS, _VARIANCES) + [

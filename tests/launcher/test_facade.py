@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import pickle
+import re
 import sys
 import types
 from collections.abc import Iterator
@@ -16,7 +18,7 @@ import pytest
 from numpy.testing.overrides import get_overridable_numpy_array_functions
 
 import arraydispatch as ad
-from arraydispatch import events
+from arraydispatch import events, settings
 from arraydispatch.backends import loader
 from arraydispatch.launcher import adoption, classes, facade, runner, tables
 from arraydispatch.launcher.userfiles import UserFiles
@@ -301,6 +303,72 @@ def test_device_random_numbers(np: Any, backend: Any) -> None:
         assert isinstance(generator.random(), float)
     finally:
         rng.use_device(False)
+
+
+_AS_NUMPY = """
+    np.min_scalar_type(np.array(300)); np.min_scalar_type(np.array(-1)); np.min_scalar_type(np.array([300]))
+    np.min_scalar_type(np.array(1.5)); np.min_scalar_type(np.array(70000, 'f4'))
+    np.array([np.array([1, 2]), 'a']); np.array([np.array(1), 'a']); np.array([np.array([1, 2]), None])
+    np.array([[np.array(1.0), 'b'], [1, 2]]); np.asarray([np.arange(3), {}]); np.array([np.array([1, 2]), ['a', 'b']])
+    np.array([np.array(1), 2.5]); np.array([np.array([1, 2]), [3, 4]], dtype=object)
+    np.full((2,), np.nan, dtype=int); np.full(2, 300.5, dtype='u1'); np.full(2, 300, dtype='u1'); np.full(2, 1e300, 'f4')
+    np.full(2, np.array(300), 'u1'); np.full(2, 300.5, dtype='u1', like=np.arange(3)); np.full(2, [1, 300.5], 'u1')
+    np.full(2, '3', int); np.full(2, 1j, float); np.full((2, 2), np.array([1, 2])); np.full(2, True); np.full(2, 'ab')
+    np.arange(np.array([3])); np.arange(1, np.array([3])); np.arange(0, 5, np.array([2])); np.arange(np.array(3))
+    np.arange(np.array(1), stop=np.array([3])); np.arange(np.array(3.0, 'f4'))
+    np.asarray(np.random.SeedSequence(np.array([1, 2])).generate_state(3))
+    np.random.default_rng(np.array([1, 2])).integers(99, size=3)
+    np.random.Generator(np.random.PCG64(np.array([5]))).random(3)
+    np.asarray(np.random.MT19937(seed=np.array([5, 6])).random_raw(2)); np.random.Philox(np.array([7])).random_raw()
+    np.polynomial.polynomial.polyval(np.array([1, 2.0]), np.array([[1, 2], [3, 4]]))
+    np.polynomial.chebyshev.chebgrid2d(np.array([1, 2]), np.array([3, 4, 5]), np.array([[1, 2], [3, 4]]))
+"""
+
+
+@pytest.mark.parametrize("min_size", [0, 4096])
+@pytest.mark.parametrize("expression", [case.strip() for case in re.split("[;\n]", _AS_NUMPY) if case.strip()])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
+def test_calls_that_numpy_does_not_dispatch(
+    np: Any, expression: str, min_size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings.default, "min_size", min_size)
+    found: list[Any] = []
+    for numpy in (real, np):
+        try:
+            found.append(eval(expression, {"np": numpy, "__file__": __file__}))
+        except Exception as error:
+            found.append(error)
+    wanted, got = found
+    if isinstance(wanted, Exception):
+        assert type(got) is type(wanted)
+        return
+    assert not isinstance(got, Exception), got
+    if isinstance(wanted, real.ndarray):
+        assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+        assert isinstance(got, ad.Array) == (wanted.dtype.kind not in "UO")
+        real.testing.assert_array_equal(ad.to_numpy(got) if isinstance(got, ad.Array) else got, wanted)
+    else:
+        assert (type(got), got) == (type(wanted), wanted)
+
+
+def test_bit_generators_are_numpys_own(np: Any) -> None:
+    made = np.random.PCG64(np.array([5]))
+    assert type(made) is real.random.PCG64
+    assert isinstance(made, np.random.PCG64)
+    assert isinstance(made, np.random.BitGenerator)
+    assert not isinstance(made, np.random.Philox)
+    assert isinstance(np.random.default_rng(1).bit_generator, np.random.PCG64)
+    assert pickle.loads(pickle.dumps(made)).random_raw() == made.random_raw()
+    for cls in (np.random.PCG64, np.random.SeedSequence, np.random.Generator):
+        assert pickle.loads(pickle.dumps(cls)) is cls
+
+    class Mine(np.random.PCG64):  # type: ignore[misc]
+        pass
+
+    mine = Mine(np.array([5]))
+    assert type(mine) is Mine
+    assert isinstance(mine, np.random.PCG64)
+    assert not isinstance(made, Mine)
 
 
 def test_a_library_gets_ndarrays_from_a_users_generator(np: Any) -> None:
