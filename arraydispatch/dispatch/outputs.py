@@ -26,7 +26,7 @@ def given(ufunc: np.ufunc, out: Any, method: str) -> tuple[Any, ...]:
         raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
     if any(x is Ellipsis for x in out):
         raise TypeError("must use `...` as `out=...` and not per-operand/in a tuple")
-    if any(x is None or isinstance(x, int | float | complex | list | np.generic) for x in out if x is not None):
+    if any(isinstance(x, int | float | complex | list | np.generic) for x in out if not isinstance(x, Handle)):
         raise TypeError("return arrays must be of ArrayType")
     return out
 

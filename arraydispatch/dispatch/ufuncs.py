@@ -195,9 +195,11 @@ def unary_operator(ufunc: np.ufunc) -> Callable[[Any], Any]:
 
 def _known(x: Any) -> bool:
     cls = type(x)
-    if cls in wrapping.PLAIN or isinstance(x, Handle | np.ndarray | np.generic | int | float | complex | list | tuple):
-        return not isinstance(x, np.ndarray) or cls.__array_ufunc__ is np.ndarray.__array_ufunc__
-    return not hasattr(cls, "__array_ufunc__")
+    if cls in wrapping.PLAIN or isinstance(x, Handle):
+        return True
+    if isinstance(x, np.ndarray):
+        return cls.__array_ufunc__ is np.ndarray.__array_ufunc__
+    return isinstance(x, np.generic | int | float | complex | list | tuple) or not hasattr(cls, "__array_ufunc__")
 
 
 def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
