@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         PrecisionError as PrecisionError,
         TraceError as TraceError,
     )
-    from .profiling import profile as profile, profile_function as profile_function
+    from .profiled import profile as profile, profile_function as profile_function
     from .scalars import Scalar as Scalar
     from .settings import fallback as fallback
 
@@ -68,8 +68,8 @@ _WHERE: dict[str, str] = {
     "active_backend": "active",
     "fallback": "settings",
     "namespace": "array_api",
-    "profile": "profiling",
-    "profile_function": "profiling",
+    "profile": "profiled",
+    "profile_function": "profiled",
 }
 """Public name -> the module that defines it."""
 

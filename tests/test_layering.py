@@ -28,7 +28,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("api", "active", "creation", "random_"),
     ("array_api",),
     (".",),
-    ("profiling", "records", "report", "tally", "verification"),
+    ("profiled", "profiling", "records", "report", "tally", "verification"),
     ("launcher", "cli", "coverage", "__main__", "pytest_plugin", "magics"),
 ]
 

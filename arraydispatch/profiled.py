@@ -1,0 +1,108 @@
+"""What is profiled: a ``with`` block, calls of a function."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from time import perf_counter
+from typing import Any
+
+from .backends import loader
+from .profiling import Profile
+
+__all__ = ["profile", "profile_function"]
+
+
+def profile(
+    *,
+    backends: Iterable[str] | None = None,
+    trace: bool = True,
+    synchronize: bool = False,
+    save: str | os.PathLike[str] | None = None,
+) -> Profile:
+    """Count what runs inside a ``with`` block: ``with ad.profile() as p: …``.
+
+    Parameters
+    ----------
+    backends : sequence of str, optional
+        Report only calls on these.
+    trace : bool
+        Keep each call with its time, for ``p.save(path)``; False keeps counts and sums only.
+    synchronize : bool
+        Wait for the result of each call: its time is then that of the work, also where a library runs asynchronously.
+    save : str or path, optional
+        Where to write the profile at the end of the block: a ``.html`` report, else the trace.
+
+    Returns
+    -------
+    Profile
+        ``p.print()``, ``p.save("trace.json")``, ``p.to_html("report.html")``, ``p.message("…")``.
+    """
+    return Profile(trace=trace, synchronize=synchronize, backends=backends, save=save)
+
+
+def profile_function(
+    fun: Callable[..., Any],
+    args: Iterable[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    backends: Iterable[str] | None = None,
+    trace: bool = True,
+    warmup: int = 1,
+    retime: bool = True,
+    call_count: int = 1,
+) -> Profile:
+    """Profile calls of a function.
+
+    Parameters
+    ----------
+    fun : callable
+        The function.
+    args, kwargs
+        What it is called with.
+    backends : sequence of str, optional
+        Report only calls on these.
+    trace : bool
+        Keep each call with its time.
+    warmup : int
+        Calls before the profile begins: libraries compile and load what they need on first use.
+    retime : bool
+        Time ``call_count`` more calls without the profile: ``Profile.wall`` is then exact.
+    call_count : int
+        Calls that are profiled; counts and times are the mean over them.
+
+    Returns
+    -------
+    Profile
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import arraydispatch as ad
+    >>> p = ad.profile_function(np.sin, (ad.asarray([1.0, 2.0]),), call_count=3)
+    >>> p.calls_on_backend
+    1
+    """
+    if call_count < 1 or warmup < 0:
+        raise ValueError("call_count must be at least 1 and warmup at least 0.")
+    arguments, keywords = tuple(args), dict(kwargs or {})
+    for _ in range(warmup):
+        fun(*arguments, **keywords)
+    found = Profile(trace=trace, synchronize=True, backends=backends)
+    found.runs = call_count
+    with found:
+        for _ in range(call_count):
+            fun(*arguments, **keywords)
+    if retime:
+        _synchronize_all()
+        start = perf_counter()
+        for _ in range(call_count):
+            fun(*arguments, **keywords)
+        _synchronize_all()
+        found.retimed = (perf_counter() - start) / call_count
+    return found
+
+
+def _synchronize_all() -> None:
+    for backend in loader.loaded():
+        backend.synchronize()
