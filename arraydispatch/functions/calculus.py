@@ -191,12 +191,15 @@ def _gradient_along(xp: Any, f: Native, axis: int, dx: Any, edge_order: int, to:
 def trapezoid(xp: Any, y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Native:
     y = arrays(xp, y, *(z for z in (x, dx) if xp.is_array(z)))[0]
     shape = xp.shape_of(y)
+    if x is not None:
+        x = xp.asarray(x, like=y)
+        if not xp.shape_of(x):
+            raise ValueError("diff requires input that is at least one dimensional")
     if not shape or not -len(shape) <= axis < len(shape):
         raise IndexError("list assignment index out of range")
     at = axis % len(shape)
     width = dx if xp.is_array(dx) or not isinstance(dx, list | tuple) else xp.asarray(dx, like=y)
     if x is not None:
-        x = xp.asarray(x, like=y)
         if len(xp.shape_of(x)) == 1:
             width = diff(xp, x)
             width = xp.prim.reshape(width, (1,) * at + (-1,) + (1,) * (len(shape) - at - 1))
