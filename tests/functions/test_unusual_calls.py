@@ -65,7 +65,7 @@ PROGRAMS: list[str] = [
     "x=new(np.array([1,2,3],'i1')); x[5]=300",
     "r=np.trapezoid(new(2.0), new(1.0))",
     "r=np.trapezoid(new(2.0), new([1.0, 2.0]))",
-    "r=new(np.zeros((2, 0))).view('i4')",
+    "r=new(np.zeros(0)).view('i4').tolist()",
 ]
 
 
