@@ -22,20 +22,23 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-_COMPILED = ("functions", "backends", "array_api/test_values.py", "test_assignment.py", "test_view_relations.py")
+_COMPILED = (
+    "functions", "backends", "array_api/test_values.py", "array_api/test_consumers.py", "test_assignment.py",
+    "test_indexing_oracle.py", "test_view_relations.py",
+)  # fmt: skip
 """Tables whose rows each make JAX compile something new."""
-_SHARE = 4
+_SHARE = 8
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--whole``: every row of every table on JAX too."""
     parser.addoption(
-        "--whole", action="store_true", help="every row of the tables on JAX, not one of four (10 minutes)"
+        "--whole", action="store_true", help="every row of the tables on JAX, not one of eight (10 minutes)"
     )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A run of everything takes one of four of the rows that JAX compiles; runs of files or of a choice take them all."""
+    """A run of everything takes one of eight of the rows that JAX compiles; runs of files or of a choice take them all."""
     if config.option.whole or config.option.keyword or config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
         return
     here = Path(__file__).parent
