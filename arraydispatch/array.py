@@ -184,6 +184,7 @@ class Array(Handle):
         return exports.rebuilt, (
             self._kind.backend.name,
             np.array(self._host("pickling"), order="F" if self.flags.fnc else "C"),
+            self._kind.standard,
         )
 
     def __copy__(self) -> Any:

@@ -91,11 +91,12 @@ def dlpack(a: Handle, **asked: Any) -> Any:
     return backend.dlpack(views.expose(a), **asked)
 
 
-def rebuilt(name: str, values: np.ndarray[Any, Any]) -> Any:
+def rebuilt(name: str, values: np.ndarray[Any, Any], standard: bool = False) -> Any:
     """Unpickle: on the backend's default device here, or as a NumPy-held array if the library is not installed."""
     backend = loader.load(name if name in loader.available() else "numpy")
     home = conversion.home(settings.current_backend(), values.size, values.dtype)
     if home.small and backend.native_is_ndarray:
         backend = home
     value = conversion.upload(backend, values, why="unpickled")
-    return views.lay_out(wrapping.wrap(value, backend.kind(backend.dtype_of(value))), values)
+    kind_of = backend.standard_kind if standard else backend.kind
+    return views.lay_out(wrapping.wrap(value, kind_of(backend.dtype_of(value))), values)

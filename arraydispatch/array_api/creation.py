@@ -185,6 +185,12 @@ def from_dlpack(backend: Backend, x: Any, /, *, device: Any = None, copy: bool |
             raise BufferError("another device needs a copy; do not pass copy=False.")
         return asarray(backend, source, device=device, copy=True if copy else None)
     held = None if source is None else source._kind.backend
+    if isinstance(x, np.ndarray) and not x.flags.writeable and not backend.native_is_ndarray:
+        if copy is False:
+            raise BufferError(
+                "read-only memory needs a copy, because arrays here can be written; do not pass copy=False."
+            )
+        x = x.copy()
     with backend.within():
         try:
             value = backend.from_dlpack(x if source is None or held is None else views.expose(source))

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import dtypes
 from ..array import Array
+from ..backends import loader
 
 __all__ = ["can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
@@ -38,6 +39,9 @@ def dtype_of(x: Any) -> Any:
     """The dtype of an array, a dtype itself; the Python type of a scalar, which is weak."""
     if isinstance(x, Array | np.ndarray | np.generic):
         return x.dtype
+    backend = loader.backend_of(x)
+    if backend is not None:
+        return backend.dtype_of(x)
     if type(x) in (bool, int, float, complex):
         return type(x)
     return np.dtype(x)

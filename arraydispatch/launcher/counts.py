@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import shutil
@@ -17,15 +18,31 @@ from ..tally import Tally
 from . import processes
 from .endings import Endings
 
+_PREFIX = "arraydispatch-"
+
 __all__ = ["Saver", "collect", "count_here", "make_folder", "remove_folder"]
 
-_SPARING = 20
-"""Saving takes at most one part in so many of the time."""
+_SPARING = 4
+"""After a save none follows for so many times as long as it took."""
 
 
 def make_folder() -> str:
-    """A folder for the counts of a run."""
-    return tempfile.mkdtemp(prefix="arraydispatch-")
+    """A folder for the counts of a run; those of runs that were killed are removed."""
+    for folder in glob.glob(os.path.join(tempfile.gettempdir(), f"{_PREFIX}*-*")):
+        process = os.path.basename(folder).removeprefix(_PREFIX).partition("-")[0]
+        if os.name == "posix" and process.isdecimal() and not _lives(int(process)):
+            remove_folder(folder)
+    return tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody else's
+        pass
+    return True
 
 
 def remove_folder(folder: str) -> None:

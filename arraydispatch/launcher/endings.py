@@ -1,4 +1,4 @@
-"""The ways in which a process ends: its last line, an exception, ``SIGTERM``, ``os._exit``, ``os.abort``."""
+"""The ways in which a process ends: its last line, an exception, ``SIGTERM``, ``SIGHUP``, ``os._exit``, ``os.abort``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ class Endings:
         for name in ("_exit", "abort"):
             self._before(name)
         if termination:
-            self._on_termination()
+            for name in ("SIGTERM", "SIGHUP"):
+                if hasattr(signal, name):
+                    self._on_signal(getattr(signal, name))
 
     def stop(self) -> None:
         """No longer."""
@@ -73,11 +75,11 @@ class Endings:
         setattr(os, name, ending)
         self._put_back.append(lambda: setattr(os, name, real))
 
-    def _on_termination(self) -> None:
+    def _on_signal(self, asking: int) -> None:
         """Finish when the process is asked to end, then end as if nobody had listened."""
         if threading.current_thread() is not threading.main_thread():
             return
-        if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        if signal.getsignal(asking) is not signal.SIG_DFL:
             return
 
         def terminated(number: int, _frame: FrameType | None) -> None:
@@ -86,8 +88,8 @@ class Endings:
                 self._end(False, False)
 
         def switch(have: Any, want: Any) -> None:
-            if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is have:
-                signal.signal(signal.SIGTERM, want)
+            if threading.current_thread() is threading.main_thread() and signal.getsignal(asking) is have:
+                signal.signal(asking, want)
 
         def default() -> None:
             switch(terminated, signal.SIG_DFL)
@@ -99,5 +101,6 @@ class Endings:
         listen()
         if hasattr(os, "register_at_fork"):
             # Python forgets a signal that a handler has caught in a child not yet made: the child begins without one.
-            os.register_at_fork(before=default, after_in_parent=listen)
+            # One made by another thread of the parent's comes with the handler, and puts it down.
+            os.register_at_fork(before=default, after_in_parent=listen, after_in_child=default)
         self._put_back.append(default)

@@ -72,6 +72,7 @@ def continue_run() -> None:
         if waiting:
             Choices(**json.loads(waiting.pop())).apply()
             runner.begin(users)
+            runner.show_theirs_only()
             survive_forks()
             counts.count_here(run["counts"], users.has_file)
         return facade.substitute(module)
@@ -81,16 +82,20 @@ def continue_run() -> None:
 
 def _own_roots(users: Any) -> list[str]:
     """What the command line of this interpreter adds: the folder of its script, or the current one of ``-m``."""
+    try:
+        here = os.getcwd()
+    except OSError:  # the folder has been deleted
+        here = os.sep
     words = iter(sys.orig_argv[1:])
     for word in words:
         if word in ("-c", "-m") or word.startswith(("-c", "-m")):
-            return [os.getcwd()]
+            return [here]
         if word in ("-W", "-X"):
             next(words, None)
         elif not word.startswith("-"):
             folder = os.path.dirname(os.path.realpath(word))
             return [] if users.is_installed(folder) else [folder]
-    return [os.getcwd()]
+    return [here]
 
 
 # -- forks -----------------------------------------------------------------------------------------------------------
@@ -106,9 +111,11 @@ class _Forks:
     def before(self) -> None:
         import gc
 
+        from .. import registry
         from ..backends import loader
         from ..views import Handle, ghost, native
 
+        registry.load_topics()  # which each fork would do for itself
         unsafe = [backend for backend in loader.loaded() if not backend.survives_fork]
         if not unsafe:
             return

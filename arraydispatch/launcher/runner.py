@@ -288,6 +288,18 @@ def _show(error: BaseException) -> None:
     sys.excepthook(type(error), error, error.__traceback__)
 
 
+def show_theirs_only() -> None:
+    """In a child process, whose program Python runs by itself: exceptions that end it are shown without our frames."""
+    if sys.excepthook is not sys.__excepthook__ or os.environ.get(FULL_TRACEBACK) == "full":
+        return
+
+    def shown(kind: type[BaseException], error: BaseException, tb: TracebackType | None) -> None:
+        _strip(error, set())
+        sys.__excepthook__(kind, error, error.__traceback__)
+
+    sys.excepthook = shown
+
+
 def _strip(error: BaseException | None, seen: set[int]) -> None:
     """Take this package's frames out of the tracebacks of an exception and of those it came from."""
     if error is None or id(error) in seen:

@@ -405,3 +405,19 @@ def test_numpy_arrays_meet_others(xp: Any, backend: str) -> None:
     n[3:] = v
     n[xp.asarray(0)] = xp.asarray(7.0)
     assert host(n).tolist() == [7.0, 9.0, 9.0, 1.0, 1.0]
+
+
+def test_what_is_kept_of_a_namespace(xp: Any, backend: str) -> None:
+    import pickle
+
+    x = pickle.loads(pickle.dumps(xp.ones((2, 3))))
+    assert x.backend.name == backend and isinstance(x[0, 0], ad.Array)
+    host = np.arange(3.0)
+    host.flags.writeable = False
+    if backend != "numpy":
+        y = xp.from_dlpack(host)
+        y[0] = 5.0
+        with pytest.raises(BufferError):
+            xp.from_dlpack(host, copy=False)
+    assert host.tolist() == [0.0, 1.0, 2.0]
+    assert xp.can_cast(xp.ones(3, dtype=xp.float32).native, xp.float64)

@@ -67,7 +67,12 @@ def test_every_end_brings_the_report(tmp_path: Path, more: str, code: int) -> No
 
 @POSIX
 @pytest.mark.parametrize(
-    "how", ["import os\nos.abort()\n", "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n"]
+    "how",
+    [
+        "import os\nos.abort()\n",
+        "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n",
+        "import os, signal\nos.kill(os.getpid(), signal.SIGHUP)\n",
+    ],
 )
 def test_signals_end_the_process_as_ever(tmp_path: Path, how: str) -> None:
     script, path = _script(tmp_path, how), tmp_path / "report.json"
@@ -76,7 +81,7 @@ def test_signals_end_the_process_as_ever(tmp_path: Path, how: str) -> None:
     assert done.returncode == plain.returncode < 0
     data = json.loads(path.read_text())
     assert data["calls_on_backend"] == 2
-    assert data["complete"] is ("SIGTERM" not in how)
+    assert data["complete"] is ("abort" in how)
 
 
 @POSIX
@@ -130,6 +135,27 @@ def test_what_other_processes_ran_is_counted(tmp_path: Path, method: str) -> Non
     assert counts["np.sin"] == (1 if method == "fork" else 1 + data["processes"] - 2)  # a spawned child runs the module
     assert data["processes"] in (3, 4)  # two workers, if both were quick enough to take a task
     assert f"in {data['processes']} processes" in done.stderr
+
+
+@POSIX
+def test_folders_of_runs_that_were_killed_are_removed(tmp_path: Path) -> None:
+    env = {**ENV, "TMPDIR": str(tmp_path)}
+    killed = _run(_script(tmp_path, "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n"), env=env)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.glob("arraydispatch-*"))) == 1
+    assert _run(_script(tmp_path, ""), env=env).returncode == 0
+    assert not list(tmp_path.glob("arraydispatch-*"))
+
+
+@POSIX
+def test_a_child_shows_its_own_lines_and_needs_no_folder(tmp_path: Path) -> None:
+    program = "import os, subprocess, sys\nos.chdir(sys.argv[1])\nos.rmdir(sys.argv[1])\n"
+    child = '"import numpy as np; np.zeros(3) + np.zeros(4)"'
+    script, folder = _script(tmp_path, f"{program}subprocess.run([sys.executable, '-c', {child}])\n"), tmp_path / "gone"
+    folder.mkdir()
+    done = subprocess.run(_command(str(script), str(folder)), capture_output=True, text=True, timeout=120, env=ENV)
+    assert "operands could not be broadcast together" in done.stderr
+    assert str(ROOT / "arraydispatch") not in done.stderr and "sitecustomize" not in done.stderr, done.stderr
 
 
 def test_counts_add_up() -> None:
