@@ -22,8 +22,8 @@ _PREFIX = "arraydispatch-"
 
 __all__ = ["Saver", "collect", "count_here", "make_folder", "remove_folder"]
 
-_SPARING = 4
-"""After a save none follows for so many times as long as it took."""
+_SPARING = 20
+"""Saving takes at most one part in so many of the time of a process that has more to do."""
 
 
 def make_folder() -> str:
@@ -82,14 +82,27 @@ class Saver:
             return
         from multiprocessing.queues import SimpleQueue
 
-        put = SimpleQueue.put
+        put, get = SimpleQueue.put, SimpleQueue.get
         self._before_results = True
+        tasks: Any = None
+        due = False
+
+        def taking(queue: Any) -> Any:
+            nonlocal tasks, due
+            tasks = queue
+            if due and queue.empty():
+                due = False
+                self.save()
+            return get(queue)
 
         def handing_over(queue: Any, result: Any) -> None:
-            if time.monotonic() >= self._next:
+            nonlocal due
+            due = time.monotonic() < self._next and not (tasks is not None and tasks.empty())
+            if not due:
                 self.save()
             put(queue, result)
 
+        SimpleQueue.get = taking  # type: ignore[method-assign, assignment]
         SimpleQueue.put = handing_over  # type: ignore[method-assign, assignment]
 
     def save(self) -> None:
