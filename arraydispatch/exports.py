@@ -80,14 +80,17 @@ def dlpack(a: Handle, **asked: Any) -> Any:
     Raises
     ------
     BufferError
-        If a device is asked for that the array is not on, unless it is the CPU and a copy is allowed.
+        If a device is asked for that the array is not on, unless it is the CPU and a copy is allowed; for a stream on
+        the CPU.
     """
     backend, device = a._kind.backend, asked.get("dl_device")
-    own = tuple(map(int, backend.dlpack_device(native(a))))
+    own: tuple[int, ...] = tuple(map(int, backend.dlpack_device(native(a))))
     if device is not None and tuple(device) != own and (device[0] != _CPU or asked.get("copy") is False):
         raise BufferError(
             f"the array is on DLPack device {own}, not on {tuple(device)}; move it there first, with its to_device method."
         )
+    if own[0] == _CPU and asked.get("stream") is not None:
+        raise BufferError(f"memory of the CPU has no streams; leave out stream={asked['stream']!r}.")
     return backend.dlpack(views.expose(a), **asked)
 
 

@@ -110,8 +110,8 @@ def tile(x: Any, repetitions: Any, /) -> Any:
 
 
 def _matrices(x: Any, name: str) -> None:
-    if x.ndim < 2:
-        raise ValueError(f"{name}: a matrix or a stack of them is expected, not an array of {x.ndim} dimensions")
+    if np.ndim(x) < 2:
+        raise ValueError(f"{name}: a matrix or a stack of them is expected, not an array of {np.ndim(x)} dimensions")
 
 
 def tril(x: Any, /, *, k: int = 0) -> Any:

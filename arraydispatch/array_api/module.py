@@ -15,7 +15,7 @@ import numpy as np
 import numpy.fft
 import numpy.linalg
 
-from .. import registry
+from .. import dtypes, registry
 from ..array import Array
 from ..backends import loader
 from ..backends.base import Backend
@@ -139,6 +139,8 @@ def _bound(function: Any, backend: Backend) -> Callable[..., Any]:
 def taken(x: Any, backend: Backend) -> Any:
     """An argument as the functions take it: what is an array, an array of a namespace."""
     if isinstance(x, Array):
+        if x._kind.backend.native_is_ndarray and not backend.native_is_ndarray:
+            return creation.asarray(backend, x)
         return x if x._kind.standard else creation.standard(x)
     cls = type(x)
     if cls in _NEVER_ARRAYS:
@@ -158,7 +160,7 @@ def given(x: Any, backend: Backend) -> Any:
                 return creation.standard(x)
             x._kind = x._kind.backend.standard_kind(x.dtype)  # nobody else has it
         return x
-    if isinstance(x, np.generic):
+    if isinstance(x, np.generic | np.ndarray) and dtypes.category(x.dtype) != "other":
         return creation.asarray(backend, x)
     if isinstance(x, list | tuple):
         items = [given(y, backend) for y in x]

@@ -421,3 +421,11 @@ def test_what_is_kept_of_a_namespace(xp: Any, backend: str) -> None:
             xp.from_dlpack(host, copy=False)
     assert host.tolist() == [0.0, 1.0, 2.0]
     assert xp.can_cast(xp.ones(3, dtype=xp.float32).native, xp.float64)
+
+
+def test_lists_and_numpy_arrays_become_arrays_of_the_namespace(xp: Any, backend: str) -> None:
+    n = ad.namespace("numpy").arange(3.0)
+    for made in (xp.argsort([3, 1]), xp.tril([[1, 2], [3, 4]]), *xp.broadcast_arrays(n, xp.ones((2, 3)))):
+        assert isinstance(made, ad.Array) and made.backend.name == backend
+    with pytest.raises(BufferError, match="stream"):
+        xp.ones(3).__dlpack__(stream=1)
