@@ -18,7 +18,7 @@ from ..tally import Tally
 from . import processes
 from .endings import Endings
 
-_PREFIX = "arraydispatch-"
+_PREFIX = "arraydispatch-counts-"
 
 __all__ = ["Saver", "collect", "count_here", "make_folder", "remove_folder"]
 

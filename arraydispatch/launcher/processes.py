@@ -83,19 +83,19 @@ def continue_run() -> None:
 def _own_roots(users: Any) -> list[str]:
     """What the command line of this interpreter adds: the folder of its script, or the current one of ``-m``."""
     try:
-        here = os.getcwd()
-    except OSError:  # the folder has been deleted
-        here = os.sep
+        here = [os.getcwd()]
+    except OSError:  # the folder has been deleted, and its modules with it
+        here = []
     words = iter(sys.orig_argv[1:])
     for word in words:
         if word in ("-c", "-m") or word.startswith(("-c", "-m")):
-            return [here]
+            return here
         if word in ("-W", "-X"):
             next(words, None)
         elif not word.startswith("-"):
             folder = os.path.dirname(os.path.realpath(word))
             return [] if users.is_installed(folder) else [folder]
-    return [here]
+    return here
 
 
 # -- forks -----------------------------------------------------------------------------------------------------------

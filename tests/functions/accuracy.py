@@ -70,7 +70,7 @@ def page() -> str:
         "",
         "How far a result is from NumPy's, at most, in units in the last place (ulp), over the calls of the test grid and the",
         "oracle's expressions: dtypes, shapes, layouts and argument patterns, on normal numbers, ties, zeros, infinities and",
-        "NaN. `ufunc.at` with repeated indices stands by itself: it runs a ufunc on its own rounded results. For ufuncs the",
+        "NaN (of the grid, on JAX, a sample). `ufunc.at` with repeated indices stands by itself: it runs a ufunc on its own rounded results. For ufuncs the",
         "unit is that of the element; elsewhere that of the largest element of the result, because a small element beside a",
         "large one carries the rounding of the large one. Neither side is correctly rounded. What is not in the table gave",
         "NumPy's very bits.",
