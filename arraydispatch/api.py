@@ -39,8 +39,10 @@ def use(
         Where on it new arrays go: ``"cpu"``, ``"gpu"``, ``"cuda:1"``, …
     precision : {64, 32, 16, "bf16", None}, optional
         Of fresh floating results; None means NumPy's own rules.
-    execution : {"eager"}, optional
-        How calls run.
+    execution : {"eager", None}, optional
+        ``"eager"``: each call runs at once and by the library itself. None, to begin with: at once too, but where
+        the values are in host memory NumPy may compute on that memory if it is faster (a *host kernel*, which
+        reports and ``arraydispatch coverage`` name).
     **options
         Options of the library, see ``Backend.OPTIONS``.
 
@@ -59,8 +61,7 @@ def use(
     chosen = default_backend() if name is None else _backend(name)
     bits = settings.default.rules.precision if precision is _KEEP else settings.check_precision(precision)
     settings.check_held(bits, chosen)
-    if execution is not _KEEP and execution != "eager":
-        raise ValueError(f"execution {execution!r} is not available; choose 'eager'.")
+    way = settings.default.execution if execution is _KEEP else settings.check_execution(execution)
     place = None if device is None else placement.find(chosen, device)
     unknown = [option for option in options if option not in chosen.OPTIONS]
     if unknown:
@@ -70,6 +71,7 @@ def use(
         chosen.configure(**options)
     settings.default.backend = chosen.name
     settings.set_default_precision(bits)
+    settings.set_execution(way)
     if place is not None:
         settings.default.devices[chosen.name] = place
     return chosen

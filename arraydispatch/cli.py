@@ -63,7 +63,8 @@ def run_parser() -> argparse.ArgumentParser:
     add("--backend", metavar="B", help=f"one of: {', '.join(loader.KNOWN)}")
     add("--device", metavar="D", help="a device of the backend, such as cpu or cuda:0 (see: arraydispatch info)")
     add("--precision", metavar="P", help="bits of fresh floating results: 64, 32, 16, bf16, or none (NumPy's rules)")
-    add("--execution", metavar="E", default="eager", help="eager: each call runs at once")
+    add("--execution", metavar="E",
+        help="eager: the library itself runs each call (else NumPy may, on the library's memory, where it is faster)")  # fmt: skip
     add("--min-size", metavar="N", type=_elements, default=MIN_SIZE,
         help=f"arrays of fewer elements stay on the host until they meet one on the device (default {MIN_SIZE})")  # fmt: skip
     add("--include", metavar="PATH_OR_PACKAGE", action="append", default=[],
@@ -167,7 +168,7 @@ def _target(option: str, value: str | None, suffixes: Iterable[str]) -> str | No
 def _check(options: argparse.Namespace, program: list[str]) -> None:
     if options.execution == "fused":
         raise UsageError("--execution fused is not available yet; leave it out, or say eager.")
-    if options.execution != "eager":
+    if options.execution not in (None, "eager"):
         raise UsageError(f"--execution: {options.execution!r} is not a way to execute; say eager.")
     if options.module is None and not program:
         raise UsageError("no script given; say: arraydispatch run SCRIPT, or -m MODULE.")
@@ -291,7 +292,7 @@ def _coverage(argv: list[str]) -> int:
     return 0
 
 
-_STYLES = {"native": "green", "composed": "cyan", "host": "yellow", "refused": "red"}
+_STYLES = {"native": "green", "composed": "cyan", "host kernel": "blue", "host": "yellow", "refused": "red"}
 _ENDLESS = 10_000
 """Columns of what has no width."""
 

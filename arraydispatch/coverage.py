@@ -2,10 +2,11 @@
 
 Each has exactly one class on a backend:
 
-native     NumPy's argument rules over one kernel of the library
-composed   NumPy's behaviour out of the library's kernels
-host       NumPy runs it on the host, for the reason given
-refused    an error, for the reason given
+native       NumPy's argument rules over one kernel of the library
+composed     NumPy's behaviour out of the library's kernels
+host kernel  native or composed, but NumPy computes on the library's own memory where that is the host's and faster
+host         NumPy runs it on the host, for the reason given
+refused      an error, for the reason given
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from .ufuncs import describe, describe_method
 
 __all__ = ["CLASSES", "KINDS", "Row", "as_dict", "dispatched", "markdown", "rows", "ufuncs"]
 
-CLASSES = ("native", "composed", "host", "refused")
+CLASSES = ("native", "composed", "host kernel", "host", "refused")
 KINDS = {
     "function": "Functions",
     "ufunc": "Ufuncs",
@@ -38,7 +39,7 @@ KINDS = {
 }
 
 Answer = tuple[str, str]
-"""A class and, for host and refused, the reason."""
+"""A class and, for host kernel, host and refused, the reason."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,8 @@ def _function(func: Any, backend: Backend) -> Answer | None:
     entry = registry.resolve(func, backend)
     if entry.run is None and func not in registry.HOST and func not in registry.REFUSED:
         return None
+    if func in backend.HOST_KERNELS:
+        return "host kernel", backend.HOST_KERNELS[func]
     return "native" if entry.kind == "override" else entry.kind, entry.reason
 
 
@@ -245,11 +248,13 @@ def as_dict(table: list[Row]) -> dict[str, Any]:
 
 
 def reasons(table: list[Row], kind: str) -> list[tuple[str, str, list[str]]]:
-    """(class, reason, names) of what does not run on a device, the commonest reason first."""
+    """(class and, unless it is all, backends; reason; names) of what a library does not do alone, the commonest reason first."""
     found: dict[tuple[str, str], list[str]] = {}
     for row in table:
-        for key in dict.fromkeys(a for a in row.answers.values() if row.kind == kind and a[1]):
-            found.setdefault(key, []).append(row.name)
+        for cls, reason in dict.fromkeys(a for a in row.answers.values() if row.kind == kind and a[1]):
+            held = [backend for backend, answer in row.answers.items() if answer == (cls, reason)]
+            where = "" if len(held) == len(row.answers) else f" on {', '.join(held)}"
+            found.setdefault((cls + where, reason), []).append(row.name)
     return [(cls, reason, names) for (cls, reason), names in sorted(found.items(), key=lambda x: (-len(x[1]), x[0]))]
 
 
@@ -263,7 +268,9 @@ def markdown(table: list[Row]) -> str:
         "<!-- Made by `make docs` from `arraydispatch coverage`; edits here are lost. -->",
         "",
         f"What NumPy {np.__version__} has, and where it runs. *Native*: NumPy's rules over one kernel of the library.",
-        "*Composed*: NumPy's behaviour out of several of its kernels. *Host*: NumPy runs it, for the reason given; the",
+        "*Composed*: NumPy's behaviour out of several of its kernels. *Host kernel*: either of these, but in host memory",
+        "NumPy itself computes, on the library's own memory and without a copy of it, for the reason given; not with",
+        "`--execution eager`, not on an accelerator, not under a trace. *Host*: NumPy runs it, for the reason given; the",
         "policy `--on-fallback` says whether that is silent, a warning or an error. Whatever the class, arrays of dtypes",
         "that no device holds (strings, objects, dates, records, `longdouble`) stay NumPy's.",
         "",
@@ -279,7 +286,7 @@ def markdown(table: list[Row]) -> str:
         lines.append("")
         found = reasons(table, kind)
         if found:
-            lines += ["| not on a device | why |", "|---|---|"]
+            lines += ["| not by the library alone | why |", "|---|---|"]
             lines += [f"| {_listed(names)} | {cls}: {reason} |" for cls, reason, names in found]
             lines.append("")
         lines += _listing([row for row in table if row.kind == kind])

@@ -27,7 +27,8 @@ class Listener:
         backend : str
             Name of the backend that holds the data.
         kind : str
-            ``"override" "native" "composed" "view" "host"``: the class of the entry that ran.
+            ``"override" "native" "composed" "view" "host"``: the class of the entry that ran. A listener files it as
+            a ``"host kernel"`` if :meth:`host_kernel` was told meanwhile.
         reason : str
             Why the call went to the host; empty unless ``kind`` is ``"host"``.
         seconds : float
@@ -35,6 +36,9 @@ class Listener:
         result : native array, optional
             What came out, where the caller has it at hand: libraries that run asynchronously can be waited for.
         """
+
+    def host_kernel(self) -> None:
+        """NumPy computes on the zero-copy view of an array in host memory, in the call that ends next."""
 
     def transfer(self, direction: str, nbytes: int, why: str, host: Any = None) -> None:
         """Bytes moved: ``direction`` is ``"to_device"``, ``"to_host"`` or ``"copy"`` (between libraries).

@@ -20,7 +20,7 @@ from typing import IO, Any, Self
 
 import numpy as np
 
-from . import events, settings
+from . import events, records, settings
 from .backends import loader
 from .records import Call, Compilation, Event, Message, Note, Transfer
 from .tally import NOTES, Tally
@@ -50,7 +50,7 @@ Rows = dict[tuple[Any, ...], list[Any]]
 class _Tables:
     """One thread's tables: key -> [count, amount, code, …]; the key ends in (id of the code object, instruction)."""
 
-    __slots__ = ("adopting", "calls", "casts", "compilations", "dropped", "events", "left", "messages", "moves", "returns", "syncs", "thread", "transfers", "uploads")  # fmt: skip
+    __slots__ = ("adopting", "calls", "casts", "compilations", "dropped", "events", "kernel", "left", "messages", "moves", "returns", "syncs", "thread", "transfers", "uploads")  # fmt: skip
 
     def __init__(self) -> None:
         self.thread = threading.get_native_id()
@@ -67,6 +67,8 @@ class _Tables:
         self.dropped = 0
         self.messages: list[tuple[Any, ...]] = []
         self.adopting: np.ndarray[Any, Any] | None = None
+        self.kernel = False
+        """Whether a host kernel ran in the call that is told next."""
 
 
 class _Internal(dict[str, bool]):
@@ -227,6 +229,10 @@ class Profile(events.Listener):
             tables = self._local.tables
         except AttributeError:
             tables = self._tables()
+        if tables.kernel:
+            tables.kernel = False
+            if kind in records.ON_BACKEND:
+                kind = "host kernel"
         # id(), because hashing a code object hashes its bytecode; the row keeps the code object alive.
         key = (func, kind, id(code), frame.f_lasti, backend, reason)
         row = tables.calls.get(key)
@@ -242,6 +248,12 @@ class Profile(events.Listener):
                 tables.events.append((perf_counter(), seconds, key, code))
             else:
                 tables.dropped += 1
+
+    def host_kernel(self) -> None:
+        """Note that what ends next is no work of the library's."""
+        self._tables().kernel = True
+        if self._outer is not None:
+            self._outer.host_kernel()
 
     def _more_of_call(self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any) -> float:
         """What not every profile does; the seconds with those of the wait."""

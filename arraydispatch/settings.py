@@ -16,7 +16,7 @@ from .errors import PrecisionError
 
 Precision = Literal[64, 32, 16, "bf16"] | None
 Fallback = Literal["warn", "error", "silent"]
-Execution = Literal["eager"]
+Execution = Literal["eager"] | None
 
 UNSET: Any = object()
 """No override here: the process default holds."""
@@ -50,7 +50,8 @@ class _Defaults:
         self.fallback: Fallback = "warn"
         self.allowing: str = "Set arraydispatch.fallback('warn') to allow it."
         """The way out that a refused host fallback names."""
-        self.execution: Execution = "eager"
+        self.execution: Execution = None
+        """How calls run: ``"eager"`` by the library alone; None also where NumPy is faster on the library's own memory."""
         self.rules: Rules = PLAIN
         self.min_size: int = 0
         """The launcher's ``--min-size``: arrays of fewer elements stay on the host until they meet one on the device."""
@@ -89,6 +90,23 @@ def _exit(_backend: Backend) -> None:
 
 Backend._enter = _enter
 Backend._exit = _exit
+
+
+# -- execution ---------------------------------------------------------------------------------------------------------
+
+
+def check_execution(execution: Any) -> Execution:
+    """The way to execute, or a :class:`ValueError` that names the choices."""
+    if execution not in (None, "eager"):
+        raise ValueError(f"execution {execution!r} is not available; choose 'eager', or None.")
+    chosen: Execution = execution
+    return chosen
+
+
+def set_execution(execution: Execution) -> None:
+    """How calls run, for the whole process."""
+    default.execution = execution
+    Backend.host_kernels = execution is None
 
 
 # -- precision ---------------------------------------------------------------------------------------------------------

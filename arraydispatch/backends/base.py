@@ -16,7 +16,7 @@ goes to the host by policy. Nothing else is caught.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -199,6 +199,11 @@ class Backend:
     """Ufuncs whose kernel takes ``out=`` of the loop's output dtype with the same result."""
     SCALARS: frozenset[Any] = frozenset()
     """Ufuncs whose kernel takes a Python scalar as one operand (32 and 64 bit dtypes) with the same result."""
+
+    HOST_KERNELS: Mapping[Any, str] = {}
+    """NumPy function -> why NumPy runs it on the zero-copy view of an array in host memory, where it may."""
+    host_kernels: ClassVar[bool] = True
+    """Whether it may: set on this class, for all backends, by ``execution="eager"``."""
 
     def __init__(self) -> None:
         self._kinds: dict[Any, Kind] = {}

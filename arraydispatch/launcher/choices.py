@@ -34,7 +34,7 @@ class Choices:
     backend: str | None = None
     device: str | None = None
     precision: str | None = None
-    execution: str = "eager"
+    execution: str | None = None
     min_size: int = MIN_SIZE
     on_fallback: str = "warn"
     rng: str = "numpy"
@@ -57,7 +57,7 @@ class Choices:
         # The whole process is the script's, so a library that hides 64-bit types shows them globally: no switch per call.
         extra = {"enable_x64": True} if "enable_x64" in backend.OPTIONS else {}
         given = {} if self.precision is None else {"precision": _precision(self.precision)}
-        api.use(name, device=self.device, **given, **extra)
+        api.use(name, device=self.device, execution=self.execution, **given, **extra)
         settings.default.min_size = self.min_size
         # In "warn" the launcher speaks for itself (see Session); the core keeps quiet.
         settings.fallback("error" if self.on_fallback == "error" else "silent")

@@ -17,6 +17,18 @@ _SHORT = 5
 _LONG = 40
 
 
+MEANINGS = {
+    "native": "one function of the library",
+    "override": "one function of the library",
+    "composed": "NumPy's behaviour out of several functions of the library",
+    "view": "no work: it says where values lie",
+    "small": "NumPy, on an array below --min-size",
+    "host kernel": "NumPy on the library's own memory, where that is faster",
+    "host": "NumPy on a copy, because the library cannot",
+}
+"""Class of a call -> what ran."""
+
+
 def _number(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
@@ -40,10 +52,12 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     left = sum(row["count"] for row in data["left_numpy"])
     policy = "" if run.precision is None else f", precision {run.precision}"
     count = sum(row["count"] for row in data["compilations"])
+    kernels = data["calls_by_class"].get("host kernel", 0)
+    by_numpy = f"{_number(kernels, 'host kernel')} · " if kernels else ""
     compiled = f"{_number(count, 'compilation')} took {data['seconds_compiling']:.2f} s · " if count else ""
     console.print(
         f"[bold]arraydispatch[/]: {run.backend} {run.version} on {run.device}{policy} · "
-        f"{_number(data['calls_on_backend'], 'call')} on the backend · {_number(fallbacks, 'host fallback')} · "
+        f"{_number(data['calls_on_backend'], 'call')} on the backend · {by_numpy}{_number(fallbacks, 'host fallback')} · "
         f"{_number(left, 'array')} left NumPy · {compiled}"
         f"{size(data['bytes_to_device'])} to the device, {size(data['bytes_to_host'])} back · {run.seconds:.2f} s"
         + (f" · in {data['processes']} processes" if data["processes"] > 1 else "")
@@ -96,10 +110,14 @@ _REMARKS = {"left_numpy": "left NumPy", "syncs": "syncs", "casts": "dtype change
 def _print_tables(data: dict[str, Any], console: Any, escape: Callable[[str], str]) -> None:
     from rich.table import Table
 
-    table = Table("function", "class", "calls", "seconds", box=None, pad_edge=False, padding=(0, 2))
+    table = Table("function", "class", "calls", "seconds", "µs each", box=None, pad_edge=False, padding=(0, 2))
     for row in data["functions"][:_LONG]:
-        table.add_row(escape(row["function"]), row["class"], f"{row['count']:,}", f"{row['seconds']:.4f}")
+        each = f"{1e6 * row['seconds'] / row['count']:,.1f}"
+        table.add_row(escape(row["function"]), row["class"], f"{row['count']:,}", f"{row['seconds']:.4f}", each)
     console.print(table)
+    for name, meaning in MEANINGS.items():
+        if name in data["calls_by_class"]:
+            console.print(f"  [dim]{name}: {meaning}[/]")
     table = Table("line", "calls", "classes", "seconds", "moved", "", box=None, pad_edge=False, padding=(0, 2))
     for row in data["lines"][:_LONG]:
         classes = ", ".join(f"{n:,} {name}" for name, n in row["classes"].items())

@@ -18,6 +18,7 @@ from arraydispatch import events
 from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Unsupported
 from arraydispatch.backends.jax import primitives, reductions, ufuncs
 from arraydispatch.backends.jax.compiled import kernel
+from arraydispatch.backends.jax.host_kernels import HOST_KERNELS
 
 Array = Any
 Scope = Callable[[], AbstractContextManager[Any]]
@@ -54,6 +55,7 @@ class JaxBackend(Backend):
     REDUCE = reductions.REDUCE
     ACCUMULATE = reductions.ACCUMULATE
     SCALARS = ufuncs.SCALARS
+    HOST_KERNELS = HOST_KERNELS
 
     def __init__(self) -> None:
         super().__init__()

@@ -18,7 +18,8 @@ import numpy as np
 from jax import lax
 
 from arraydispatch.backends.base import Unsupported
-from arraydispatch.backends.jax.compiled import highest, is_concrete, kernel
+from arraydispatch.backends.jax.compiled import highest, kernel
+from arraydispatch.backends.jax.host_kernels import argsort, is_rare, mask, nonzero, sort
 from arraydispatch.backends.jax.linalg import (
     cholesky,
     det,
@@ -113,19 +114,7 @@ def _iota(n: int, dtype: DType) -> Array:
     return lax.iota(np.uint8, n).astype(bool) if dtype == np.bool_ else lax.iota(dtype, n)
 
 
-_made: dict[tuple[Any, ...], int] = {}
-_COMPILE_AFTER, _BY_NUMPY = 32, 1 << 16  # calls; bytes
-
-
-def _is_rare(*key: Any) -> bool:
-    """Whether a small array is made by NumPy: a program for a shape costs as much as thousands of its arrays."""
-    count = _made.get(key, 0)
-    if count >= _COMPILE_AFTER:
-        return False
-    if len(_made) > 4096:
-        _made.clear()
-    _made[key] = count + 1
-    return True
+_BY_NUMPY = 1 << 16  # bytes
 
 
 def _moved(x: np.ndarray[Any, Any], device: Any) -> Array:
@@ -137,13 +126,13 @@ def full(shape: tuple[int, ...], value: Any, dtype: DType, device: Any) -> Array
         value = astype(value, dtype)
     else:
         value = np.asarray(value).astype(dtype)  # not `asarray(value, dtype)`, which refuses -1 for unsigned types
-        if math.prod(shape) * dtype.itemsize <= _BY_NUMPY and _is_rare(tuple(shape), dtype, device):
+        if math.prod(shape) * dtype.itemsize <= _BY_NUMPY and is_rare(tuple(shape), dtype, device):
             return _moved(np.full(shape, value), device)
     return _on(device, _full, (1,))(value, tuple(shape))
 
 
 def iota(n: int, dtype: DType, device: Any) -> Array:
-    if n * dtype.itemsize <= _BY_NUMPY and _is_rare(n, dtype, device):
+    if n * dtype.itemsize <= _BY_NUMPY and is_rare(n, dtype, device):
         return _moved(np.arange(n).astype(dtype), device)
     return _on(device, _iota, (0, 1))(n, dtype)
 
@@ -364,50 +353,12 @@ def take(a: Array, indices: Array, axis: int) -> Array:
 take_along_axis = kernel(lambda a, indices, axis: jnp.take_along_axis(a, indices, axis, mode=_IN_BOUNDS), static=(2,))
 
 
-def _host(a: Array) -> bool:
-    """Whether NumPy can look at the values without moving them."""
-    return is_concrete(a) and a.is_fully_addressable and all(d.platform == "cpu" for d in a.devices())
-
-
-def nonzero(a: Array) -> tuple[Array, ...]:
-    if not _host(a):
-        return tuple(i.astype(np.int64) for i in jnp.nonzero(a))
-    # The shape of the result is a value: XLA would compile a program for each count.
-    return tuple(jax.device_put(i, a.sharding) for i in np.nonzero(np.asarray(a)))
-
-
-def mask(a: Array, mask: Array) -> Array:
-    if not (_host(a) and _host(mask)):
-        return a[mask]
-    return jax.device_put(np.asarray(a)[np.asarray(mask)], a.sharding)
-
-
 @kernel
 def where(condition: Array, x: Array, y: Array) -> Array:
     return jnp.where(condition, x, y)
 
 
 # -- order -----------------------------------------------------------------------------------------------------------
-
-
-def _order_key(a: Array) -> tuple[Array, ...]:
-    """Operands whose lexicographic order is NumPy's: for complex, numbers with a NaN part come last."""
-    if not jnp.issubdtype(a.dtype, np.complexfloating):
-        return (a,)
-    re, im = lax.real(a), lax.imag(a)
-    return jnp.isnan(re) | jnp.isnan(im), re, im
-
-
-def _argsort(a: Array, axis: int) -> Array:
-    keys = _order_key(a)
-    positions = lax.broadcasted_iota(np.int64, a.shape, axis)
-    return lax.sort((*keys, positions), dimension=axis, is_stable=True, num_keys=len(keys))[-1]
-
-
-def _sort(a: Array, axis: int) -> Array:
-    keys = _order_key(a)
-    out = lax.sort(keys, dimension=axis, is_stable=True, num_keys=len(keys))
-    return out[0] if len(out) == 1 else lax.complex(out[1], out[2])
 
 
 def _arg_extremum(find: Callable[..., Array], reduce: Callable[..., Array], worst: float) -> Callable[..., Array]:
@@ -428,8 +379,6 @@ def _arg_extremum(find: Callable[..., Array], reduce: Callable[..., Array], wors
     return kernel(body, static=(1,))
 
 
-sort = kernel(_sort, static=(1,))
-argsort = kernel(_argsort, static=(1,))
 argmax = _arg_extremum(jnp.argmax, jnp.max, -np.inf)
 argmin = _arg_extremum(jnp.argmin, jnp.min, np.inf)
 

@@ -1,0 +1,121 @@
+"""Kernels that NumPy runs on the zero-copy view of an array in host memory, where that is faster than XLA.
+
+XLA sorts on one core by comparing element by element, and compiles a program for each shape, which costs as much as
+thousands of small sorts; how many elements a mask picks is a shape that only the values tell. Under a trace, on an
+accelerator, and where the user wants everything run by the library itself, JAX runs these too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from arraydispatch import events
+from arraydispatch.backends.base import Backend
+from arraydispatch.backends.jax.compiled import is_concrete, kernel
+
+__all__ = ["HOST_KERNELS", "argsort", "is_rare", "mask", "nonzero", "sort"]
+
+Array = Any
+
+_SORTS = "in host memory NumPy sorts faster than XLA"
+_PICKS = "the shape of the result is a value, for which XLA would compile; in host memory NumPy need not"
+HOST_KERNELS: dict[Any, str] = {
+    **dict.fromkeys((np.sort, np.argsort, np.partition, np.argpartition, np.lexsort, np.sort_complex), _SORTS),
+    **dict.fromkeys((np.nonzero, np.flatnonzero, np.argwhere), _PICKS),
+}
+"""NumPy function -> why NumPy itself runs it in host memory. What is composed of them is not listed."""
+
+_COMPILE_AFTER = 32
+"""Calls of a shape after which a program for it pays."""
+_SORTED_FASTER = 512
+"""Elements below which a compiled sort is faster than NumPy's with the way back (measured: 10 µs against 60)."""
+
+_seen: dict[tuple[Any, ...], int] = {}
+
+
+def is_rare(*key: Any) -> bool:
+    """Whether this has been asked for few times: a program for a shape costs as much as thousands of its arrays."""
+    count = _seen.get(key, 0)
+    if count >= _COMPILE_AFTER:
+        return False
+    if len(_seen) > 4096:
+        _seen.clear()
+    _seen[key] = count + 1
+    return True
+
+
+def _host(a: Array) -> bool:
+    """Whether NumPy can look at the values without moving them, and may."""
+    if not (Backend.host_kernels and is_concrete(a) and a.is_fully_addressable):
+        return False
+    return all(d.platform == "cpu" for d in a.devices())
+
+
+def _tell() -> None:
+    if events.tap is not None:
+        events.tap.host_kernel()
+
+
+# -- order -----------------------------------------------------------------------------------------------------------
+
+
+def _order_key(a: Array) -> tuple[Array, ...]:
+    """Operands whose lexicographic order is NumPy's: for complex, numbers with a NaN part come last."""
+    if not jnp.issubdtype(a.dtype, np.complexfloating):
+        return (a,)
+    re, im = lax.real(a), lax.imag(a)
+    return jnp.isnan(re) | jnp.isnan(im), re, im
+
+
+def _argsort(a: Array, axis: int) -> Array:
+    keys = _order_key(a)
+    positions = lax.broadcasted_iota(np.int64, a.shape, axis)
+    return lax.sort((*keys, positions), dimension=axis, is_stable=True, num_keys=len(keys))[-1]
+
+
+def _sort(a: Array, axis: int) -> Array:
+    keys = _order_key(a)
+    out = lax.sort(keys, dimension=axis, is_stable=True, num_keys=len(keys))
+    return out[0] if len(out) == 1 else lax.complex(out[1], out[2])
+
+
+def _sorting(
+    on_host: Callable[[np.ndarray[Any, Any], int], np.ndarray[Any, Any]], on_device: Callable[..., Array]
+) -> Callable[[Array, int], Array]:
+    compiled = kernel(on_device, static=(1,))
+
+    def run(a: Array, axis: int) -> Array:
+        known = a.dtype.kind in "?biufc"  # not bfloat16, which NumPy compares by calling Python
+        if known and _host(a) and (a.size >= _SORTED_FASTER or is_rare(run, a.shape, a.dtype, axis)):
+            _tell()
+            return jax.device_put(on_host(np.asarray(a), axis), a.sharding)
+        return compiled(a, axis)
+
+    return run
+
+
+sort = _sorting(np.sort, _sort)
+argsort = _sorting(lambda a, axis: a.argsort(axis, kind="stable"), _argsort)
+
+
+# -- where elements are ------------------------------------------------------------------------------------------------
+
+
+def nonzero(a: Array) -> tuple[Array, ...]:
+    if not _host(a):
+        return tuple(i.astype(np.int64) for i in jnp.nonzero(a))
+    _tell()
+    return tuple(jax.device_put(i, a.sharding) for i in np.nonzero(np.asarray(a)))
+
+
+def mask(a: Array, mask: Array) -> Array:
+    if not (_host(a) and _host(mask)):
+        return a[mask]
+    _tell()
+    return jax.device_put(np.asarray(a)[np.asarray(mask)], a.sharding)
