@@ -139,8 +139,9 @@ class Array(Handle):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if len(types) == 1:  # nobody else to ask
             if not kwargs and len(args) == 1:
-                if func in self._kind.whole:
-                    return _reduce_all(func, self)
+                whole = self._kind.whole.get(func)
+                if whole is not None:
+                    return _reduce_all(func, self, whole)
                 if func is _concatenate:
                     return _join(args[0])
             made = _call(func, args, kwargs)

@@ -29,7 +29,7 @@ def method(func: Any, unknown: str = "") -> Callable[..., Any]:
 
     def made(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not args and not kwargs and func in self._kind.whole:
-            return _reduce_all(func, self)
+            return _reduce_all(func, self, self._kind.whole[func])
         if unknown in kwargs:
             raise TypeError(f"{func.__name__}() got an unexpected keyword argument {unknown!r}")
         return _call(func, (self, *args), kwargs)

@@ -40,7 +40,7 @@ _JOINS = frozenset({
     np.append, np.concatenate, np.vstack, np.hstack, np.dstack, np.column_stack, np.insert,
 })  # fmt: skip
 """Functions by which loops grow arrays."""
-_SAMPLE = 4
+_SAMPLE = 8
 """Each how many calls of these functions the size of the result is looked at."""
 
 
@@ -217,7 +217,7 @@ class Profile(events.Listener):
         """Count one call."""
         if self._more:
             seconds = self._more_of_call(func, backend, kind, reason, seconds, result)
-        frame = sys._getframe(1)
+        frame = sys._getframe(2)  # the door that tells is ours
         internal = self._internal
         while internal[frame.f_code.co_filename]:  # origin(), written out: this runs at every call
             outer = frame.f_back
@@ -241,7 +241,7 @@ class Profile(events.Listener):
             self.first_call(func, kind, reason, frame)
         row[0] += 1
         row[1] += seconds
-        if row[3] is not None and not row[0] % _SAMPLE and result is not None:
+        if row[3] is not None and row[0] % _SAMPLE == 1 and result is not None:
             _watch_growth(row[3], result)
         if self._tracing:
             if len(tables.events) < _MOST_EVENTS:

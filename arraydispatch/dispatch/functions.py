@@ -14,7 +14,7 @@ from ..backends.base import Backend, Kind, Unsupported
 from ..errors import HostFallbackError
 from ..registry import IN_PLACE_IF_NOT_COPIED, Entry, Spec, resolve
 from ..settings import PLAIN, context_rules
-from ..ufuncs.plans import whole_plan
+from ..ufuncs.plans import WholePlan, whole_plan
 from ..views import Handle, native
 from . import floating, host, indexing, layout, small, wrapping
 from .floating import TOTALS, UNTOUCHED, in_force
@@ -90,13 +90,13 @@ def _backend_of_all(first: Any) -> Backend | None:
     return backend
 
 
-def reduce_all(func: Any, a: Handle) -> Any:
-    """``np.sum(a)`` and its like, for which ``a`` 's kind has a plan."""
+def reduce_all(func: Any, a: Handle, plan: WholePlan) -> Any:
+    """``np.sum(a)`` and its like, for which ``a`` 's kind has this plan."""
     if (context_rules.get() or _defaults.rules) is not PLAIN or in_force() is not UNTOUCHED:
         return call(func, (a,), {})
     tap = events.tap
     start = perf_counter() if tap is not None else 0.0
-    run, out, finite = a._kind.whole[func]
+    run, out, finite = plan
     value = run(a._v if a._root is None else native(a))
     if tap is not None:
         tap.call(func, out.backend.name, out.backend.entries[func].kind, "", perf_counter() - start, value)

@@ -32,7 +32,8 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if events.tap is not None:
         owner = getattr(func, "__self__", None)
         named = owner if isinstance(owner, np.ufunc) else func
-        events.tap.call(named, found[0]._kind.backend.name if found else "numpy", "small", "", perf_counter() - start)
+        held = found[0]._kind.backend.name if found else "numpy"
+        events.tap.call(named, held, "small", "", perf_counter() - start, result)
     return _wrapped(result, found)
 
 

@@ -109,6 +109,8 @@ class TorchBackend(Backend):
             kind = self._by_dtype[a.dtype] = self.kind(self.dtype_of(a))
             return kind
 
+    join = staticmethod(torch.concatenate)  # its own default axis is the first
+
     def scalar_maker(self, dtype: np.dtype[Any]) -> Callable[[Tensor], Any]:
         """Not while a gradient is recorded: a NumPy scalar would break the chain."""
         make, elsewhere = dtype.type, self._elsewhere
