@@ -21,6 +21,8 @@ BENCH_INSTALLED := $(VENV)/.installed-bench
 
 # Most of TensorFlow's start-up notices on stderr.
 export TF_CPP_MIN_LOG_LEVEL ?= 3
+# The tests start hundreds of interpreters; each would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test lint type bench conformance docs clean
 .DELETE_ON_ERROR:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -50,8 +51,11 @@ class NumpyBackend(Backend):
     def __init__(self) -> None:
         super().__init__()
         self.OVERRIDES = overrides.OVERRIDES
-        self._generator = np.random.default_rng()
         self._device: Device | None = None
+
+    @cached_property
+    def _generator(self) -> np.random.Generator:
+        return np.random.default_rng()
 
     # -- identity ------------------------------------------------------------------------------------------------
 
