@@ -167,7 +167,12 @@ homeless = False
 """Whether this process is a fork that computes with NumPy."""
 
 INTERRUPTED = 130
-"""The exit code of what Ctrl-C ends, by the shells' convention."""
+"""The exit code of what Ctrl-C ends, as shells show it."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended the program and has been shown. What is left is to die of it, so that a loop in a shell ends too."""
+
 
 exit_code: int | None = None
 """Of the program, once its last line has run."""

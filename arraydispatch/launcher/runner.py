@@ -256,13 +256,17 @@ def _execute(program: Program, namespace: dict[str, Any]) -> None:
 def exit_code(action: Callable[[], Any], passing: type[BaseException] | tuple[()] = ()) -> int:
     """Run an action; its exit code and messages are those of a program that ends the same way.
 
-    Exceptions of the class ``passing`` are not the program's, and pass.
+    Exceptions of the class ``passing`` are not the program's, and pass. :class:`processes.Interrupted` ends a program
+    that Ctrl-C has ended.
     """
     processes.exit_code = _exit_code(action, passing)
+    if processes.exit_code is None:
+        processes.exit_code = processes.INTERRUPTED
+        raise processes.Interrupted
     return processes.exit_code
 
 
-def _exit_code(action: Callable[[], Any], passing: type[BaseException] | tuple[()]) -> int:
+def _exit_code(action: Callable[[], Any], passing: type[BaseException] | tuple[()]) -> int | None:
     try:
         action()
     except passing:
@@ -277,7 +281,7 @@ def _exit_code(action: Callable[[], Any], passing: type[BaseException] | tuple[(
         return 1
     except BaseException as error:
         _show(error)
-        return processes.INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+        return None if isinstance(error, KeyboardInterrupt) else 1
     return 0
 
 

@@ -173,15 +173,19 @@ class Session:
             if flush:
                 with contextlib.suppress(OSError, ValueError):  # the reader has gone: nobody waits for the rest
                     sys.stdout.flush()
+            said = []
             if self._report_to is not None:
-                self._save(self._report_to, report.WRITERS[os.path.splitext(self._report_to)[1]], run)
+                said.append(self._save(self._report_to, report.WRITERS[os.path.splitext(self._report_to)[1]], run))
             if self._trace_to is not None:
-                self._save(self._trace_to, report.write_trace, run)
+                said.append(self._save(self._trace_to, report.write_trace, run))
             with contextlib.suppress(OSError, ValueError):
                 report.print_report(self.profile, run, sys.stderr, full=self._full)
+                print(*said, sep="", end="", file=sys.stderr)
 
-    def _save(self, path: str, writer: report.Writer, run: report.Run) -> None:
+    def _save(self, path: str, writer: report.Writer, run: report.Run) -> str:
+        """Write a file of the report and say what became of it."""
         try:
             report.write(writer, path, self.profile, run)
         except OSError as error:
-            print(f"arraydispatch: {path} could not be written: {error.strerror}", file=sys.stderr)
+            return f"arraydispatch: {path} could not be written: {error.strerror}\n"
+        return f"  written: {report.short(path)}\n"

@@ -6,12 +6,14 @@ import os
 from collections.abc import Callable
 from typing import IO, Any
 
+import numpy as np
+
 from ..events import AT_A_DOOR
 from ..profiling import Profile
 from .advice import size
 from .data import Run, as_dict
 
-__all__ = ["print_report", "where"]
+__all__ = ["print_report", "short", "where"]
 
 _SHORT = 5
 _LONG = 40
@@ -34,9 +36,14 @@ def _number(count: int, noun: str) -> str:
 
 
 def where(file: str, line: int) -> str:
-    """A place as short as it stays clear."""
+    """A place, its file as :func:`short` has it."""
+    return f"{short(file)}:{line}"
+
+
+def short(file: str) -> str:
+    """A path as short as it stays clear."""
     shown = os.path.relpath(file) if os.path.isabs(file) else file
-    return f"{shown if not shown.startswith(os.pardir) else file}:{line}"
+    return file if shown.startswith(os.pardir) else shown
 
 
 def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> None:
@@ -134,7 +141,7 @@ def _print_verification(found: dict[str, Any], console: Any, escape: Callable[[s
     unchecked = sum(found["unchecked"].values())
     also = f", {unchecked:,} not checked" if unchecked else ""
     console.print(
-        f"[bold]verify[/]: {_number(found['checked'], 'call')} also run on NumPy{also} · "
+        f"[bold]verify[/]: {_number(found['checked'], 'call')} also run on NumPy {np.__version__}{also} · "
         f"{_number(found['differing'], 'difference')} beyond the tolerance"
     )
     for row in found["differences"][:_LONG]:

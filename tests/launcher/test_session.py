@@ -47,7 +47,7 @@ def _script(tmp_path: Path, more: str) -> Path:
         ("", 0),
         ("raise SystemExit(3)\n", 3),
         ("raise ValueError\n", 1),
-        ("raise KeyboardInterrupt\n", 130),
+        ("raise KeyboardInterrupt\n", -signal.SIGINT),
         ("import os\nos._exit(4)\n", 4),
         ("import os, atexit\natexit.register(os._exit, 5)\n", 5),
         ("import threading, os\nthreading.Thread(target=os._exit, args=(6,)).start()\nimport time; time.sleep(9)\n", 6),
@@ -59,8 +59,8 @@ def test_every_end_brings_the_report(tmp_path: Path, more: str, code: int) -> No
     assert done.returncode == code, done.stderr
     assert done.stderr.count("calls on the backend") == 1
     data = json.loads(path.read_text())
-    assert data["complete"] is (code != 130)
-    assert ("was cut short" in done.stderr) is (code == 130)
+    assert data["complete"] is (code >= 0)
+    assert ("was cut short" in done.stderr) is (code < 0)
     assert data["calls_on_backend"] == 2
     assert data["program"] == "main.py"
 
@@ -209,7 +209,7 @@ def test_interrupted(tmp_path: Path) -> None:
         assert process.stderr is not None
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 130
+        assert process.wait(timeout=60) == -signal.SIGINT
         assert "calls on the backend" in process.stderr.read()
     with path.open() as stream:
         assert {row["what"] for row in csv.DictReader(stream)} >= {"np.sin", "np.add"}
