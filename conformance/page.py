@@ -39,7 +39,7 @@ the number of tests that pass, and what share that is of those that plain NumPy 
 
 _CALLS = """\
 The share of the NumPy calls in these runs that the backend's library ran. The rest ran on the host: arrays of objects, strings
-and dates, and what a library has no kernel for.
+and dates, and what a library has no kernel for; on JAX also the *host kernels*, by which NumPy sorts and picks on JAX's own memory.
 """
 
 _ARRAY_API = """\

@@ -211,9 +211,9 @@ def percent(part: float, whole: float) -> str:
 
 
 def share(row: Row) -> str:
-    """The part of the calls that the backend's library ran."""
+    """The part of the calls that the backend's library ran, views among them."""
     calls = sum(row["calls"].values())
-    return percent(calls - row["calls"].get("host", 0), calls)
+    return percent(calls - sum(row["calls"].get(kind, 0) for kind in ("host", "host kernel")), calls)
 
 
 def total(rows: Iterable[Row]) -> Row:

@@ -77,12 +77,6 @@ class ModuleResult:
         """How many tests ended so."""
         return sum(test.outcome == outcome for test in self.tests.values())
 
-    @property
-    def on_backend(self) -> float | None:
-        """Share of the calls that the backend's library ran; None where nothing was counted."""
-        total = sum(self.calls.values())
-        return (total - self.calls.get("host", 0)) / total if total else None
-
 
 _TEST = tuple(field.name for field in fields(Test))
 

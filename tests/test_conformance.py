@@ -184,7 +184,6 @@ def test_reading_events() -> None:
         runs.read_events(json.dumps(finish), result, attempt)
     assert attempt.finished
     assert result.calls == {"native": 6, "host": 2}
-    assert result.on_backend == 0.75
 
 
 def test_causes_are_counted_over_numbers() -> None:
@@ -497,3 +496,9 @@ def test_the_documentation_shows_what_is_kept() -> None:
     assert _text(page.PAGE) == page.page(), "type: python -m conformance page"
     readme = _text(page.README)
     assert readme == page.updated(readme), "type: python -m conformance page"
+
+
+def test_the_share_of_the_backend_leaves_out_what_numpy_computed() -> None:
+    row = {"calls": {"native": 5, "view": 1, "host kernel": 1, "host": 1}}
+    assert results.share(row) == "75.0 %"
+    assert results.share({"calls": {}}) == "–"
