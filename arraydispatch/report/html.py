@@ -134,8 +134,8 @@ def _by_function(data: dict[str, Any]) -> dict[str, Any] | None:
         for kind in _ordered({kind for name in top for kind in seconds[name]})
     ]  # fmt: skip
     layout = {
-        "barmode": "stack", "height": 90 + 25 * len(top), "margin": {"l": 10, "r": 20, "t": 8, "b": 44},
-        "xaxis": {"title": {"text": "milliseconds"}, "rangemode": "tozero"}, "yaxis": {"automargin": True, "ticksuffix": " "},
+        "barmode": "stack", "height": 115 + 25 * len(top), "margin": {"l": 10, "r": 20, "t": 8, "b": 44},
+        "xaxis": {"title": {"text": "milliseconds", "standoff": 8}, "automargin": True, "rangemode": "tozero"}, "yaxis": {"automargin": True, "ticksuffix": " "},
         "showlegend": len(traces) > 1, "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
     }  # fmt: skip
     return {"data": traces, "layout": layout}
@@ -217,8 +217,8 @@ def _by_bytes(data: dict[str, Any]) -> dict[str, Any] | None:
         for key, name, color in (("bytes_to_device", "to the device", "#3b82c4"), ("bytes_to_host", "to the host", "#e07a3f"))
     ]  # fmt: skip
     layout = {
-        "barmode": "stack", "height": 90 + 25 * len(rows), "margin": {"l": 10, "r": 20, "t": 8, "b": 44},
-        "xaxis": {"title": {"text": "bytes"}, "tickformat": "~s", "rangemode": "tozero"},
+        "barmode": "stack", "height": 115 + 25 * len(rows), "margin": {"l": 10, "r": 20, "t": 8, "b": 44},
+        "xaxis": {"title": {"text": "bytes", "standoff": 8}, "automargin": True, "tickformat": "~s", "rangemode": "tozero"},
         "yaxis": {"automargin": True, "ticksuffix": " "},
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
     }  # fmt: skip
