@@ -7,7 +7,8 @@ shape and layout. The grid multiplies. From the repository's root::
     python -m tests.functions.grid --backend jax --share 0.1   every tenth call
     python -m tests.functions.grid --backend torch --only np.median --fails
 
-Every call runs with ``fallback("error")``, so a call that needs the host counts as one that does not pass.
+Every call runs with ``fallback("error")`` and ``execution="eager"``, so a call that needs the host counts as one that does
+not pass, and what NumPy would compute on a library's memory is the library's own.
 """
 
 from __future__ import annotations
@@ -352,6 +353,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, help="write the tallies to this file")
     options = parser.parse_args(argv)
     start = time.perf_counter()
+    ad.use(execution="eager")
     found = cases(options.only, options.share, options.seed)
     tallies = measure(options.backend, found, options.seconds)
     for name, tally in tallies.items():
