@@ -1,9 +1,10 @@
-"""Runs many command lines of ``arraydispatch``, each in a fork of one process that has imported the library once.
+"""Runs command lines of ``arraydispatch``, each in a fork of one process that has imported the library once.
 
-``python zygote.py BACKEND JOBS.json [OPTIONS...]``: the jobs are objects with ``argv``, ``cwd``, ``stdin``, ``out`` (a path prefix);
-each leaves ``out.stdout``, ``out.stderr`` and ``out.code``. Every fork begins as a fresh interpreter would, with nothing of the
-library used so far, and ends by Python's own way out, exit handlers included. Without a backend the jobs are scripts for
-plain Python. Among the options, ``broken`` is ours: the library's sums and products are wrong on purpose.
+``python zygote.py BACKEND [OPTIONS...]``: each line of standard input is a job, an object with ``argv``, ``cwd``, ``stdin`` and
+``out`` (a path prefix), which leaves ``out.stdout`` and ``out.stderr``; each line of standard output is the exit code of one.
+Every fork begins as a fresh interpreter would, with nothing of the library used so far, and ends by Python's own way out, exit
+handlers included. The backend ``plain`` is plain Python. Among the options, ``broken`` is ours: the library's sums and products
+are wrong on purpose.
 """
 
 from __future__ import annotations
@@ -32,13 +33,8 @@ def _become(job: dict[str, object]) -> None:
     os.chdir(str(job["cwd"]))
 
 
-def _wait(children: dict[int, str]) -> None:
-    pid, status = os.wait()
-    Path(f"{children.pop(pid)}.code").write_text(str(os.waitstatus_to_exitcode(status)))
-
-
 def _main() -> int:
-    backend, jobs, options = sys.argv[1], json.loads(Path(sys.argv[2]).read_text()), sys.argv[3:]
+    backend, options = sys.argv[1], sys.argv[2:]
     if backend != "plain":
         broken = frozenset({"add", "matmul"}) if "broken" in options else None
         if broken and backend in library_control.BREAK:
@@ -50,10 +46,8 @@ def _main() -> int:
 
         loader.load(backend)
     options = [option for option in options if option != "broken"]
-    children: dict[int, str] = {}
-    for job in jobs:
-        if len(children) == 2:
-            _wait(children)
+    while line := sys.stdin.readline():
+        job = json.loads(line)
         pid = os.fork()
         if pid == 0:
             _become(job)
@@ -64,9 +58,7 @@ def _main() -> int:
                     library_control.torch_mode(broken).__enter__()
                 return arraydispatch.cli.main(["run", *ours, *argv])
             os.execv(sys.executable, [sys.executable, *argv])
-        children[pid] = job["out"]
-    while children:
-        _wait(children)
+        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
     return 0
 
 
