@@ -58,6 +58,10 @@ def _device(device: Device) -> dict[str, Any]:
     }  # fmt: skip
 
 
+_UNSET = {"precision": "NumPy's own", "execution": "eager with host kernels"}
+"""What a default of None means."""
+
+
 def _defaults(backends: list[dict[str, Any]]) -> dict[str, Any]:
     chosen = default_backend()
     devices = next((row.get("devices") for row in backends if row["backend"] == chosen), None)
@@ -123,7 +127,9 @@ def show(data: dict[str, Any]) -> None:
         f"default backend of 'arraydispatch run': {data['default_backend']} (to change it: --backend or {ENVIRONMENT})"
     )
     others = ", ".join(
-        f"{key.replace('_', '-')} {value}" for key, value in data["defaults"].items() if key != "backend"
+        f"{key.replace('_', '-')} {_UNSET.get(key, 'none') if value is None else value}"
+        for key, value in data["defaults"].items()
+        if key != "backend"
     )
     console.print(f"defaults: {others}")
     for sentence in data["faster"]:
