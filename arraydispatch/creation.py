@@ -133,6 +133,8 @@ def full(
     """As :func:`numpy.full`, on the default backend."""
     if isinstance(fill_value, list | tuple):
         fill_value = array(fill_value)
+    elif not isinstance(fill_value, Array) and np.ndim(fill_value):
+        fill_value = np.asarray(fill_value)
     if isinstance(fill_value, Array | np.ndarray):
         dtype = fill_value.dtype if dtype is None else dtype
         if fill_value.ndim:

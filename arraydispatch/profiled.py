@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable, Iterable, Mapping
 from time import perf_counter
@@ -75,6 +76,11 @@ def profile_function(
     -------
     Profile
 
+    Raises
+    ------
+    TypeError, ValueError
+        If ``call_count`` or ``warmup`` is no whole number, or too small.
+
     Examples
     --------
     >>> import numpy as np
@@ -83,6 +89,7 @@ def profile_function(
     >>> p.calls_on_backend
     1
     """
+    call_count, warmup = operator.index(call_count), operator.index(warmup)  # TypeError for what is no whole number
     if call_count < 1 or warmup < 0:
         raise ValueError("call_count must be at least 1 and warmup at least 0.")
     arguments, keywords = tuple(args), dict(kwargs or {})

@@ -184,7 +184,7 @@ class Profile(events.Listener):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.stop()
         if self._save is not None:
-            (self.to_html if os.fspath(self._save).endswith(".html") else self.save)(self._save)
+            self.save(self._save)
 
     def _tables(self) -> _Tables:
         try:
@@ -496,10 +496,14 @@ class Profile(events.Listener):
         report.print_report(self, report.Run.of(self), sys.stdout if stream is None else stream, full=full)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the calls with their times in Chrome's trace-event format (``chrome://tracing``, Perfetto, Speedscope)."""
+        """Write the calls with their times in Chrome's trace-event format (``chrome://tracing``, Perfetto, Speedscope).
+
+        A path that ends in ``.html`` gets the report instead, as :meth:`to_html` writes it.
+        """
         from . import report
 
-        report.write(report.write_trace, path, self, report.Run.of(self))
+        writer = report.WRITERS[".html"] if os.fspath(path).endswith(".html") else report.write_trace
+        report.write(writer, path, self, report.Run.of(self))
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write the report as one HTML file: plots, tables, the annotated source."""

@@ -307,6 +307,10 @@ def _weak(xp: Any, value: Any, to: np.dtype[Any], like: Native) -> Native:
     return scalar(xp, np.asarray(value).astype(to)[()], to, like)
 
 
+def _is_like_array(z: Any) -> bool:
+    return isinstance(z, list | tuple) or hasattr(z, "__array__")
+
+
 def _check_held(z: Any) -> None:
     """Refuse what only the host can hold: None, strings, other objects."""
     if not isinstance(z, list | tuple) and dtypes.category(dtype := np.asarray(z).dtype) == "other":
@@ -333,7 +337,7 @@ def where(xp: Any, condition: Any, x: Any = NoValue, y: Any = NoValue, /) -> Any
     for z in (x, y):
         if not xp.is_array(z) and not isinstance(z, int | float | complex):
             _check_held(z)
-    operands = [xp.asarray(z, like=like) if isinstance(z, list | tuple | np.ndarray) else z for z in (x, y)]
+    operands = [z if isinstance(z, np.generic) or not _is_like_array(z) else xp.asarray(z, like=like) for z in (x, y)]
     keys = [xp.dtype_of(z) if xp.is_array(z) else dtypes.operand_type(z) for z in operands]
     to = keys[0] if keys[0] is keys[1] and isinstance(keys[0], np.dtype) else dtypes.promote(*keys)
     # A Python int out of range wraps around here, as in NumPy, which casts unsafely.

@@ -7,6 +7,7 @@ import copyreg
 import functools
 import types
 from collections.abc import Callable, Iterator
+from multiprocessing.reduction import ForkingPickler
 from typing import Any, Self
 
 import numpy as np
@@ -146,6 +147,13 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
             host.allow("ndarray.__array__", self.backend, "compiled code on this line asks for an ndarray")
         return super().__array__(dtype, copy)
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """As NumPy's own: what reads the pickle may know nothing of this package."""
+        values = self._host("pickled")
+        if protocol < 5 or not self.flags.forc:
+            return values.__reduce__()
+        return (values if values.flags.writeable else values.copy("K")).__reduce_ex__(protocol)
+
 
 make = views.maker(ndarray)
 """What makes every array while a launcher runs (:data:`arraydispatch.views.wrapper`)."""
@@ -159,6 +167,8 @@ def _reduce_class(cls: type) -> Any:
 
 # pickle asks this table before it tries "by name", where it would find NumPy's own class and complain.
 copyreg.pickle(_NdarrayType, _reduce_class)
+# The processes of a run hand on arrays of ours.
+ForkingPickler.register(ndarray, ad.Array.__reduce__)
 
 
 # -- iteration on the host ---------------------------------------------------------------------------------------------

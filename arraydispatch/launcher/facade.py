@@ -75,17 +75,21 @@ class Facade(ModuleType):
             if name in vars(real):
                 own[name] = vars(real)[name]
         own["_real_module"] = real
+        own["_unpatched"] = dict(vars(real))
 
     def __getattr__(self, name: str) -> Any:
         real: ModuleType = vars(self)["_real_module"]
         value = getattr(real, name)  # NumPy's own message for what is not there
-        if not (name.startswith("__") and name.endswith("__")):
-            value = vars(self)[name] = _stands_for(value, real.__name__, name)
+        if name.startswith("__") and name.endswith("__"):
+            return value
+        if vars(self)["_unpatched"].get(name, value) is not value:
+            return value  # somebody has put it there, and may take it away again
+        value = vars(self)[name] = _stands_for(value, real.__name__, name)
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
         # A user who patches NumPy (np.int = int, for an old library) means the one that libraries see.
-        setattr(vars(self)["_real_module"], name, value)
+        setattr(vars(self)["_real_module"], name, original(value))
         vars(self)[name] = value
 
     def __delattr__(self, name: str) -> None:

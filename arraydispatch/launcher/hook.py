@@ -20,6 +20,14 @@ from .userfiles import UserFiles
 __all__ = ["ImportHook"]
 
 
+_RESOLVERS = frozenset({"pkgutil", "unittest.mock", "_pytest.monkeypatch"})
+"""Modules that find what a user names by a string, to patch it: ``mock.patch("numpy.mean")``."""
+
+
+def _resolves(namespace: Mapping[str, object] | None) -> bool:
+    return namespace is not None and namespace.get("__name__") in _RESOLVERS
+
+
 class ImportHook:
     """Replaces ``builtins.__import__`` and ``importlib.import_module`` while it is installed.
 
@@ -60,7 +68,7 @@ class ImportHook:
             module = real_import(name, globals, locals, fromlist, level)
             if level == 0 and self._active and (name == "numpy" or name.startswith("numpy.")):
                 namespace: Any = globals
-                if users.owns_globals(namespace, sys._getframe(1)):
+                if users.owns_globals(namespace, sys._getframe(1)) or _resolves(namespace):
                     return substitute(module)
             elif level == 0 and name in self._told:
                 self._tell()
@@ -70,7 +78,7 @@ class ImportHook:
             """Import a module (see ``importlib.import_module``)."""
             module = real_import_module(name, package)
             ours = self._active and (name == "numpy" or name.startswith("numpy."))
-            if ours and users.owns_frame(sys._getframe(1)):
+            if ours and (users.owns_frame(frame := sys._getframe(1)) or _resolves(frame.f_globals)):
                 return substitute(module)
             return module
 

@@ -199,14 +199,14 @@ def include_root(name: str) -> str:
 @contextmanager
 def accelerated(users: UserFiles, observer: Any = None) -> Iterator[None]:
     """The facade in place for user files, for as long as the block runs."""
-    from . import adoption, doors, facade, hook, warned
+    from . import adoption, array_method, doors, facade, hook, warned
 
     importer = hook.ImportHook(users, facade.substitute, doors.open_all, doors.LIBRARIES)
     before = adoption.state.users, adoption.state.observer, views.wrapper
     importer.install()
     begin(users, observer)
     try:
-        with warned.at_user_lines():
+        with warned.at_user_lines(), array_method.for_c_code(users):
             yield
     finally:
         importer.remove()

@@ -1,0 +1,57 @@
+"""``__array__`` methods of the user's classes, which make arrays of ours where C code takes nothing but NumPy's own.
+
+A class statement in a user file that defines one gets a method that looks at who asks: code that spells the method's name
+gets what the user's method returned, and C code, which asks by way of ``np.asarray`` and the like, gets it as an ndarray.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import wraps
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ..views import Handle
+from .userfiles import UserFiles
+
+__all__ = ["for_c_code"]
+
+_NAME = "__array__"
+
+
+@contextmanager
+def for_c_code(users: UserFiles) -> Iterator[None]:
+    """Classes made in user files meanwhile have the method."""
+    real = builtins.__build_class__
+
+    def __build_class__(body: Callable[[], Any], name: str, /, *bases: Any, **keywords: Any) -> Any:
+        made = real(body, name, *bases, **keywords)
+        method = vars(made).get(_NAME) if isinstance(made, type) else None
+        if type(method) is FunctionType and users.owns_globals(method.__globals__, sys._getframe(1)):
+            with suppress(AttributeError, TypeError):  # a metaclass that lets nobody change its classes
+                setattr(made, _NAME, _asked_by(method))
+        return made
+
+    builtins.__build_class__ = __build_class__
+    try:
+        yield
+    finally:
+        if builtins.__build_class__ is __build_class__:
+            builtins.__build_class__ = real
+
+
+def _asked_by(method: FunctionType) -> Callable[..., Any]:
+    @wraps(method)
+    def __array__(*args: Any, **kwargs: Any) -> Any:
+        made = method(*args, **kwargs)
+        if not isinstance(made, Handle) or _NAME in sys._getframe(1).f_code.co_names:
+            return made
+        host = np.asarray(made)
+        return host if host.flags.writeable else host.copy("K")
+
+    return __array__
