@@ -19,8 +19,8 @@ _LOOKS = 50
 _GROWTHS = 10
 _TRIPS = 10
 _UPLOADS = 3
-_AGAIN = 10
-"""From so many calls that compiled once more, they do so for each new shape."""
+_AGAIN, _AGAIN_AT_A_LINE = 10, 3
+"""From so many calls that compiled once more, in the program and at a line, they do so for each new shape."""
 _SHARE = 0.1
 """Of the time in calls, from which a function on the host is worth a word; of the wall time, from which compiling is."""
 _LISTED = 4
@@ -154,7 +154,7 @@ def _uploads(profile: Profile) -> Iterator[Advice]:
 
 
 def _compilations(profile: Profile) -> Iterator[Advice]:
-    found = [row for row in profile.compilations() if row.again]
+    found = [row for row in profile.compilations() if row.again >= _AGAIN_AT_A_LINE]
     seconds = sum(row.seconds for row in found)
     if sum(row.again for row in found) >= _AGAIN and seconds >= _SHARE * profile.wall:
         most, *others = found
