@@ -91,6 +91,7 @@ CASES: dict[Any, list[str]] = {
         "np.sort_complex(f0)",
     ],
     np.searchsorted: [
+        "(lambda z: (np.searchsorted(z, z), np.searchsorted(z, z, side='right')))(np.sort(np.stack([f34, nan34]).reshape(-1)[:9] * (1 + 0j) + 1j * np.resize(nan6, 9)))",
         "np.searchsorted(np.sort(f5), f34)",
         "np.searchsorted(np.sort(f5), 0.1)",
         "np.searchsorted(np.sort(i5), [1, 4], side='right')",

@@ -389,7 +389,13 @@ def _searchsorted(a: Array, values: Array, side: str) -> Array:
     return jnp.searchsorted(a, values, side=side).astype(np.int64)
 
 
-searchsorted = kernel(_searchsorted, static=(2,))
+_searchsorted_compiled = kernel(_searchsorted, static=(2,))
+
+
+def searchsorted(a: Array, values: Array, side: str) -> Array:
+    if jnp.issubdtype(a.dtype, np.complexfloating):
+        raise Unsupported("JAX finds no place among complex numbers of which a part is NaN")
+    return _searchsorted_compiled(a, values, side)
 
 
 def _bincount(x: Array, weights: Array | None, length: int) -> Array:
