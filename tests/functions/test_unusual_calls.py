@@ -9,6 +9,10 @@ from .. import differential
 PROGRAMS: list[str] = [
     "w,V=np.linalg.eig(new(np.diag([1.,2,3]))); V[:,0]/=2; V[0]*=2; r=np.shares_memory(V,V[:,0])",
     "w=np.linalg.eigvals(new(np.eye(3))); v=w[1:]; v*=2; r=w.tolist(); del w, v",
+    "x=new([1.,2]); r=np.concatenate((x,x),dtype='>f8'); r=r.dtype.str, r.tolist()",
+    "x=new([1,2]); r=np.stack((x,x),dtype='>i4',casting='same_kind'); r=r.dtype.str, r.tolist()",
+    "r=new([1.,2]).view('>f8').tolist()",
+    "r=np.where(new([True,False]),new([1.,2]),[3,4])",
     "r=np.sum(new([-3,1]),initial=1.5)",
     "r=np.sum(new([3,1]),initial=-1.5)",
     "r=np.prod(new([3,5]),initial=1.5)",
