@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import os
 import sys
@@ -213,7 +214,8 @@ def _run(argv: list[str]) -> int:
         aloud=options.on_fallback == "warn", verify=options.verify, owns=users.has_file,
     )  # fmt: skip
     scope = runner.accelerated(users, session.profile.adopted)
-    scope.__enter__()  # to the end of the process
+    scope.__enter__()
+    atexit.register(scope.__exit__, None, None, None)  # the first to be registered, so the last thing that Python does
     processes.survive_forks()
     processes.inherit(choices, users.roots, session.folder)
     session.start()

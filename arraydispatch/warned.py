@@ -50,7 +50,7 @@ class _Judge:
         self._theirs: Any = np.geterrcall()
 
     def __call__(self, kind: str, flag: int) -> None:
-        if self._modes[_ERRORS[kind]] == "warn":
+        if self._modes[FLOATING_ERRORS[kind]] == "warn":
             self.found.append(kind)
         elif self._theirs is None:
             raise NameError(f"python callback specified for {kind} (in  {self.name}) but no function found.")
@@ -70,7 +70,8 @@ class _Judge:
         return np.errstate(call=self, **modes)
 
 
-_ERRORS = {"divide by zero": "divide", "overflow": "over", "underflow": "under", "invalid value": "invalid"}
+FLOATING_ERRORS = {"divide by zero": "divide", "overflow": "over", "underflow": "under", "invalid value": "invalid"}
+"""What NumPy says of a floating-point error -> its key in ``np.errstate``."""
 
 
 def reporting(run: Callable[[], Any], name: str) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +145,106 @@ def test_errors_stay_errors(backend: str) -> None:
             with pytest.raises((ValueError, IndexError)):
                 bad()
     assert verification.differences() == []
+
+
+def _raising(how: str) -> contextlib.AbstractContextManager[Any]:
+    """Floating-point errors that raise, by each way that NumPy has for it."""
+    stack = contextlib.ExitStack()
+    if how == "errstate":
+        stack.enter_context(np.errstate(all="raise"))
+    elif how == "warnings":
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("error")
+    else:
+        stack.enter_context(np.errstate(all="call", call=_refuse))
+    return stack
+
+
+def _refuse(kind: str, flag: int) -> None:
+    raise LookupError(kind)
+
+
+FAILING = {
+    "1 / x": lambda x: 1 / x,
+    "np.log(x)": np.log,
+    "x / 0": lambda x: x / 0,
+    "np.exp(x)": lambda x: np.exp(x + 1000),
+    "x[:0].mean()": lambda x: x[:0].mean(),
+    "x /= 0": lambda x: x.__itruediv__(0),
+    "np.divide(out)": lambda x: np.divide(1, x, out=x),
+    "np.sqrt(x - 1)": lambda x: np.sqrt(x - 1),
+}
+
+
+@pytest.mark.parametrize("how", ["errstate", "warnings", "call"])
+@pytest.mark.parametrize("size", [4, 3000])
+def test_errors_that_raise_on_both_sides_are_no_differences(backend: str, how: str, size: int) -> None:
+    values, raised = np.arange(float(size)), 0
+    for name, work in FAILING.items():
+        ours = ad.asarray(values, backend=backend, copy=True)
+        with _raising(how):
+            theirs = _error_of(work, values.copy())
+            with Verification() as verification:
+                assert _error_of(work, ours) == theirs, name
+        assert verification.differences() == [], name
+        raised += theirs is not None
+    assert raised == len(FAILING)
+
+
+def _error_of(work: Any, x: Any) -> type[Exception] | None:
+    try:
+        work(x)
+    except Exception as error:
+        return type(error)
+    return None
+
+
+def test_an_error_that_only_a_lower_precision_raises_is_named(backend: str) -> None:
+    with ad.precision(16), np.errstate(all="raise"), Verification() as verification:
+        x = ad.asarray([200.0, 300.0] * 1000, backend=backend)
+        with pytest.raises(FloatingPointError):
+            x * x
+    assert [row.text for row in verification.differences()] == [
+        "raises FloatingPointError: overflow encountered in multiply, where NumPy does not"
+    ]
+
+
+@pytest.mark.parametrize("bits", [32, 16])
+def test_cancellation_is_rounding_of_the_terms(backend: str, bits: int) -> None:
+    with ad.precision(bits), Verification() as verification:
+        x = ad.asarray(np.linspace(0, 1, 11), backend=backend)
+        x - 0.2
+        0.2 - x
+        x + (-0.3)
+        -0.3 + x
+        np.subtract(x, 0.7)
+        np.subtract.outer(x, np.linspace(0, 1, 11))
+        x - np.linspace(0, 1, 11)
+        x[2] - 0.2
+    assert verification.differences() == []
+    assert verification.checked >= 9
+
+
+def test_a_sum_of_two_terms_may_not_be_off_by_more(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Array.__sub__
+    monkeypatch.setattr(Array, "__sub__", lambda self, other: real(self, other) + 1e-4)
+    with ad.precision(32), Verification() as verification:
+        ad.asarray([0.2, 0.3], backend=backend) - 0.2
+    assert [row.function for row in verification.differences()] == ["np.subtract"]
+
+
+def test_lines_warn_as_often_as_without_verification(backend: str) -> None:
+    """Python remembers which lines have warned until filters change."""
+    x = ad.asarray(np.arange(4.0), backend=backend)
+    counts = []
+    for verified in (contextlib.nullcontext(), Verification()):
+        with warnings.catch_warnings(record=True) as caught, verified:
+            warnings.simplefilter("default")
+            for _ in range(3):
+                np.array([1.0]) / np.array([0.0])
+                np.log(x)
+        counts.append(len(caught))
+    assert counts[0] == counts[1] >= 2
 
 
 # -- what is wrong is found --------------------------------------------------------------------------------------------

@@ -1,8 +1,10 @@
-"""NumPy's own warnings at the user's line.
+"""NumPy's own warnings at the line where plain Python gives them.
 
 Where NumPy itself computes (small arrays, the NumPy backend), it warns of a division by zero at the line that called it, which
-is one of ours; Python then shows the warning once for all. The modules that call NumPy keep no record of what was shown
-(``__warningregistry__ = None``), and what they would show is issued again for the line of the user's file.
+is one of ours, and of an empty slice at a line of its own where a method of ndarray warns at the user's. Every warning that is
+due, shown or recorded, passes through ``warnings._showwarnmsg``: such a one is issued again there, for the line of the user's
+file, so that the user's filters and the record of what was shown are asked for that line. Modules that Python would otherwise
+remember as having warned keep no record of it (``__warningregistry__ = None``).
 """
 
 from __future__ import annotations
@@ -12,37 +14,78 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
 
+from ..array import Array
+
 __all__ = ["at_user_lines"]
 
-_OURS = (os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep, os.path.dirname(np.__file__) + os.sep)
+_OURS, _NUMPYS = (os.path.dirname(os.path.abspath(file)) + os.sep for file in (os.path.dirname(__file__), np.__file__))
+_CATEGORIES = (RuntimeWarning, np.exceptions.ComplexWarning, np.exceptions.VisibleDeprecationWarning)
+"""What NumPy warns of; what libraries say of themselves stays where they say it."""
 
 
 @contextmanager
 def at_user_lines() -> Iterator[None]:
-    """Python's way to show warnings, exchanged for as long as the block runs."""
-    before = warnings.showwarning
+    """Python's way to show and record warnings, exchanged for as long as the block runs."""
+    told: Any = warnings
+    before = told._showwarnmsg
+    methods = _method_codes()
 
-    def show(
-        message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: str | None = None
-    ) -> None:
-        frame = sys._getframe(1) if category is RuntimeWarning and filename.startswith(_OURS[0]) else None
-        while frame is not None and (frame.f_code.co_filename.startswith(_OURS) or frame.f_globals is vars(warnings)):
-            frame = frame.f_back
+    def show(message: warnings.WarningMessage) -> None:
+        frame = None
+        if issubclass(message.category, _CATEGORIES) and message.filename.startswith((_OURS, _NUMPYS)):
+            frame = _user_frame(message, sys._getframe(1), methods)
         if frame is None:
-            before(message, category, filename, lineno, file, line)
+            before(message)
             return
         names = frame.f_globals
         registry = names.setdefault("__warningregistry__", {})
         place = frame.f_code.co_filename, frame.f_lineno, names.get("__name__")
-        warnings.warn_explicit(message, category, *place, registry)
+        warnings.warn_explicit(message.message, message.category, *place, registry)
 
-    warnings.showwarning = show
+    told._showwarnmsg = show
     try:
         yield
     finally:
-        if warnings.showwarning is show:
-            warnings.showwarning = before
+        if told._showwarnmsg is show:
+            told._showwarnmsg = before
+
+
+def _method_codes() -> frozenset[CodeType]:
+    """The methods and operators of arrays that the user calls by name, not the protocols that NumPy calls."""
+    named = {name: value for name, value in vars(Array).items() if not name.startswith("__array_")}
+    return frozenset(value.__code__ for value in named.values() if hasattr(value, "__code__"))
+
+
+def _user_frame(
+    message: warnings.WarningMessage, frame: FrameType | None, methods: frozenset[CodeType]
+) -> FrameType | None:
+    """The user's frame to which a warning belongs; None where it is at its place."""
+    while frame is not None and (frame.f_code.co_filename, frame.f_lineno) != (message.filename, message.lineno):
+        frame = frame.f_back
+    if frame is None:
+        return None
+    ours = message.filename.startswith(_OURS)
+    if ours:
+        frame.f_globals["__warningregistry__"] = None
+    elif frame.f_back is None or not frame.f_back.f_code.co_filename.startswith(_OURS):
+        return None
+    by_method = False
+    found: FrameType | None = frame
+    while found is not None and found.f_code.co_filename.startswith((_OURS, _NUMPYS)):
+        by_method = by_method or found.f_code in methods
+        found = found.f_back
+    if not ours:
+        # What an array's method does, NumPy's function of that name does for us, and was warned of where the user would be:
+        # it must not be remembered there, or the next line would be silent.
+        if not by_method:
+            return None
+        registry = frame.f_globals.get("__warningregistry__") or {}
+        said = str(message.message), message.category
+        for key in (said, (*said, 0), (*said, message.lineno)):
+            registry.pop(key, None)
+    return found

@@ -141,7 +141,8 @@ def _print_verification(found: dict[str, Any], console: Any, escape: Callable[[s
     unchecked = sum(found["unchecked"].values())
     also = f", {unchecked:,} not checked" if unchecked else ""
     console.print(
-        f"[bold]verify[/]: {_number(found['checked'], 'call')} also run on NumPy {np.__version__}{also} · "
+        f"[bold]verify[/]: {_number(found['checked'], 'result')} compared with NumPy {np.__version__}, views and new arrays "
+        f"included{also} · "
         f"{_number(found['differing'], 'difference')} beyond the tolerance"
     )
     for row in found["differences"][:_LONG]:

@@ -44,6 +44,8 @@ _SQUARES = frozenset({np.var, np.nanvar, np.cov, "var"})
 _SPREADS = frozenset({np.std, np.nanstd, np.corrcoef, np.ptp, np.linalg.eigvals, np.linalg.eigvalsh, "std"})
 _REMAINDERS = frozenset({np.remainder, np.fmod})
 _PERIODIC = frozenset({np.sin, np.cos, np.tan})
+_TWO_TERMS = {np.add: 1.0, np.subtract: -1.0}
+"""Sums of two terms -> the sign with which the second one's absolute value adds to that of the first."""
 
 
 def scale_for(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], run: Callable[..., Any], wide: bool) -> Any:
@@ -56,7 +58,7 @@ def scale_for(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], run: Cal
     if func in _REMAINDERS:
         return largest(args)
     if not wide:
-        return None
+        return run(_term(args[0]), _term(args[1], _TWO_TERMS[func]), **kwargs) if func in _TWO_TERMS else None
     if func in _SQUARES:
         return largest(args) ** 2
     if func in _SPREADS:
@@ -70,6 +72,10 @@ def scale_for(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], run: Cal
             return largest(made)
         return largest((made,)) if getattr(func, "__module__", "") == "numpy.fft" else made
     return "largest"
+
+
+def _term(x: Any, sign: float = 1.0) -> np.ndarray[Any, Any]:
+    return np.asarray(sign * np.abs(_wide(x)))
 
 
 def absolute(x: Any) -> Any:

@@ -1,0 +1,125 @@
+"""NumPy's warnings under the launcher: shown, recorded and raised as plain Python does, at the same file and line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arraydispatch.backends import loader
+
+ROOT = Path(__file__).parents[2]
+ENV = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+every_backend = pytest.mark.parametrize("backend", loader.available())
+WORK = """\
+import sys
+import warnings
+
+import numpy as np
+
+
+def work():
+    x = np.arange(3.0)
+    x / 0
+    1 / x
+    np.log(x)
+    for _ in range(3):
+        x % 0
+    x[:0].mean()
+    x[:0].mean()
+    x[:1].std(ddof=1)
+    x.astype(complex).astype(float)
+    x[:] = np.ones(3, complex)
+    (x * np.inf).astype(int)
+    np.float64(1) / x[0]
+    x[0] / 0
+    x /= 0
+    np.add.reduce(np.array([np.inf, -np.inf]))
+    np.mean(x[:0])
+
+
+def by_name(caught):
+    for w in caught:
+        print(w.category.__name__, w.message, w.filename.rpartition("/")[2], w.lineno)
+
+
+def raised(work):
+    try:
+        work()
+    except Exception as error:
+        print(type(error).__name__, error)
+
+
+"""
+USES = {
+    "shown": "for _ in range(2):\n    work()\n",
+    "always": "warnings.simplefilter('always')\nwork()\n",
+    "recorded": "with warnings.catch_warnings(record=True) as caught:\n    warnings.simplefilter('always')\n    work()\nby_name(caught)\n",
+    "recorded_by_default": "with warnings.catch_warnings(record=True) as caught:\n    work()\n    work()\nby_name(caught)\n",
+    "once": "warnings.simplefilter('once')\nwork()\nwork()\n",
+    "module": "warnings.simplefilter('module')\nwork()\nwork()\n",
+    "ignored": "warnings.simplefilter('ignore')\nwork()\n",
+    "ignored_here": "warnings.filterwarnings('ignore', module='__main__')\nwork()\n",
+    "own_way": "warnings.showwarning = lambda m, c, f, line, *rest: print(m, f.rpartition('/')[2], line)\nwork()\n",
+    "error": "warnings.simplefilter('error')\nx = np.zeros(3)\n"
+    "for f in (lambda: x / 0, lambda: np.log(x), lambda: x[:0].mean(), lambda: x.astype(complex).astype(float)):\n    raised(f)\n",
+    "error_here": "warnings.filterwarnings('error', module='__main__')\nx = np.zeros(3)\n"
+    "for f in (lambda: x / 0, lambda: np.log(x), lambda: x[:0].mean(), lambda: x.astype(complex).astype(float)):\n    raised(f)\n",
+}
+
+
+def _run(cwd: Path, *command: str) -> tuple[int, str, list[str]]:
+    done = subprocess.run([sys.executable, *command], cwd=cwd, env=ENV, capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout, [line for line in done.stderr.splitlines() if "Warning: " in line]
+
+
+@pytest.fixture(scope="module", params=USES)
+def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """A folder with a program, and what plain Python says of it."""
+    folder = tmp_path_factory.mktemp(request.param)
+    (folder / "main.py").write_text(WORK + USES[request.param])
+    plain = _run(folder, "main.py")
+    assert plain[0] == 0
+    assert (plain[1] + "".join(plain[2]) == "") is (request.param == "ignored")
+    return folder, plain
+
+
+@every_backend
+def test_warnings_are_plain_pythons(backend: str, program: tuple[Path, Any]) -> None:
+    folder, plain = program
+    assert _run(folder, "-m", "arraydispatch", "run", "--backend", backend, "main.py") == plain
+
+
+@every_backend
+@pytest.mark.parametrize("options", [["--verify"], ["--precision", "16", "--verify"]])
+def test_a_line_warns_once_beside_numpy_too(backend: str, options: list[str], tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(
+        "import numpy as np\nx = np.zeros(3000)\nfor _ in range(3):\n    1 / x\n    x[:5] / 0\n"
+    )
+    plain = _run(tmp_path, "main.py")
+    assert len(plain[2]) == 2
+    assert _run(tmp_path, "-m", "arraydispatch", "run", "--backend", backend, *options, "main.py") == plain
+
+
+@every_backend
+def test_what_a_program_keeps_to_the_end_does_not_speak(backend: str, tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(
+        "import atexit\n"
+        "import numpy as np\n"
+        "try:\n"
+        "    1 / 0\n"
+        "except ZeroDivisionError as error:\n"
+        "    tb = error.__traceback__\n"
+        "np.seterrcall(lambda *a: print(a))\n"
+        "atexit.register(lambda: print(type(np.zeros(3)) is np.ndarray))\n"
+    )
+    command = [sys.executable, "-m", "arraydispatch", "run", "--backend", backend, "main.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=ENV, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (0, "True\n")
+    assert "Exception ignored" not in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "\narraydispatch: " in f"\n{done.stderr}"
