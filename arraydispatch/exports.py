@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+from dis import opname
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from . import conversion, settings, views
+from . import conversion, events, settings, views
 from .backends import loader
 from .dispatch import wrapping
 from .views import Handle, native
@@ -52,17 +53,58 @@ def as_ndarray(
         return real_of(found, np.dtype(dtype)).astype(dtype)
     if copy:
         return found.copy("K")
-    writeable = a._ghost is None or a._ghost.flags.writeable
-    if writeable and shares_with_host(a):
+    if _may_be_written(a):
         return found
-    # Nobody would see what is written to a copy, so it is read-only. Compiled code of libraries often asks for
-    # memory it may write, and only reads: a library gets a copy of its own.
     if copy is None and _asked_by_library():
-        return found if found.flags.writeable and found.flags.owndata else found.copy()
+        return _its_own(found)
+    # Nobody would see what is written to a copy, so it is read-only.
     if found.flags.writeable:
         found = found.view()
         found.flags.writeable = False
     return found
+
+
+def for_library(a: Any) -> np.ndarray[Any, Any]:
+    """The ndarray that a library gets in place of ``a``."""
+    found: np.ndarray[Any, Any] = a._host(events.AT_A_DOOR)
+    if not _may_be_written(a):
+        return _its_own(found)
+    # NumPy lets nobody set the `writeable` flag of views of memory that Python's buffer protocol does not know.
+    return found if found.flags.owndata else np.asarray(found.data)
+
+
+class _Interface(dict[str, Any]):
+    """What ``__array_interface__`` answers, with the memory that it is about."""
+
+    host: np.ndarray[Any, Any]
+
+
+def array_interface(a: Any) -> dict[str, Any]:
+    """``a.__array_interface__``, for Python code that reads it by name.
+
+    C code that looks for it, as that of ``np.asarray``, goes by ``__array__`` instead: it would keep the array alive, which
+    may get other memory when it is written, and not this memory.
+    """
+    frame = sys._getframe(1)
+    code = frame.f_code
+    if _INTERFACE not in code.co_names or opname[code.co_code[frame.f_lasti]] != "LOAD_ATTR":
+        raise AttributeError(_INTERFACE)
+    found = as_ndarray(a, a._host(events.AT_A_DOOR))
+    made = _Interface(found.__array_interface__)
+    made.host = found
+    return made
+
+
+_INTERFACE = "__array_interface__"
+
+
+def _may_be_written(a: Handle) -> bool:
+    return (a._ghost is None or bool(a._ghost.flags.writeable)) and shares_with_host(a)
+
+
+def _its_own(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    # Compiled code of libraries often asks for memory it may write, and only reads: it gets a copy of its own.
+    return found if found.flags.writeable and found.flags.owndata else found.copy()
 
 
 def _asked_by_library() -> bool:

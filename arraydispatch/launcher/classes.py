@@ -15,7 +15,7 @@ from numpy.lib.array_utils import byte_bounds
 
 import arraydispatch as ad
 
-from .. import creation, views
+from .. import creation, exports, views
 from ..backends import loader
 from ..backends.base import Kind
 from ..dispatch import host
@@ -146,6 +146,8 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
         if state.asked_by_user(1):  # user files have no np.asarray of NumPy's own: no function of theirs asked for this
             host.allow("ndarray.__array__", self.backend, "compiled code on this line asks for an ndarray")
         return super().__array__(dtype, copy)
+
+    __array_interface__ = property(exports.array_interface)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """As NumPy's own: what reads the pickle may know nothing of this package."""

@@ -1,47 +1,208 @@
 """Where a library looks at types before it looks at values, and so turns away what it could use.
 
-A library that wants an ndarray asks ``np.asarray``, and an ``Array`` answers. The few that ask ``isinstance`` first are
-listed here: once the library is imported, the function that asks is told of arrays.
+A library that wants an ndarray asks ``np.asarray``, and an ``Array`` answers. Some ask ``isinstance`` first, and take an
+``Array`` for a column's name, a function or a scalar, or leave out the copy that an ndarray would get. What users can call
+of those is listed here: once the library is imported, it is handed the ndarray in place of each ``Array``.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from inspect import CO_VARARGS, CO_VARKEYWORDS
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
+
+import numpy as np
 
 import arraydispatch as ad
 
+from .. import exports
+from ..backends import loader
+from ..dispatch import host
+from ..dispatch.wrapping import check_writeable
+from ..methods import OPERATORS
+from .adoption import holds_array, state
+
 __all__ = ["LIBRARIES", "open_all"]
 
+_SURFACES: dict[str, tuple[str, ...]] = {
+    "pandas": (
+        "pandas", "pandas.arrays", "pandas.api.extensions", "pandas.api.indexers", "pandas.api.typing",
+        "pandas.core.common", "pandas.core.indexing", "pandas.core.util.hashing",
+    ),
+    "h5py": ("h5py",),
+    "PIL": ("PIL.Image",),
+    "scipy": ("scipy.sparse", "scipy.sparse.linalg"),
+    "xarray": ("xarray",),
+}  # fmt: skip
+"""Library -> modules whose public functions and classes users call."""
 
-def _as_ndarray(real: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, given the ndarray in place of an ``Array``."""
+_BACKENDS = [row.library for row in loader.KNOWN.values()]
+_IN_C = "from_numpy"
+"""The function of a backend's library, written in C, that takes an ndarray and nothing else."""
+
+LIBRARIES = frozenset([*_SURFACES, *_BACKENDS])
+"""Their names: the import hook calls :func:`open_all` when one of their modules has been imported."""
+
+_SPECIAL = frozenset("__array_ufunc__ __call__ __contains__ __getitem__ __init__ __new__ __setitem__".split())
+_OPERATORS = frozenset(f"__{side}{name}__" for name in OPERATORS for side in ("", "r", "i"))
+
+_INSIDE = frozenset(
+    "apply_if_callable hash_array hash_pandas_object is_bool_indexer _clip_with_one_bound _get_setitem_indexer _set_item"
+    " _set_values _set_with_engine _setitem_array _setitem_frame _setitem_with_indexer _where".split()
+)
+"""What does the work of functions that are left alone: pandas' that count the references to their object, to which a
+frame in between would add, and what is reached by a module's ``__getattr__``."""
+_COUNTS = "getrefcount"
+
+_RUNS = frozenset("agg aggregate apply eval map pipe query transform".split())
+"""What hands its arguments on to a function of the user's, or looks names up in the user's frame."""
+
+_MARK = "_arraydispatch_door"
+
+_FILLS = frozenset({"read_direct"})
+"""What writes into the first array it is given."""
+
+
+class _Kinds(dict[type, bool]):
+    """Whether a value of this type can be, or hold, an ``Array``, or be its class."""
+
+    def __missing__(self, kind: type) -> bool:
+        found = self[kind] = issubclass(kind, (ad.Array, list, tuple, dict, type))
+        return found
+
+
+_looked_at = _Kinds()
+
+
+def _hosted(value: Any, deep: bool = True) -> Any:
+    """A value with the ndarray in place of each ``Array`` in it; unless ``deep``, lists stay as they are."""
+    kind = type(value)
+    if issubclass(kind, ad.Array):
+        return exports.for_library(value)
+    if (kind is tuple or (kind is list and deep)) and holds_array(value):
+        return kind([_hosted(part) for part in value])
+    if kind is dict and holds_array(value.values()):
+        return {key: _hosted(part) for key, part in value.items()}
+    return np.ndarray if isinstance(value, type) and issubclass(value, ad.Array) else value
+
+
+def _given(args: tuple[Any, ...]) -> Sequence[Any]:
+    for value in args:
+        if _looked_at[type(value)] and state.users is not None:
+            deep = _from_outside()
+            return [_hosted(value, deep) for value in args]
+    return args
+
+
+def _named(kwargs: dict[str, Any]) -> dict[str, Any]:
+    return kwargs if state.users is None else {name: _hosted(value) for name, value in kwargs.items()}
+
+
+def _from_outside() -> bool:
+    """Whether it is not the library that calls itself: long lists are looked through once."""
+    answer: FrameType = sys._getframe(2)
+    asks, asked = answer.f_back, answer.f_globals["__name__"]
+    return asks is None or _root(asks.f_globals.get("__name__", "")) != _root(asked)
+
+
+def _root(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _filling(real: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which fills ndarrays whose values go to the arrays then."""
 
     @functools.wraps(real)
-    def answer(key: Any, *args: Any, **kwargs: Any) -> Any:
-        return real(ad.to_numpy(key) if isinstance(key, ad.Array) else key, *args, **kwargs)
+    def answer(self: Any, dest: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(dest, ad.Array):
+            return real(self, dest, *args, **kwargs)
+        check_writeable(dest)
+        filled = np.array(exports.for_library(dest))
+        made = real(self, filled, *args, **kwargs)
+        host.store(dest, filled)
+        return made
 
     return answer
 
 
-_DOORS: dict[tuple[str, str], Callable[[Any], Any]] = {
-    # `frame[W > 0]`: a mask only if it is a list, an ndarray or one of pandas' own, else the name of a column.
-    ("pandas.core.common", "is_bool_indexer"): _as_ndarray,
-}
+def _door(real: Any, given: Any = _given, named: Any = _named) -> Callable[..., Any]:
+    """The function, handed ndarrays; to whoever looks for the first frame outside the library, this one is inside."""
+    answer = lambda *args, **kwargs: real(*given(args), **(kwargs and named(kwargs)))
+    names, code = real.__globals__, real.__code__
+    file = code.co_filename if isinstance(real, FunctionType) else names["__file__"]
+    code = answer.__code__.replace(co_filename=file, co_firstlineno=code.co_firstlineno)
+    return functools.wraps(real)(FunctionType(code, names, closure=answer.__closure__))
 
-LIBRARIES = frozenset(module.partition(".")[0] for module, _ in _DOORS)
-"""Their names: the import hook calls :func:`open_all` when one has been imported."""
 
-_opened: set[tuple[str, str]] = set()
+def _door_in_c(real: Any) -> Callable[..., Any]:
+    @functools.wraps(real)
+    def answer(*args: Any) -> Any:
+        return real(*_given(args))
+
+    return answer
+
+
+def _takes(code: CodeType, bound: bool) -> bool:
+    """Whether a function, or a method but for its object, takes arguments."""
+    return bool(code.co_flags & (CO_VARARGS | CO_VARKEYWORDS)) or code.co_argcount + code.co_kwonlyargcount > bound
+
+
+def _exchanged(name: str, member: Any, bound: bool) -> Any:
+    """What is to take the place of a member of a module or class; itself, where nothing is."""
+    real = member.__func__ if isinstance(member, staticmethod | classmethod) else member
+    code = getattr(real, "__code__", None)
+    if code is None or _COUNTS in code.co_names or name in _RUNS or hasattr(real, _MARK) or not _takes(code, bound):
+        return member
+    door = (_filling if name in _FILLS else _door)(real)
+    setattr(door, _MARK, True)
+    return door if real is member else type(member)(door)
+
+
+def _classes(module: ModuleType, library: str) -> Iterator[type]:
+    """The classes that a module of a library offers, and what they inherit from."""
+    for found in vars(module).values():
+        if isinstance(found, type):
+            yield from (cls for cls in found.__mro__ if _root(cls.__module__) == library)
+
+
+def _open(module: ModuleType, library: str) -> None:
+    holders: list[Any] = [module, *dict.fromkeys(_classes(module, library))]
+    for holder in holders:
+        public = ".core." not in holder.__name__
+        for name, member in list(vars(holder).items()):
+            if not (name in _INSIDE or name in _SPECIAL or name in _OPERATORS or (public and not name.startswith("_"))):
+                continue
+            door = _exchanged(name, member, isinstance(holder, type))
+            if door is not member:
+                with suppress(TypeError):  # classes written in C cannot be changed
+                    setattr(holder, name, door)
+
+
+_opened: set[str] = set()
+
+
+def _news(library: str, names: tuple[str, ...]) -> Iterator[ModuleType]:
+    """Those of a library's modules that have been imported since, the library itself being there."""
+    for name in (library, *names):
+        module = sys.modules.get(name)
+        if module is None or getattr(module.__spec__, "_initializing", False):
+            if name == library:
+                return
+        elif name in names and name not in _opened:
+            _opened.add(name)
+            yield module
 
 
 def open_all() -> None:
     """Exchange what is there to be exchanged by now."""
-    for door, exchange in _DOORS.items():
-        module, name = door
-        real = getattr(sys.modules.get(module), name, None)
-        if door not in _opened and real is not None:
-            _opened.add(door)
-            setattr(sys.modules[module], name, exchange(real))
+    for library, names in _SURFACES.items():
+        for module in _news(library, names):
+            _open(module, library)
+    for library in _BACKENDS:
+        for module in _news(library, (library,)):
+            if hasattr(module, _IN_C):
+                setattr(module, _IN_C, _door_in_c(getattr(module, _IN_C)))

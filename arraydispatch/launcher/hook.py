@@ -70,7 +70,7 @@ class ImportHook:
                 namespace: Any = globals
                 if users.owns_globals(namespace, sys._getframe(1)) or _resolves(namespace):
                     return substitute(module)
-            elif level == 0 and name in self._told:
+            elif level == 0 and name.partition(".")[0] in self._told:
                 self._tell()
             return module
 
@@ -80,6 +80,8 @@ class ImportHook:
             ours = self._active and (name == "numpy" or name.startswith("numpy."))
             if ours and (users.owns_frame(frame := sys._getframe(1)) or _resolves(frame.f_globals)):
                 return substitute(module)
+            if name.partition(".")[0] in self._told:
+                self._tell()
             return module
 
         self._real = real_import, real_import_module

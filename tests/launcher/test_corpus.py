@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -54,10 +55,15 @@ CASES = [
     _script("patched", computes=False),
     _script("fork", computes=False),
     _script("pool", computes=False),
+    _script("doors_bytes"),
+    *([_script("doors_h5py")] if importlib.util.find_spec("h5py") else []),
     _script("doors_matplotlib"),
     _script("doors_pandas"),
+    _script("doors_pillow"),
     _script("doors_scipy"),
     _script("doors_sklearn"),
+    _script("doors_sparse"),
+    _script("doors_xarray"),
     _script("kinds"),
     _script("subprocesses"),
     *(
@@ -190,8 +196,11 @@ def test_a_broken_library_shows(name: str, plain: Zygote, broken: Zygote) -> Non
 DOORS = {
     "doors_matplotlib": "axes[0, 0].plot(",
     "doors_pandas": "frame[w > 0]",
+    "doors_pillow": "Image.fromarray(values)",
     "doors_scipy": "optimize.curve_fit(",
     "doors_sklearn": "KNeighborsClassifier(3).fit(",
+    "doors_sparse": "print(s + z",
+    "doors_xarray": "a = xr.DataArray(x",
 }
 
 

@@ -150,6 +150,8 @@ class TensorFlowBackend(Backend):
             if x.dtype.isnative or x.dtype.newbyteorder("=") not in ENUM:
                 raise Unsupported(f"TensorFlow has no dtype {x.dtype}")
             x, copy = x.astype(x.dtype.newbyteorder("=")), False
+        if copy and x.dtype.kind == "b" and x.view(np.uint8).max(initial=0) > 1:  # Pillow's: any bits mean True
+            x = x.view(np.uint8) != 0
         if copy:
             x = np.array(x, order="C", subok=False) if x.nbytes <= _SMALL else _aligned_copy(x)
         if not accelerated():
