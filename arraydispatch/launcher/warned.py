@@ -32,7 +32,10 @@ _CATEGORIES = (RuntimeWarning, np.exceptions.ComplexWarning, np.exceptions.Visib
 def at_user_lines() -> Iterator[None]:
     """Python's way to show and record warnings, exchanged for as long as the block runs."""
     told: Any = warnings
-    before = told._showwarnmsg
+    before = getattr(told, "_showwarnmsg", None)  # of Python 3.6 to 3.14 at least
+    if before is None:
+        yield
+        return
     methods = _method_codes()
 
     def show(message: warnings.WarningMessage) -> None:
