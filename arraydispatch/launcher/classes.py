@@ -149,10 +149,10 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
 
     __array_interface__ = property(exports.array_interface)
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: Any, /) -> Any:
         """As NumPy's own: what reads the pickle may know nothing of this package."""
-        values = self._host("pickled")
-        if protocol < 5 or not self.flags.forc:
+        values, seen = self._host("pickled"), views.ghost(self)
+        if protocol < 5 or not seen.transpose(np.argsort([-s for s in seen.strides], kind="stable")).flags.c_contiguous:
             return values.__reduce__()
         return (values if values.flags.writeable else values.copy("K")).__reduce_ex__(protocol)
 

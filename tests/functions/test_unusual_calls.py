@@ -13,6 +13,8 @@ PROGRAMS: list[str] = [
     "x=new([1,2]); r=np.stack((x,x),dtype='>i4',casting='same_kind'); r=r.dtype.str, r.tolist()",
     "r=new([1.,2]).view('>f8').tolist()",
     "r=np.where(new([True,False]),new([1.,2]),[3,4])",
+    "x=new(np.empty((0,3))); v=x.view(np.uint32); v.fill(7); v[...]=1; r=v.shape, x.view('u1').shape, v.flags.writeable",
+    "x=new(np.empty((2,0),'F')); v=x.view('f4'); v.fill(7); r=v.shape, v.flags.writeable, x.real.shape",
     "r=np.sum(new([-3,1]),initial=1.5)",
     "r=np.sum(new([3,1]),initial=-1.5)",
     "r=np.prod(new([3,5]),initial=1.5)",

@@ -23,7 +23,7 @@ def main():
             x.T,
             x[:, 1:3],
             x[::-1],
-            np.float32(2.5),
+            np.float32(2.5), np.arange(24.0).reshape(2, 3, 4).transpose((1, 0, 2)), np.float64(1.5) * np.ones(()),
             {"a": x, "b": [x[0], x]},
             np.arange(0),
             Holder().__dict__,
