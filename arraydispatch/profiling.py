@@ -44,6 +44,8 @@ _SAMPLE = 8
 """Each how many calls of these functions the size of the result is looked at."""
 
 
+_getframe = sys._getframe  # looked up at every call
+
 Rows = dict[tuple[Any, ...], list[Any]]
 
 
@@ -217,7 +219,7 @@ class Profile(events.Listener):
         """Count one call."""
         if self._more:
             seconds = self._more_of_call(func, backend, kind, reason, seconds, result)
-        frame = sys._getframe(2)  # the door that tells is ours
+        frame = _getframe(2)  # the door that tells is ours
         internal = self._internal
         while internal[frame.f_code.co_filename]:  # origin(), written out: this runs at every call
             outer = frame.f_back
@@ -235,8 +237,9 @@ class Profile(events.Listener):
                 kind = "host kernel"
         # id(), because hashing a code object hashes its bytecode; the row keeps the code object alive.
         key = (func, kind, id(code), frame.f_lasti, backend, reason)
-        row = tables.calls.get(key)
-        if row is None:
+        try:
+            row = tables.calls[key]
+        except KeyError:
             row = tables.calls[key] = [0, 0.0, code, [0, -1] if func in _JOINS else None]
             self.first_call(func, kind, reason, frame)
         row[0] += 1
