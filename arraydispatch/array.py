@@ -31,7 +31,6 @@ _FAST = ufuncs.FAST
 _call = functions.call
 _CREATED = functions.CREATED
 _concatenate, _join = np.concatenate, functions.join
-_reduce_all = functions.reduce_all
 _reflected = ufuncs.reflected_operator
 
 
@@ -141,7 +140,7 @@ class Array(Handle):
             if not kwargs and len(args) == 1:
                 whole = self._kind.whole.get(func)
                 if whole is not None:
-                    return _reduce_all(func, self, whole)
+                    return whole(self)
                 if func is _concatenate:
                     return _join(args[0])
             made = _call(func, args, kwargs)

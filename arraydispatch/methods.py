@@ -21,15 +21,16 @@ OPERATORS: dict[str, np.ufunc] = {
 """The name in ``__add__``, ``__radd__`` and ``__iadd__`` -> the ufunc."""
 
 _call = functions.call
-_reduce_all = functions.reduce_all
 
 
 def method(func: Any, unknown: str = "") -> Callable[..., Any]:
     """An ndarray method that is the NumPy function of the same parameters, but for one that the method does not know."""
 
     def made(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not args and not kwargs and func in self._kind.whole:
-            return _reduce_all(func, self, self._kind.whole[func])
+        if not args and not kwargs:
+            whole = self._kind.whole.get(func)
+            if whole is not None:
+                return whole(self)
         if unknown in kwargs:
             raise TypeError(f"{func.__name__}() got an unexpected keyword argument {unknown!r}")
         return _call(func, (self, *args), kwargs)

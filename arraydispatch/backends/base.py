@@ -80,7 +80,7 @@ class Device:
 class Kind:
     """A backend together with a dtype: the flyweight that every array carries and every plan is keyed by."""
 
-    __slots__ = ("backend", "dtype", "scalar", "standard", "whole")
+    __slots__ = ("backend", "dtype", "join", "scalar", "standard", "whole")
 
     def __init__(self, backend: Backend, dtype: np.dtype[Any], standard: bool = False) -> None:
         self.backend = backend
@@ -89,8 +89,10 @@ class Kind:
         """Whether 0-d results of arrays of this kind are arrays, as the array-API standard has it, and never scalars."""
         self.scalar: Callable[[Native], Any] = (lambda _: None) if standard else backend.scalar_maker(dtype)
         """A 0-d array of this kind as NumPy's own scalar if it is concrete and in host memory, else None."""
-        self.whole: dict[Any, Any] = {}
-        """NumPy function -> plan of reducing all of an array of this kind (:mod:`arraydispatch.ufuncs.plans`)."""
+        self.whole: dict[Any, Callable[[Any], Any]] = {}
+        """NumPy function -> what reduces all of an array of this kind; filled by the dispatch layer."""
+        self.join: Callable[[list[Native]], Native] | None = None if backend.small else backend.join
+        """Joins arrays of this kind and of shapes that fit; None where rules of placement come first."""
 
     def of(self, dtype: np.dtype[Any]) -> Kind:
         """The kind of another dtype with the same rule for 0-d results."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import conversion, dtypes, events, settings, views
 from ..backends import loader
-from ..backends.base import Backend, Kind, Unsupported
+from ..backends.base import Backend, Unsupported
 from ..errors import HostFallbackError
 from ..registry import IN_PLACE_IF_NOT_COPIED, Entry, Spec, resolve
 from ..settings import PLAIN, context_rules
@@ -20,6 +20,7 @@ from . import floating, host, indexing, layout, small, wrapping
 from .floating import TOTALS, UNTOUCHED, in_force
 
 _defaults = settings.default
+_context_rules = context_rules.get
 _NUMPY_FUNCTION = np.ndarray.__array_function__
 
 creators: dict[Any, Callable[..., Any]] = {}
@@ -60,7 +61,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a NumPy function on arguments of which at least one is an array of ours."""
     first = args[0] if args else None
     backend = first._kind.backend if isinstance(first, Handle) else _backend_of_all(first)
-    if backend is not None and _plain(args, kwargs) and (context_rules.get() or _defaults.rules).precision is None:
+    if backend is not None and _plain(args, kwargs) and (_context_rules() or _defaults.rules).precision is None:
         entry = backend.entries.get(func)
         if (
             entry is not None
@@ -90,54 +91,67 @@ def _backend_of_all(first: Any) -> Backend | None:
     return backend
 
 
-def reduce_all(func: Any, a: Handle, plan: WholePlan) -> Any:
-    """``np.sum(a)`` and its like, for which ``a`` 's kind has this plan."""
-    if (context_rules.get() or _defaults.rules) is not PLAIN or in_force() is not UNTOUCHED:
-        return call(func, (a,), {})
-    tap = events.tap
-    start = perf_counter() if tap is not None else 0.0
+def _reducer(func: Any, plan: WholePlan) -> Callable[[Handle], Any]:
+    """``np.sum(a)`` and its like, for arrays of the kind that has this plan."""
     run, out, finite = plan
-    value = run(a._v if a._root is None else native(a))
-    if tap is not None:
-        tap.call(func, out.backend.name, out.backend.entries[func].kind, "", perf_counter() - start, value)
-    made = out.scalar(value)
-    if made is None:
-        return wrapping.device_scalar(value, out)
-    if finite is not None and not finite(made):
-        floating.look_at_function(func, (a,), {}, value, a._kind.backend)
-    return made
+    backend, scalar = out.backend, out.scalar
+    entry = backend.entries[func].kind
+
+    def reduce_all(a: Handle) -> Any:
+        if (_context_rules() or _defaults.rules) is not PLAIN or in_force() is not UNTOUCHED:
+            return call(func, (a,), {})
+        tap = events.tap
+        if tap is None:
+            value = run(a._v if a._root is None else native(a))
+        else:
+            start = perf_counter()
+            value = run(a._v if a._root is None else native(a))
+            tap.call(func, backend.name, entry, "", perf_counter() - start, value)
+        made = scalar(value)
+        if made is None:
+            return wrapping.device_scalar(value, out)
+        if finite is not None and not finite(made):
+            floating.look_at_function(func, (a,), {}, value, backend)
+        return made
+
+    return reduce_all
 
 
 def join(arrays: Any) -> Any:
     """``np.concatenate(arrays)`` of nothing but arrays of one kind that fit: no rule of NumPy's has anything to decide."""
-    if type(arrays) not in (list, tuple) or (context_rules.get() or _defaults.rules) is not PLAIN:
+    if (type(arrays) is not tuple and type(arrays) is not list) or not arrays:
         return call(np.concatenate, (arrays,), {})
+    first = arrays[0]
+    cls = type(first)
+    if not issubclass(cls, Handle) or (_context_rules() or _defaults.rules) is not PLAIN:
+        return call(np.concatenate, (arrays,), {})
+    kind = first._kind
+    run = kind.join
     tap = events.tap
-    start = perf_counter() if tap is not None else 0.0
+    start = 0.0 if tap is None else perf_counter()
     values: list[Any] = []
-    kind: Kind | None = None
     ndim, rest = 0, ()
     for x in arrays:
-        if not isinstance(x, Handle):
+        if type(x) is not cls or x._kind is not kind:
             break
         value = x._v if x._root is None else native(x)
-        if kind is None:
-            kind, ndim = x._kind, value.ndim
-            rest = value.shape[1:] if ndim != 1 else ()
-        elif x._kind is not kind or value.ndim != ndim or (ndim != 1 and value.shape[1:] != rest):
+        if ndim == 0:
+            ndim = value.ndim
+            if ndim == 0 or run is None:
+                break
+            rest = value.shape[1:] if ndim > 1 else ()
+        elif value.ndim != ndim or (ndim > 1 and value.shape[1:] != rest):
             break
         values.append(value)
     else:
-        if kind is not None and ndim and not kind.backend.small:
-            backend = kind.backend
-            made = backend.join(values)
-            if tap is not None:
-                tap.call(np.concatenate, backend.name, "native", "", perf_counter() - start, made)
-            joined = views.wrapper(made, kind)
-            if backend.mutable:
-                return joined
-            views.keep_apart(arrays, made)
-            return layout.of_function(np.concatenate, (arrays,), {}, joined)
+        made = run(values)
+        if tap is not None:
+            tap.call(np.concatenate, kind.backend.name, "native", "", perf_counter() - start, made)
+        joined = views.wrapper(made, kind)
+        if kind.backend.mutable:
+            return joined
+        views.keep_apart(arrays, made)
+        return layout.of_function(np.concatenate, (arrays,), {}, joined)
     return call(np.concatenate, (arrays,), {})
 
 
@@ -147,7 +161,9 @@ def _plainly(entry: Entry, func: Any, args: tuple[Any, ...], kwargs: dict[str, A
     first = args[0]
     if isinstance(first, Handle):
         if spec.whole is not None:
-            whole_plan(func, spec.whole, first._kind)
+            plan = whole_plan(spec.whole, first._kind)
+            if plan is not None:
+                first._kind.whole[func] = _reducer(func, plan)
         first = first._v if first._root is None else native(first)
     else:
         first = [native(x) for x in first]

@@ -80,7 +80,9 @@ def binary_operator(
                 floating.look(ufunc, plan, (x, y), result, scalar=not result.ndim)
             if result.ndim:
                 made = views.wrapper(result, plan.out, True)
-                return layout.of_ufunc(made, (a, b)) if plan.laid_out else made
+                if not plan.laid_out or (left.__class__ is Kind is right.__class__ and a._ghost is None is b._ghost):
+                    return made
+                return layout.of_ufunc(made, (a, b))
             made = wrapping.scalar(result, plan.out)
             if isinstance(made, np.inexact) and not isfinite(made) and not plan.reported and in_force() is UNTOUCHED:
                 floating.look(ufunc, plan, (x, y), result, scalar=True)

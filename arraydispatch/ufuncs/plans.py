@@ -343,8 +343,8 @@ class WholePlan(NamedTuple):
     """Tells of NumPy's scalar whether there may have been a floating-point error; None where there is none."""
 
 
-def whole_plan(func: Any, ufunc: np.ufunc, kind: Kind) -> WholePlan | None:
-    """Make and keep the plan of a function that reduces all of an array; None where rules beyond a cast apply."""
+def whole_plan(ufunc: np.ufunc, kind: Kind) -> WholePlan | None:
+    """The plan of reducing all of an array of this kind; None where rules beyond a cast apply."""
     backend, dtype = kind.backend, kind.dtype
     if ufunc not in backend.REDUCE or dtypes.is_bfloat16(dtype) or (dtype.kind == "c" and ufunc.identity is None):
         return None
@@ -358,12 +358,8 @@ def whole_plan(func: Any, ufunc: np.ufunc, kind: Kind) -> WholePlan | None:
                 raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
             return kernel(a)
 
-    plan = kind.whole[func] = WholePlan(
-        backend.wide(run) if backend.scoped else run,
-        kind.of(to),
-        {"f": math.isfinite, "c": cmath.isfinite}.get(to.kind),
-    )
-    return plan
+    finite: dict[str, Any] = {"f": math.isfinite, "c": cmath.isfinite}
+    return WholePlan(backend.wide(run) if backend.scoped else run, kind.of(to), finite.get(to.kind))
 
 
 def check_shapes(operands: tuple[Any, ...], backend: Backend) -> None:

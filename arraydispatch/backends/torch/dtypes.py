@@ -17,7 +17,9 @@ __all__ = [
     "TO_NUMPY",
     "UNSIGNED",
     "WIDER",
+    "compiling",
     "concrete",
+    "innermost_transform",
     "may_alias",
     "same_bits",
 ]
@@ -68,17 +70,17 @@ def same_bits(a: Tensor) -> Tensor:
     return a if twin is None else a.view(twin)
 
 
-_is_compiling = torch.compiler.is_compiling
-_innermost_transform = torch._C._functorch.peek_interpreter_stack
+compiling = torch.compiler.is_dynamo_compiling
+"""Whether the compiler reads this code. (``torch.export`` does not, it hands in fake tensors.)"""
+innermost_transform = torch._C._functorch.peek_interpreter_stack
+"""What ``vmap`` or ``grad`` runs this code, None for none."""
 
 
 def concrete(a: Tensor) -> bool:
     """Whether values can be looked at now: False in the compiler and for what ``vmap`` and ``grad`` wrap."""
-    if type(a) is not Tensor and isinstance(a, FakeTensor):
+    if compiling() or (type(a) is not Tensor and isinstance(a, FakeTensor)):
         return False
-    if _is_compiling():
-        return False
-    return _innermost_transform() is None or not torch._C._functorch.is_functorch_wrapped_tensor(a)
+    return innermost_transform() is None or not torch._C._functorch.is_functorch_wrapped_tensor(a)
 
 
 def may_alias(a: Tensor, b: Tensor) -> bool:
@@ -86,4 +88,4 @@ def may_alias(a: Tensor, b: Tensor) -> bool:
 
     Storages are compared inside torch because the public way, their address, does not exist under ``vmap``.
     """
-    return torch.compiler.is_compiling() or torch._C._is_alias_of(a, b)
+    return compiling() or torch._C._is_alias_of(a, b)
