@@ -17,7 +17,9 @@ ELEMENT_SET = "__setitem__ (one element)"
 class Listener:
     """What can be told. Subclass, override what is of interest, and :func:`install` an instance."""
 
-    def call(self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None) -> None:
+    def call(
+        self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None, doors: int = 1
+    ) -> None:
         """A dispatched call ended.
 
         Parameters
@@ -35,6 +37,8 @@ class Listener:
             Wall time of the call, up to the return of the library's function.
         result : native array, optional
             What came out, where the caller has it at hand: libraries that run asynchronously can be waited for.
+        doors : int, optional
+            How many frames, from that of the caller on, are known to be ours: looking at each takes 0.1 µs.
         """
 
     def host_kernel(self) -> None:

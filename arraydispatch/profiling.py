@@ -215,11 +215,13 @@ class Profile(events.Listener):
             frame = frame.f_back
         return "compiled code on this line"
 
-    def call(self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None) -> None:
+    def call(
+        self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None, doors: int = 1
+    ) -> None:
         """Count one call."""
         if self._more:
             seconds = self._more_of_call(func, backend, kind, reason, seconds, result)
-        frame = _getframe(2)  # the door that tells is ours
+        frame = _getframe(1 + doors)
         internal = self._internal
         while internal[frame.f_code.co_filename]:  # origin(), written out: this runs at every call
             outer = frame.f_back
@@ -245,7 +247,7 @@ class Profile(events.Listener):
         row[0] += 1
         row[1] += seconds
         if row[3] is not None and row[0] % _SAMPLE == 1 and result is not None:
-            _watch_growth(row[3], result)
+            _watch_growth(row[3], backend, result)
         if self._tracing:
             if len(tables.events) < _MOST_EVENTS:
                 tables.events.append((perf_counter(), seconds, key, code))
@@ -537,8 +539,9 @@ def _remember(known: dict[int, weakref.ref[Any]], x: Any) -> bool:
     return True
 
 
-def _watch_growth(growth: list[int], result: Any) -> None:
-    size = math.prod(getattr(result, "shape", ()))
+def _watch_growth(growth: list[int], backend: str, result: Any) -> None:
+    held = loader.load(backend)
+    size = math.prod(held.shape_of(result) if held.is_native(result) else getattr(result, "shape", ()))
     if size > growth[1] >= 0:
         growth[0] += _SAMPLE
     growth[1] = size

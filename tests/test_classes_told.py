@@ -17,7 +17,7 @@ class Classes(events.Listener):
     def __init__(self) -> None:
         self.found: list[str] = []
 
-    def call(self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None) -> None:
+    def call(self, func: Any, backend: str, kind: str, *rest: Any) -> None:
         self.found.append(kind)
 
 

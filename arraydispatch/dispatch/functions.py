@@ -106,7 +106,7 @@ def _reducer(func: Any, plan: WholePlan) -> Callable[[Handle], Any]:
         else:
             start = perf_counter()
             value = run(a._v if a._root is None else native(a))
-            tap.call(func, backend.name, entry, "", perf_counter() - start, value)
+            tap.call(func, backend.name, entry, "", perf_counter() - start, value, 2)
         made = scalar(value)
         if made is None:
             return wrapping.device_scalar(value, out)
@@ -146,7 +146,7 @@ def join(arrays: Any) -> Any:
     else:
         made = run(values)
         if tap is not None:
-            tap.call(np.concatenate, kind.backend.name, "native", "", perf_counter() - start, made)
+            tap.call(np.concatenate, kind.backend.name, "native", "", perf_counter() - start, made, 2)
         joined = views.wrapper(made, kind)
         if kind.backend.mutable:
             return joined
