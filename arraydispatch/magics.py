@@ -6,9 +6,13 @@ after the cell everything is as before. Arrays that the cell made stay on the ba
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 import os
 import shlex
 import sys
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
 from IPython.core.error import UsageError
@@ -67,12 +71,20 @@ def _options(line: str) -> Any:
 
 def _run(shell: Any, cell: str) -> Any:
     """The cell's result; its error is shown once, by whoever raises it."""
-    show = shell.showtraceback
+    show, runner_of_cells = shell.showtraceback, shell.loop_runner
     shell.showtraceback = lambda *_args, **_kwargs: None
+    if asyncio._get_running_loop() is not None:
+        shell.loop_runner = _run_beside
     try:
         return shell.run_cell(cell, store_history=False)
     finally:
-        shell.showtraceback = show
+        shell.showtraceback, shell.loop_runner = show, runner_of_cells
+
+
+def _run_beside(cell: Coroutine[Any, Any, Any]) -> Any:
+    """Run a cell that awaits in a loop of its own: a notebook's is busy with the cell that this one is in."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(contextvars.copy_context().run, asyncio.run, cell).result()
 
 
 def _exchange(namespace: dict[str, Any]) -> dict[str, tuple[Any, Any]]:

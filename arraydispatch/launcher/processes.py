@@ -66,13 +66,13 @@ def continue_run() -> None:
     waiting = [run["choices"]]
 
     def substitute(module: ModuleType) -> ModuleType:
-        from . import counts, facade, runner
+        from . import counts, facade, runner, tracebacks
         from .choices import Choices
 
         if waiting:
             Choices(**json.loads(waiting.pop())).apply()
             runner.begin(users)
-            runner.show_theirs_only()
+            tracebacks.hide_ours_for_good()
             survive_forks()
             counts.count_here(run["counts"], users.has_file)
         return facade.substitute(module)

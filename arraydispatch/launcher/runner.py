@@ -12,11 +12,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import CodeType, ModuleType, TracebackType
+from types import CodeType, ModuleType
 from typing import Any
 
 from .. import views
-from . import processes
+from . import processes, tracebacks
 from .userfiles import UserFiles
 
 __all__ = [
@@ -31,10 +31,6 @@ __all__ = [
     "module_root",
     "run",
 ]
-
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-FULL_TRACEBACK = "ARRAYDISPATCH_TRACEBACK"
-"""Environment variable: when set to ``full``, tracebacks keep this package's own frames."""
 
 
 class NotFound(Exception):
@@ -206,7 +202,7 @@ def accelerated(users: UserFiles, observer: Any = None) -> Iterator[None]:
     importer.install()
     begin(users, observer)
     try:
-        with warned.at_user_lines(), array_method.for_c_code(users):
+        with warned.at_user_lines(), tracebacks.hide_ours(), array_method.for_c_code(users):
             yield
     finally:
         importer.remove()
@@ -243,6 +239,7 @@ def run(program: Program, arguments: list[str], users: UserFiles) -> int:
     sys.argv[:] = [program.argv0, *arguments]
     # A real module: what the script defines pickles by reference, and a spawned child finds the script by its file.
     sys.modules["__main__"] = module
+    tracebacks.hide_callers()
     return exit_code(lambda: _execute(program, vars(module)))
 
 
@@ -287,42 +284,5 @@ def _exit_code(action: Callable[[], Any], passing: type[BaseException] | tuple[(
 
 def _show(error: BaseException) -> None:
     sys.stdout.flush()
-    if os.environ.get(FULL_TRACEBACK) != "full":
-        _strip(error, set())
+    tracebacks.strip(error)
     sys.excepthook(type(error), error, error.__traceback__)
-
-
-def show_theirs_only() -> None:
-    """In a child process, whose program Python runs by itself: exceptions that end it are shown without our frames."""
-    if sys.excepthook is not sys.__excepthook__ or os.environ.get(FULL_TRACEBACK) == "full":
-        return
-
-    def shown(kind: type[BaseException], error: BaseException, tb: TracebackType | None) -> None:
-        _strip(error, set())
-        sys.__excepthook__(kind, error, error.__traceback__)
-
-    sys.excepthook = shown
-
-
-def _strip(error: BaseException | None, seen: set[int]) -> None:
-    """Take this package's frames out of the tracebacks of an exception and of those it came from."""
-    if error is None or id(error) in seen:
-        return
-    seen.add(id(error))
-    kept: TracebackType | None = None
-    for part in reversed(list(_parts(error.__traceback__))):
-        file = part.tb_frame.f_code.co_filename
-        if not file.startswith((_PACKAGE, "<frozen ")):
-            kept = TracebackType(kept, part.tb_frame, part.tb_lasti, part.tb_lineno)
-    error.__traceback__ = kept
-    _strip(error.__cause__, seen)
-    _strip(error.__context__, seen)
-    if isinstance(error, BaseExceptionGroup):
-        for member in error.exceptions:
-            _strip(member, seen)
-
-
-def _parts(tb: TracebackType | None) -> Iterator[TracebackType]:
-    while tb is not None:
-        yield tb
-        tb = tb.tb_next

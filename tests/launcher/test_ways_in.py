@@ -127,6 +127,14 @@ def test_a_notebook_uses_the_magic(backend: str) -> None:
         "np.exp(y - 3).backend, float(y.sum())",
         f"%%arraydispatch --backend {backend}\nnp.zeros(2) @ np.zeros(3)",
         "%%arraydispatch --backend nothing\n1",
+        f"%%arraydispatch --backend {backend} --min-size 0\n"
+        "import asyncio\n"
+        "async def later(a):\n"
+        "    await asyncio.sleep(0)\n"
+        "    return a + np.ones(2)\n"
+        "z = await later(np.ones(2))\n"
+        "print(type(z) is np.ndarray, z.backend.name, *await asyncio.gather(later(z[:1]), later(z[1:])))",
+        "print(await later(z))",
         errors=True,
     )
     assert f"ndarray True {backend}" in shown[2]
@@ -135,3 +143,5 @@ def test_a_notebook_uses_the_magic(backend: str) -> None:
     assert shown[3].splitlines() == ["ndarray False True True", f"(<Backend {backend}>, 12.0)"]
     assert shown[4].startswith("ValueError: matmul")
     assert "UsageError: there is no backend named 'nothing'" in shown[5] or "there is no backend" in shown[5]
+    assert shown[6] == f"True {backend} [3. 3.] [3. 3.]\n"
+    assert shown[7] == "[3. 3.]\n"
