@@ -55,6 +55,7 @@ CASES = [
     _script("patched", computes=False),
     _script("fork", computes=False),
     _script("pool", computes=False),
+    _script("tracebacks", computes=False),
     _script("doors_bytes"),
     *([_script("doors_h5py")] if importlib.util.find_spec("h5py") else []),
     _script("doors_matplotlib"),

@@ -16,11 +16,10 @@ except ValueError as e:
     logging.exception("caught")
 
 def where():
-    traceback.print_stack(file=sys.stdout)
-    print(traceback.format_stack(limit=1))
+    print(traceback.format_stack(limit=2), [frame.name for frame in traceback.extract_stack()][-2:])
 where()
 def key(k):
-    print([f.name for f in traceback.extract_stack()])
+    print([frame.name for frame in traceback.extract_stack()][-2:])
     return 0
 sorted([1], key=key)
 thread = threading.Thread(target=inner, args=(np.ones(5000),), name="worker")
