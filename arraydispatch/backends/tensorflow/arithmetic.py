@@ -1,0 +1,298 @@
+"""Division, powers and exponents of real and complex numbers as NumPy has them, and what their kernels share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from arraydispatch.backends.tensorflow.core import (
+    BITS,
+    COMPLEX,
+    INTEGERS,
+    PYTHON,
+    REAL,
+    UNSIGNED,
+    EagerTensor,
+    raw,
+    scalar,
+)
+
+Tensor = Any
+Kernel = Callable[..., Any]
+
+_add, _sub, _mul, _div, _floor_div, _floor_mod, _truncate_mod, _pow = (
+    raw("AddV2"),
+    raw("Sub"),
+    raw("Mul"),
+    raw("RealDiv"),
+    raw("FloorDiv"),
+    raw("FloorMod"),
+    raw("TruncateMod"),
+    raw("Pow"),
+)
+_neg, _abs, _complex_abs, _sign, _square, _inverse = (
+    raw("Neg"),
+    raw("Abs"),
+    raw("ComplexAbs"),
+    raw("Sign"),
+    raw("Square"),
+    raw("Reciprocal"),
+)
+_rint, _exp, _log, _log1p, _atan2 = raw("Rint"), raw("Exp"), raw("Log"), raw("Log1p"), raw("Atan2")
+_sqrt, _expm1, _sin, _cos = raw("Sqrt"), raw("Expm1"), raw("Sin"), raw("Cos")
+_equal, _less, _less_equal, _greater, _greater_equal, _maximum, _minimum = (
+    raw("Equal"),
+    raw("Less"),
+    raw("LessEqual"),
+    raw("Greater"),
+    raw("GreaterEqual"),
+    raw("Maximum"),
+    raw("Minimum"),
+)
+_or = raw("LogicalOr")
+_bit_and, _bit_or, _right_shift = raw("BitwiseAnd"), raw("BitwiseOr"), raw("RightShift")
+_is_nan = raw("IsNan")
+_select, _cast, _bitcast = raw("SelectV2"), raw("Cast"), raw("Bitcast")
+_real, _imag, _complex, _conj = raw("Real"), raw("Imag"), raw("Complex"), raw("Conj")
+
+
+def parts(a: Tensor) -> tuple[Tensor, Tensor]:
+    """Real and imaginary part."""
+    kind = REAL[a.dtype]
+    return _real(a, kind), _imag(a, kind)
+
+
+def join(re: Tensor, im: Tensor) -> Tensor:
+    """Complex numbers of their parts."""
+    return _complex(re, im, tf.complex128 if re.dtype is tf.float64 else tf.complex64)
+
+
+# -- operands that are Python numbers ----------------------------------------------------------------------------------
+
+
+def binary(op: Kernel) -> Kernel:
+    """Eager operations take a Python number on either side in the other's dtype, graphs on the right only.
+
+    They too keep one memory for equal numbers, so zeros and complex numbers, whose signs count, get one of their own.
+    """
+
+    def kernel(a: Any, b: Any) -> Tensor:
+        if type(a) in PYTHON:
+            if not a or type(a) is complex or type(b) is not EagerTensor:
+                a = scalar(a, b)
+        elif type(b) in PYTHON and (not b or type(b) is complex):
+            b = scalar(b, a)
+        return op(a, b)
+
+    return kernel
+
+
+def tensors(a: Any, b: Any) -> tuple[Tensor, Tensor]:
+    """Both operands as tensors."""
+    if type(a) in PYTHON:
+        return scalar(a, b), b
+    return (a, scalar(b, a)) if type(b) in PYTHON else (a, b)
+
+
+# -- division ----------------------------------------------------------------------------------------------------------
+
+
+def _traps(b: Tensor) -> Tensor:
+    """Where a signed divisor is 0 (TensorFlow raises) or -1 (the lowest integer over it ends the process).
+
+    Of two consecutive integers one is odd, so their product is 0 modulo 2**n only if one of them is.
+    """
+    return _equal(_mul(b, _add(b, 1)), 0)
+
+
+def floor_divide(a: Any, b: Any) -> Tensor:
+    """Integers: 0 for a zero divisor. Floats: TensorFlow takes the floor of the rounded quotient, 1 // 0.1 is 9."""
+    if type(b) is int and b not in (0, -1) and a.dtype in INTEGERS:
+        return _floor_div(a, b)
+    a, b = tensors(a, b)
+    dtype = b.dtype
+    if dtype in UNSIGNED:
+        return _mul(_floor_div(a, _maximum(b, 1)), _minimum(b, 1))
+    if dtype in INTEGERS:
+        traps = _traps(b)
+        one = scalar(1, b)
+        return _mul(_floor_div(a, _select(traps, one, b)), _select(traps, b, one))
+    # numpy/_core/src/npymath/npy_math_internal.h.src: npy_floor_divide
+    rest = _truncate_mod(a, b)
+    exact = _div(_sub(a, rest), b)
+    exact = _sub(exact, _cast(_less(_mul(_sign(b), rest), 0.0), dtype))
+    quotient = _div(a, b)
+    result = _select(_equal(exact, 0.0), _mul(quotient, 0.0), _rint(exact))
+    return _select(_equal(b, 0.0), quotient, result)
+
+
+def remainder(a: Any, b: Any) -> Tensor:
+    """Integers: 0 for a zero divisor. Floats: a zero has the divisor's sign."""
+    if type(b) is int and b not in (0, -1) and a.dtype in INTEGERS:
+        return _floor_mod(a, b)
+    a, b = tensors(a, b)
+    dtype = b.dtype
+    if dtype in UNSIGNED:
+        return _floor_mod(a, _maximum(b, 1))
+    if dtype in INTEGERS:
+        return _floor_mod(a, _select(_traps(b), scalar(1, b), b))
+    rest = _floor_mod(a, b)
+    return _select(_equal(rest, 0.0), _mul(_sign(b), 0.0), rest)
+
+
+def fmod(a: Tensor, b: Tensor) -> Tensor:
+    """Integers: 0 for a zero divisor."""
+    dtype = b.dtype
+    if dtype in UNSIGNED:
+        return _floor_mod(a, _maximum(b, 1))
+    if dtype in INTEGERS:
+        return _truncate_mod(a, _select(_traps(b), scalar(1, b), b))
+    return _truncate_mod(a, b)
+
+
+def _complex_divide(a: Tensor, b: Tensor) -> Tensor:
+    """Smith's method, as NumPy has it: TensorFlow's quotient has other zeros, infinities and NaNs."""
+    (ar, ai), (br, bi) = parts(a), parts(b)
+    by_real = _greater_equal(_abs(br), _abs(bi))
+    big, small = _select(by_real, br, bi), _select(by_real, bi, br)
+    first, second = _select(by_real, ar, ai), _select(by_real, ai, ar)
+    ratio = _div(small, big)
+    scale = _inverse(_add(big, _mul(small, ratio)))
+    real = _mul(_add(first, _mul(second, ratio)), scale)
+    cross = _mul(first, ratio)
+    imag = _mul(_select(by_real, _sub(second, cross), _sub(cross, second)), scale)
+    size = _abs(br)
+    return _select(_equal(b, scalar(0j, b)), join(_div(ar, size), _div(ai, size)), join(real, imag))
+
+
+_quotient = binary(_div)
+
+
+def divide(a: Any, b: Any) -> Tensor:
+    dtype = (b if type(a) in PYTHON else a).dtype
+    if dtype is tf.complex128 or dtype is tf.complex64:
+        if type(b) in PYTHON and b != 0:
+            return _quotient(a, b)
+        return _complex_divide(*tensors(a, b))
+    return _quotient(a, b)
+
+
+def reciprocal(a: Tensor) -> Tensor:
+    """Integers stay integers: 1/1, 1/-1, else 0; of 0 what C makes of infinity on x86."""
+    dtype = a.dtype
+    if dtype in UNSIGNED:
+        return _cast(_equal(a, 1), dtype)
+    if dtype in INTEGERS:
+        zero = scalar(0, a)
+        out = _select(_or(_equal(a, 1), _equal(a, -1)), a, zero)
+        return _select(_equal(a, 0), scalar(dtype.min, a), out) if dtype.size >= 4 else out
+    return _inverse(a) if dtype in BITS else _complex_reciprocal(a)
+
+
+def _complex_reciprocal(a: Tensor) -> Tensor:
+    """Smith's method, as NumPy has it: TensorFlow gives NaN for 1/inf."""
+    re, im = parts(a)
+    by_real = _less_equal(_abs(im), _abs(re))
+    big, small = _select(by_real, re, im), _select(by_real, im, re)
+    ratio = _div(small, big)
+    scale = _add(big, _mul(small, ratio))
+    long, short = _inverse(scale), _div(ratio, scale)
+    return join(_select(by_real, long, short), _neg(_select(by_real, short, long)))
+
+
+# -- powers and exponents ------------------------------------------------------------------------------------------------
+
+
+def _complex_power(a: Tensor, b: Tensor) -> Tensor:
+    """TensorFlow gives NaN for 0 ** 0, infinities where NumPy gives NaN, and rounds small whole powers."""
+    zero = scalar(0j, a)
+    of_zero = _select(_greater(parts(b)[0], 0.0), zero, scalar(complex(math.nan, math.nan), a))
+    square = _square(a)
+    out = _pow(a, b)
+    for n, value in ((1, a), (2, square), (3, _mul(square, a))):
+        out = _select(_equal(b, scalar(complex(n), a)), value, out)
+    out = _select(_equal(a, zero), of_zero, out)
+    return _select(_equal(b, zero), scalar(1 + 0j, a), out)
+
+
+def _integer_power(a: Tensor, b: Tensor) -> Tensor:
+    if a.dtype is tf.uint64:
+        # x**(k * 2**62) is 1 for odd x and 0 for even x and k > 0, modulo 2**64
+        a, b = _bitcast(a, tf.int64), _bitcast(b, tf.int64)
+        high = _select(_equal(_right_shift(b, 62), 0), scalar(0, b), scalar(2**62, b))
+        return _bitcast(_pow(a, _bit_or(_bit_and(b, 2**62 - 1), high)), tf.uint64)
+    try:
+        return _pow(a, b)
+    except tf.errors.InvalidArgumentError:
+        raise ValueError("Integers to negative integer powers are not allowed.") from None
+
+
+def power(a: Any, b: Any) -> Tensor:
+    """Negative powers of integers raise, as NumPy's do."""
+    if type(b) in PYTHON:
+        if b == 2:
+            return _square(a)
+        if a.dtype in BITS:
+            return _pow(a, b)
+    a, b = tensors(a, b)
+    dtype = a.dtype
+    if dtype in BITS:
+        return _pow(a, b)
+    return _integer_power(a, b) if dtype in INTEGERS else _complex_power(a, b)
+
+
+def exp2(a: Tensor) -> Tensor:
+    if a.dtype in COMPLEX:
+        re, im = parts(a)
+        return _exp(join(_mul(re, math.log(2.0)), _mul(im, math.log(2.0))))
+    return _pow(scalar(2.0, a), a)
+
+
+def expm1(a: Tensor) -> Tensor:
+    """Complex: NumPy's formula; TensorFlow's loses all digits near 0 and is NaN at infinities."""
+    if a.dtype not in COMPLEX:
+        return _expm1(a)
+    re, im = parts(a)
+    half = _sin(_mul(im, 0.5))
+    return join(_sub(_mul(_expm1(re), _cos(im)), _mul(2.0, _square(half))), _mul(_exp(re), _sin(im)))
+
+
+def signbit(a: Tensor) -> Tensor:
+    return _less(_bitcast(a, BITS[a.dtype]), 0)
+
+
+def sqrt(a: Tensor) -> Tensor:
+    """Complex: reflected at the real axis, of which TensorFlow takes one side at zero and infinity."""
+    if a.dtype not in COMPLEX:
+        return _sqrt(a)
+    re, im = parts(a)
+    root = _sqrt(join(re, _abs(im)))
+    return _select(signbit(im), _conj(root), root)
+
+
+def log(a: Tensor) -> Tensor:
+    """Complex: TensorFlow's squares of the parts overflow; the modulus does not."""
+    if a.dtype not in COMPLEX:
+        return _log(a)
+    re, im = parts(_log(a))
+    return join(_select(_is_nan(re), _log(_complex_abs(a, re.dtype)), re), im)
+
+
+def log1p(a: Tensor) -> Tensor:
+    """Complex: by modulus and angle, as NumPy has it; TensorFlow gives NaN at the pole."""
+    if a.dtype not in COMPLEX:
+        return _log1p(a)
+    re, im = parts(a)
+    re = _add(re, 1.0)
+    return join(_log(_complex_abs(join(re, im), re.dtype)), _atan2(im, re))
+
+
+def hypot(a: Tensor, b: Tensor) -> Tensor:
+    """The modulus of a complex number: infinite if a part is, even if the other is NaN."""
+    shape = tf.broadcast_static_shape(a.shape, b.shape)
+    if a.shape != shape or b.shape != shape:
+        a, b = _add(a, tf.zeros_like(b)), _add(b, tf.zeros_like(a))
+    return _complex_abs(join(a, b), a.dtype)
