@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 import arraydispatch as ad
+from tests.launched import zygotes
+
+__all__ = ["zygotes"]
 
 # What JAX compiled is shared by the workers, by the scripts that tests start, and with the next run. (Before JAX is
 # imported, which nothing has done yet: arraydispatch imports libraries on first use.)

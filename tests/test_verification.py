@@ -23,6 +23,7 @@ from arraydispatch.backends.base import Backend
 from arraydispatch.ufuncs import plans
 from arraydispatch.verification import Verification
 from arraydispatch.verification.comparing import compare
+from tests.launched import Done, Zygote, Zygotes
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "docs" / "examples"
@@ -392,37 +393,37 @@ def _verify(backend: str, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=ENV, capture_output=True, text=True, timeout=600)
 
 
+def _digits(zygote: Zygote, *options: str) -> Done:
+    return zygote.run("digits_pca.py", cwd=EXAMPLES, options=options)
+
+
 @pytest.mark.slow
-def test_sixteen_bits_are_not_enough_for_the_digits(backend: str) -> None:
+def test_sixteen_bits_are_not_enough_for_the_digits(backend: str, zygotes: Zygotes) -> None:
     pytest.importorskip("sklearn")
-    done = _verify(backend, "--precision", "16", str(EXAMPLES / "digits_pca.py"))
-    assert done.returncode == 0, done.stderr
+    done = _digits(zygotes.of(backend), "--verify", "--precision", "16")
+    assert done.code == 0, done.stderr
     first = next(line for line in done.stderr.splitlines() if " differs from NumPy: " in line)
     assert re.match(r"arraydispatch: .*digits_pca\.py:\d+: \S+ differs from NumPy: .* where NumPy has ", first)
     assert int(re.search(r"([\d,]+) differences? beyond", done.stderr)[1].replace(",", "")) > 0  # type: ignore[index]
 
 
 @pytest.mark.slow
-def test_sixty_four_bits_are(backend: str) -> None:
+def test_sixty_four_bits_are(backend: str, zygotes: Zygotes) -> None:
     pytest.importorskip("sklearn")
-    plain = subprocess.run([sys.executable, EXAMPLES / "digits_pca.py"], env=ENV, capture_output=True, text=True)
-    done = _verify(backend, "--precision", "64", str(EXAMPLES / "digits_pca.py"))
-    assert done.returncode == 0, done.stderr
+    plain, done = _digits(zygotes.plain), _digits(zygotes.of(backend), "--verify", "--precision", "64")
+    assert done.code == 0, done.stderr
     assert " 0 differences beyond the tolerance" in done.stderr
     assert done.stdout.splitlines()[0] == plain.stdout.splitlines()[0]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("script", ["adoption", "index_objects", "optimise", "writes"])
-def test_programs_of_every_kind(backend: str, script: str) -> None:
+def test_programs_of_every_kind(backend: str, script: str, zygotes: Zygotes) -> None:
     """The same output as without NumPy beside it, and nothing differs."""
     corpus = ROOT / "tests" / "launcher" / "corpus"
-    plain = subprocess.run(
-        [sys.executable, f"{script}.py"], cwd=corpus, env=ENV, capture_output=True, text=True, timeout=600
-    )
-    command = [sys.executable, "-m", "arraydispatch", "run", "--backend", backend, "--min-size", "0", "--verify"]
-    done = subprocess.run([*command, f"{script}.py"], cwd=corpus, env=ENV, capture_output=True, text=True, timeout=600)
-    assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout), done.stderr
+    plain = zygotes.plain.run(f"{script}.py", cwd=corpus)
+    done = zygotes.of(backend).run(f"{script}.py", cwd=corpus, options=("--min-size", "0", "--verify"))
+    assert (done.code, done.stdout) == (plain.code, plain.stdout), done.stderr
     assert " 0 differences beyond the tolerance" in done.stderr
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from arraydispatch.backends import loader
+from tests.launched import Done, Zygotes
 
 ROOT = Path(__file__).parents[2]
 ENV = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
@@ -72,37 +73,40 @@ USES = {
 }
 
 
-def _run(cwd: Path, *command: str) -> tuple[int, str, list[str]]:
-    done = subprocess.run([sys.executable, *command], cwd=cwd, env=ENV, capture_output=True, text=True, timeout=300)
-    return done.returncode, done.stdout, [line for line in done.stderr.splitlines() if "Warning: " in line]
+def _said(done: Done) -> tuple[int, str, list[str]]:
+    return done.code, done.stdout, [line for line in done.stderr.splitlines() if "Warning: " in line]
 
 
 @pytest.fixture(scope="module", params=USES)
-def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+def program(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, zygotes: Zygotes
+) -> tuple[Path, Any]:
     """A folder with a program, and what plain Python says of it."""
     folder = tmp_path_factory.mktemp(request.param)
     (folder / "main.py").write_text(WORK + USES[request.param])
-    plain = _run(folder, "main.py")
+    plain = _said(zygotes.plain.run("main.py", cwd=folder))
     assert plain[0] == 0
     assert (plain[1] + "".join(plain[2]) == "") is (request.param == "ignored")
     return folder, plain
 
 
 @every_backend
-def test_warnings_are_plain_pythons(backend: str, program: tuple[Path, Any]) -> None:
+def test_warnings_are_plain_pythons(backend: str, program: tuple[Path, Any], zygotes: Zygotes) -> None:
     folder, plain = program
-    assert _run(folder, "-m", "arraydispatch", "run", "--backend", backend, "main.py") == plain
+    assert _said(zygotes.of(backend).run("main.py", cwd=folder)) == plain
 
 
 @every_backend
-@pytest.mark.parametrize("options", [["--verify"], ["--precision", "16", "--verify"]])
-def test_a_line_warns_once_beside_numpy_too(backend: str, options: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [("--verify",), ("--precision", "16", "--verify")])
+def test_a_line_warns_once_beside_numpy_too(
+    backend: str, options: tuple[str, ...], tmp_path: Path, zygotes: Zygotes
+) -> None:
     (tmp_path / "main.py").write_text(
         "import numpy as np\nx = np.zeros(3000)\nfor _ in range(3):\n    1 / x\n    x[:5] / 0\n"
     )
-    plain = _run(tmp_path, "main.py")
+    plain = _said(zygotes.plain.run("main.py", cwd=tmp_path))
     assert len(plain[2]) == 2
-    assert _run(tmp_path, "-m", "arraydispatch", "run", "--backend", backend, *options, "main.py") == plain
+    assert _said(zygotes.of(backend).run("main.py", cwd=tmp_path, options=options)) == plain
 
 
 @every_backend

@@ -1,10 +1,10 @@
 """Runs command lines of ``arraydispatch``, each in a fork of one process that has imported the library once.
 
-``python zygote.py BACKEND [OPTIONS...]``: each line of standard input is a job, an object with ``argv``, ``cwd``, ``stdin`` and
-``out`` (a path prefix), which leaves ``out.stdout`` and ``out.stderr``; each line of standard output is the exit code of one.
-Every fork begins as a fresh interpreter would, with nothing of the library used so far, and ends by Python's own way out, exit
-handlers included. The backend ``plain`` is plain Python. Among the options, ``broken`` is ours: the library's sums and products
-are wrong on purpose.
+``python zygote.py BACKEND [broken]``: each line of standard input is a job, an object with ``argv``, ``options`` (of the
+launcher), ``cwd``, ``stdin`` and ``out`` (a path prefix), which leaves ``out.stdout`` and ``out.stderr``; each line of standard
+output is the exit code of one. Every fork begins as a fresh interpreter would, with nothing of the library used so far, and ends
+by Python's own way out, exit handlers included. The backend ``plain`` is plain Python. ``broken``: the library's sums and
+products are wrong on purpose.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[2]))
+sys.path.append(str(Path(__file__).parents[1]))
 from tests import library_control
 
 
@@ -34,9 +34,9 @@ def _become(job: dict[str, object]) -> None:
 
 
 def _main() -> int:
-    backend, options = sys.argv[1], sys.argv[2:]
+    backend = sys.argv[1]
     if backend != "plain":
-        broken = frozenset({"add", "matmul"}) if "broken" in options else None
+        broken = frozenset({"add", "matmul"}) if "broken" in sys.argv[2:] else None
         if broken and backend in library_control.BREAK:
             library_control.BREAK[backend](broken)
 
@@ -45,7 +45,6 @@ def _main() -> int:
         from arraydispatch.backends import loader
 
         loader.load(backend)
-    options = [option for option in options if option != "broken"]
     while line := sys.stdin.readline():
         job = json.loads(line)
         pid = os.fork()
@@ -53,7 +52,7 @@ def _main() -> int:
             _become(job)
             argv = list(job["argv"])
             if backend != "plain":
-                ours = ["--backend", backend, "--report", f"{job['out']}.json", *options]
+                ours = ["--backend", backend, "--report", f"{job['out']}.json", *job["options"]]
                 if broken and backend == "torch":
                     library_control.torch_mode(broken).__enter__()
                 return arraydispatch.cli.main(["run", *ours, *argv])

@@ -1,0 +1,102 @@
+"""Scripts run under the launcher, without a start of the interpreter and an import of the library for each: see zygote.py."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ZYGOTE = Path(__file__).parent / "zygote.py"
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a script did."""
+
+    code: int
+    stdout: str
+    stderr: str
+    report: Any
+    """The launcher's, as data; None of plain Python, and of what ended before there was one."""
+
+
+class Zygote:
+    """A process that has imported a library and runs scripts in forks of it; what one did is kept."""
+
+    def __init__(self, folder: Path, backend: str, *broken: str) -> None:
+        self.backend = backend
+        self._outs = (folder / str(i) for i in itertools.count())
+        self._done: dict[tuple[Any, ...], Done] = {}
+        env = {
+            **os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1",
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+        }  # fmt: skip
+        self._process = subprocess.Popen(
+            [sys.executable, str(ZYGOTE), backend, *broken], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True,
+        )  # fmt: skip
+
+    def run(self, *argv: str, cwd: Path, options: tuple[str, ...] = (), stdin: str = "") -> Done:
+        """``arraydispatch run --backend B *options *argv``, or ``python *argv``."""
+        job = argv, cwd, options, stdin
+        if job not in self._done:
+            self._done[job] = self._run(*job)
+        return self._done[job]
+
+    def _run(self, argv: tuple[str, ...], cwd: Path, options: tuple[str, ...], stdin: str) -> Done:
+        out = next(self._outs)
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        job = {"argv": argv, "options": options, "cwd": str(cwd), "stdin": stdin, "out": str(out)}
+        print(json.dumps(job), file=process.stdin, flush=True)
+        code = process.stdout.readline()
+        assert code, f"the process for {self.backend} ended with {process.wait()}"
+        stdout, stderr, report = (Path(f"{out}.{name}") for name in ("stdout", "stderr", "json"))
+        told = json.loads(report.read_text()) if report.exists() else None
+        return Done(int(code), stdout.read_text(), stderr.read_text(), told)
+
+    def end(self) -> None:
+        """Let it go."""
+        self._process.communicate()
+
+
+class Zygotes:
+    """One for each backend, made when it is first asked for."""
+
+    def __init__(self, factory: pytest.TempPathFactory) -> None:
+        self._factory = factory
+        self._made: list[Zygote] = []
+        self.of = cache(self._make)
+
+    def _make(self, backend: str, *broken: str) -> Zygote:
+        self._made.append(Zygote(self._factory.mktemp(backend), backend, *broken))
+        return self._made[-1]
+
+    @property
+    def plain(self) -> Zygote:
+        """Plain Python."""
+        return self.of("plain")
+
+    def end(self) -> None:
+        """Let all of them go."""
+        for zygote in self._made:
+            zygote.end()
+
+
+@pytest.fixture(scope="session")
+def zygotes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygotes]:
+    """Where scripts run."""
+    made = Zygotes(tmp_path_factory)
+    yield made
+    made.end()
