@@ -66,7 +66,7 @@ def _become(a: Handle, made: Handle) -> None:
 
 def resize(a: Handle, shape: Any) -> None:
     """``a.resize(shape)``."""
-    if shape is None or shape == ():
+    if shape is None:
         return
     shape = (operator.index(shape),) if not isinstance(shape, tuple | list) else tuple(map(operator.index, shape))
     if any(n < 0 for n in shape):

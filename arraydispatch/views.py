@@ -342,7 +342,7 @@ def reread(backend: Backend, value: Native, have: np.dtype[Any], want: np.dtype[
     if have == want:
         return value
     if backend.mutable:
-        if have.kind == "c" and want.kind == "f":
+        if have.kind == "c" and want == _component(have):
             alias = prim.real(value)
         else:
             strides = backend.strides_of(value) or ()

@@ -189,6 +189,8 @@ class Backend:
     survives_fork: ClassVar[bool] = True
     """Whether the library still works in a forked process, where it has none of its threads."""
 
+    REFUSALS: ClassVar[tuple[type[Exception], ...]] = (Unsupported,)
+    """What is raised of calls that the library does not run: NumPy then does, or says in its own words what is wrong."""
     small: ClassVar[bool] = False
     """Whether this holds the small arrays of another backend on the host, where NumPy runs what meets only its like."""
 

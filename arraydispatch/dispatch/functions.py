@@ -175,8 +175,8 @@ def _plainly(entry: Entry, func: Any, args: tuple[Any, ...], kwargs: dict[str, A
         else:
             with scope():
                 result = entry.bound(first, *args[1:], **kwargs)  # type: ignore[misc]
-    except Unsupported as unsupported:
-        reason = str(unsupported)
+    except backend.REFUSALS as refused:
+        reason = host.refusal(refused)
     else:
         if func in TOTALS or in_force() is not UNTOUCHED:
             floating.look_at_function(func, args, kwargs, result, backend)
@@ -242,8 +242,8 @@ def _general(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         else:
             with with_scope():
                 result = _MODES[mode](entry, entry.spec, args, kwargs, backend)
-    except Unsupported as unsupported:
-        reason = str(unsupported)
+    except backend.REFUSALS as refused:
+        reason = host.refusal(refused)
     else:
         if tap is not None and mode != "meta":
             seen = mode == "view" and func not in _BY_VALUES and _only_views(result, args)
@@ -368,7 +368,7 @@ def _without_out(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> t
         out = args[0]
     if isinstance(out, tuple) and len(out) == 1:
         out = out[0]
-    return args, kwargs, out
+    return args, kwargs, None if out is Ellipsis else out
 
 
 def _natives(

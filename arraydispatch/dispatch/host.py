@@ -43,6 +43,12 @@ def allow(func: Any, backend: Backend, reason: str) -> None:
     warn(said, HostFallbackWarning)
 
 
+def refusal(error: Exception) -> str:
+    """The reason in what a library said of a call that it does not run."""
+    said = str(error) if isinstance(error, Unsupported) else str(getattr(error, "message", error))
+    return said.rpartition("}} ")[2].partition(" [Op:")[0].partition("\n")[0]
+
+
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, reason: str) -> Any:
     """Run a NumPy function (or a ufunc's bound method) on the host."""
     if backend.small:

@@ -101,8 +101,8 @@ def getitem(a: Handle, key: Any) -> Any:
             return small.take(a, key)
         try:
             result, kind, reason = _gather(a, key, backend), "native", ""
-        except Unsupported as unsupported:
-            kind, reason = "host", str(unsupported)
+        except backend.REFUSALS as refused:
+            kind, reason = "host", host.refusal(refused)
         if kind == "host":  # outside `except`: what NumPy raises has no context of ours
             return host.call(np.ndarray.__getitem__, (a, key), {}, backend, reason)
     if tap is not None:
@@ -202,8 +202,8 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
         else:
             with views.exchange, nullcontext() if scope is None else scope():
                 _set(a, key, value, backend)
-    except Unsupported as unsupported:
-        _set_on_host(a, key, value, backend, str(unsupported))
+    except backend.REFUSALS as refused:
+        _set_on_host(a, key, value, backend, host.refusal(refused))
         return
     if tap is not None:
         name = events.ELEMENT_SET if _whole_integers(key, len(a.shape)) else "__setitem__"  # type: ignore[attr-defined]

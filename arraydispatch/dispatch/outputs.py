@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, settings
-from ..backends.base import Backend
+from ..backends.base import Backend, Unsupported
 from ..errors import listed
 from ..views import Handle
 from . import wrapping
@@ -41,6 +41,28 @@ def into(outs: tuple[Any, ...], result: Any, backend: Backend, casting: str, pre
         for out, r in zip(outs, results)
     ]
     return made[0] if len(made) == 1 else tuple(made)
+
+
+def check_core(
+    ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, shape: tuple[int, ...], options: dict[str, Any]
+) -> None:
+    """Raise NumPy's error for an ``out=`` of a gufunc whose core dimensions are not the result's."""
+    if options.get("axes") is not None:
+        raise Unsupported("out= is larger than the result, whose axes are asked for")
+    core = ufunc.signature.partition("->")[2].count(",") + 1 if not ufunc.signature.endswith("()") else 0
+    core -= ufunc.signature.endswith("?)") and sum(np.ndim(x) == 1 for x in inputs)
+    have, want = out.shape[len(out.shape) - core :] if core else (), shape[len(shape) - core :] if core else ()
+    for i, (n, m) in enumerate(zip(have, want)):
+        if n != m:
+            raise ValueError(
+                f"{ufunc.__name__}: Output operand 0 has a mismatch in its core dimension {i}, with gufunc signature "
+                f"{ufunc.signature} (size {n} is different from {m})"
+            )
+    if len(have) != core:
+        raise ValueError(
+            f"{ufunc.__name__}: Output operand 0 does not have enough dimensions "
+            f"(has {len(out.shape)}, gufunc core with signature {ufunc.signature} requires {core})"
+        )
 
 
 def mask_of(where: Any, backend: Backend, like: Any) -> Any:

@@ -22,7 +22,7 @@ from ..registry import Returns
 from ..settings import context_rules
 from ..ufuncs import Bound, Plan, plan_for
 from ..ufuncs.composed import COMPOSED
-from ..ufuncs.methods import casting_error
+from ..ufuncs.methods import LOGICAL, casting_error
 from ..ufuncs.plans import PLANS
 from ..views import Handle, native
 from . import floating, host, layout, outputs, small, wrapping
@@ -71,10 +71,12 @@ def binary_operator(
                     events.tap.cast(*plan.cast)
         except Unsupported as unsupported:
             reason = str(unsupported)
-        except Exception:
+        except Exception as error:
             backend = a._kind.backend if isinstance(a, Handle) else b._kind.backend
             wrapping.check_operands((x, y), backend)
-            raise
+            if not isinstance(error, backend.REFUSALS):
+                raise
+            reason = host.refusal(error)
         else:
             if plan.reported or in_force() is not UNTOUCHED:
                 floating.look(ufunc, plan, (x, y), result, scalar=not result.ndim)
@@ -212,7 +214,7 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
             try:
                 made = _run(plan, ufunc, operands, backend)
                 return layout.of_ufunc(made, inputs) if plan.laid_out else made
-            except Unsupported:
+            except backend.REFUSALS:
                 pass  # below, where the call goes to the host
     return _slow(ufunc, method, inputs, kwargs)
 
@@ -255,8 +257,8 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
             return _general(ufunc, method, inputs, kwargs, outs, where, backend)
         with backend.within():
             return _general(ufunc, method, inputs, kwargs, outs, where, backend)
-    except Unsupported as unsupported:
-        reason = str(unsupported)
+    except backend.REFUSALS as refused:
+        reason = host.refusal(refused)
     bound = ufunc if method == "__call__" else getattr(ufunc, method)
     return host.call(bound, inputs, kwargs, backend, reason)  # outside `except`: NumPy's errors have no context of ours
 
@@ -400,11 +402,15 @@ def _general(
     options = {k: v for k, v in kwargs.items() if k not in _HANDLED and (v is not None or k == "axis")}
     tap = events.tap
     start = perf_counter() if tap is not None else 0.0
-    casting = options.get("casting", "same_kind") if method in ("__call__", "outer") else "unsafe"
+    outer = method == "outer"
+    casting = options.get("casting", "same_kind") if method == "__call__" or outer else "unsafe"
     precision = settings.current_precision() if not any(o is not None for o in outs) else None
     for out in outs:
         if isinstance(out, Handle):
             wrapping.check_writeable(out, "output array is read-only")
+    operands = inputs
+    if outer:
+        method, operands = "__call__", _spread(ufunc, inputs, backend)
     if method in _METHODS:
         result, kind = _method(ufunc, method, inputs, options, where, outs, backend, precision)
     elif ufunc.signature is not None:
@@ -412,9 +418,10 @@ def _general(
         if in_force() is not UNTOUCHED:
             floating.look_at_function(ufunc, inputs, kwargs, result, backend)
         if outs and outs[0] is not None and outs[0].shape != backend.shape_of(result):
-            result = outputs.masked(result, True, outs, backend)  # out= may be larger
+            outputs.check_core(ufunc, inputs, outs[0], backend.shape_of(result), options)
+            result = outputs.masked(result, True, outs, backend)  # the loop's dimensions of out= may be larger
     else:
-        result, kind = _elementwise(ufunc, inputs, options, where, outs, backend, precision)
+        result, kind = _elementwise(ufunc, operands, options, where, outs, backend, precision)
     if tap is not None:
         tap.call(ufunc, backend.name, kind, "", perf_counter() - start, result)
     if method == "at":
@@ -423,10 +430,10 @@ def _general(
         return outputs.into(outs, result, backend, casting, precision)
     returns: Returns = "array" if kwargs.get("out") is Ellipsis else "scalar"
     made = wrapping.wrap_result(result, backend, returns, precision, wrapping.is_standard(inputs))
-    if method != "__call__":
-        return made if backend.mutable else layout.of_method(method, inputs, kwargs, made)
+    if method != "__call__" or outer:
+        return made if backend.mutable else layout.of_method("outer" if outer else method, inputs, kwargs, made)
     if kwargs.get("order", "K") != "K":
-        return layout.ordered(made, (*inputs, where), kwargs["order"])
+        return layout.ordered(made, (made,) if ufunc.signature else (*inputs, where), kwargs["order"])
     return made if backend.mutable or ufunc.signature else layout.of_ufunc(made, (*inputs, where))
 
 
@@ -533,6 +540,16 @@ def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: 
     return backend.prim.astype(x, wanted)
 
 
+def _spread(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend) -> tuple[Any, ...]:
+    """The operands of ``ufunc.outer`` as those of the ufunc: the first one gets the dimensions of the second at its end."""
+    if len(inputs) != 2 or ufunc.nin != 2:
+        raise TypeError(f"outer() takes exactly 2 positional arguments ({len(inputs)} given)")
+    natives, keys = _operands(inputs, backend)
+    like = wrapping.first_array(inputs, backend)
+    a, b = (x if isinstance(k, Kind) else backend.xp.asarray(np.asarray(x), like=like) for x, k in zip(natives, keys))
+    return Bound(ufunc, backend).spread(a, b)
+
+
 def _method(
     ufunc: np.ufunc,
     method: str,
@@ -544,7 +561,7 @@ def _method(
     precision: settings.Precision,
 ) -> tuple[Any, str]:
     bound = Bound(ufunc, backend)
-    kind = "native" if ufunc in backend.REDUCE or method == "outer" else "composed"
+    kind = "native" if ufunc in backend.REDUCE else "composed"
     if ufunc not in backend.UFUNCS and ufunc not in COMPOSED and ufunc not in backend.REDUCE:
         raise Unsupported("it has no kernel on devices yet")
     heard = floating.heard_of(ufunc, method, backend)
@@ -555,21 +572,12 @@ def _method(
     device = wrapping.device_among(inputs, backend)
     x = natives[0] if backend.is_native(natives[0]) else conversion.upload(backend, np.asarray(natives[0]), device)
     natives[0] = _precise(x, backend, precision)
-    if method == "outer":
-        if len(natives) > 1 and backend.is_native(natives[1]):
-            natives[1] = _precise(natives[1], backend, precision)
-        result = bound.outer(*natives, **options)
-        if heard:
-            floating.look_at_method(ufunc, method, inputs, asked, result, backend)
-        return result, kind
-    if (
-        outs
-        and outs[0] is not None
-        and options.get("dtype") is None
-        and ufunc in (np.add, np.multiply)
-        and method != "reduceat"
-    ):
-        options["dtype"] = outs[0].dtype  # NumPy accumulates in the dtype of out= if no other is asked for
+    if outs and outs[0] is not None and options.get("dtype") is None:
+        # NumPy then takes out= for the first operand of the loop.
+        to = outs[0].dtype
+        loop = ufunc.resolve_dtypes((to, backend.dtype_of(x), None), casting="unsafe", reduction=True)
+        if ufunc not in LOGICAL:
+            options["dtype"] = loop[0]
     positional = [wrapping.to_native(v, backend, device) for v in inputs[1:]]
     if method != "reduce" and isinstance(axis := options.get("axis"), tuple):  # which functions of NumPy's refuse
         if len(axis) != 1:

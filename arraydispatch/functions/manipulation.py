@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .. import dtypes
+from ..backends.base import Unsupported
 from ..errors import listed
 from ..registry import implements
 from ..warned import real_of, warn_of_cast
@@ -48,6 +49,8 @@ def astype(xp: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = N
     to = np.dtype(dtype)
     if to == xp.dtype_of(x):
         return xp.prim.copy(x) if copy else x
+    if not xp.backend.holds(to):
+        raise Unsupported(f"dtype {to} exists only on the host")
     return xp.prim.astype(x, to)
 
 
@@ -126,8 +129,8 @@ def _is_fortran(xp: Any, a: Native) -> bool:
 
 
 @implements(np.ravel, mode="view", returns="array")
-def ravel(xp: Any, a: Any, order: str = "C") -> Native:
-    a, order = xp.asarray(a), order.upper()
+def ravel(xp: Any, a: Any, order: str | None = "C") -> Native:
+    a, order = xp.asarray(a), (order or "C").upper()
     if order in ("A", "F"):
         fortran = order == "F" or _is_fortran(xp, a)
         return flat(xp, _reversed(xp, a) if fortran else a)

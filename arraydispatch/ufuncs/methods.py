@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ _ASSOCIATIVE = frozenset({
     np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.gcd, np.lcm, np.logaddexp, np.logaddexp2, np.hypot,
 })  # fmt: skip
 _REORDERABLE = _ASSOCIATIVE - {np.lcm}  # NumPy's own list, for reductions over several axes
-_LOGICAL = frozenset({np.logical_and, np.logical_or, np.logical_xor})
+LOGICAL = frozenset({np.logical_and, np.logical_or, np.logical_xor})
 
 
 class Bound:
@@ -89,6 +90,8 @@ class Bound:
         prim = backend.prim
         _check_binary(ufunc, "reduce")
         shape = backend.shape_of(a)
+        if isinstance(axis, list | bool | np.bool):
+            raise TypeError(f"{type(axis).__name__!r} object cannot be interpreted as an integer")
         axes = reduction_axes(axis, len(shape))
         a, to = self._accumulator(a, dtype)
         if len(axes) > 1 and ufunc not in _REORDERABLE:
@@ -116,6 +119,8 @@ class Bound:
             neutral = _element(initial if ufunc.identity is None else ufunc.identity, backend.dtype_of(a))
             a = prim.where(where, a, prim.full((), neutral, backend.dtype_of(a), backend.device_of(a)))
         result = self._reduced(a, axes, final, keepdims)
+        if ufunc.identity is not None and not given and to.kind in "fc" and math.prod(shape[i] for i in axes) == 1:
+            result = self(_element(ufunc.identity, to), result)  # as NumPy begins: hypot of one -3 is 3
         if backend.dtype_of(result) != to:
             result = prim.astype(result, to)
         if given:
@@ -143,7 +148,7 @@ class Bound:
             dtype = dtypes.default_accumulator(given)
         to, operand = dtypes.reduction_dtypes(ufunc, given, None if dtype is None else np.dtype(dtype))
         warn_of_cast(given, operand)
-        return (a if given == operand or ufunc in _LOGICAL else backend.prim.astype(a, operand)), to
+        return (a if given == operand or ufunc in LOGICAL else backend.prim.astype(a, operand)), to
 
     def _mask(self, a: Any, where: Any, given: bool) -> Any:
         """The ``where=`` of a reduction in the operand's shape."""
@@ -165,7 +170,7 @@ class Bound:
         shape = backend.shape_of(a)
         rest = tuple(i for i in range(len(shape)) if i not in axes)
         length = int(np.prod([shape[i] for i in axes]))
-        if self.ufunc in _LOGICAL:
+        if self.ufunc in LOGICAL:
             a = prim.astype(a, dtypes.BOOL)
         x = prim.reshape(prim.transpose(a, axes + rest), (length, *(shape[i] for i in rest)))
         while length > 1:
@@ -206,14 +211,17 @@ class Bound:
             raise TypeError("cannot accumulate on a scalar")
         axis = normalize_axis_index(axis, len(shape))
         a, to = self._accumulator(a, dtype)
-        if self.ufunc in _LOGICAL:
+        if self.ufunc in LOGICAL:
             a = prim.astype(a, dtypes.BOOL)
         if 0 in shape:
             return prim.full(shape, 0, to, backend.device_of(a))
         kernel = backend.ACCUMULATE.get(self.ufunc)
         if kernel is not None:
             try:
-                return kernel(a, axis)
+                made = kernel(a, axis)
+                if self.ufunc is np.multiply and to.kind == "c":  # where libraries begin with a factor of one
+                    made = prim.concatenate([_along(prim, a, axis, 0, 1), _along(prim, made, axis, 1, shape[axis])], axis)
+                return made
             except Unsupported:  # as in `_reduced`
                 pass
         x = prim.transpose(a, (axis, *(i for i in range(len(shape)) if i != axis)))
@@ -252,7 +260,7 @@ class Bound:
             key = [slice(0, n, 1) for n in shape]
             key[axis] = slice(begin, max(end, begin + 1), 1)
             part = prim.slice(a, tuple(key))
-            parts.append(self.reduce(part, axis=axis, dtype=None if self.ufunc in _LOGICAL else to, keepdims=True))
+            parts.append(self.reduce(part, axis=axis, dtype=None if self.ufunc in LOGICAL else to, keepdims=True))
         if not parts:
             return prim.full(tuple(0 if i == axis else n for i, n in enumerate(shape)), 0, to, backend.device_of(a))
         return prim.concatenate(parts, axis)
@@ -264,11 +272,16 @@ class Bound:
             a = xp.asarray(a, like=b if xp.is_array(b) else None)
         if not xp.is_array(b):
             b = xp.asarray(b, like=a)
-        ones = (1,) * xp.ndim_of(b)
-        if (ndim := xp.ndim_of(a) + len(ones)) > 64:
+        return self(*self.spread(a, b), **kwargs)
+
+    def spread(self, a: Any, b: Any) -> tuple[Any, Any]:
+        """The operands of :meth:`outer` as those of the ufunc: the first gets the second's dimensions at its end."""
+        backend = self.backend
+        shape, ones = backend.shape_of(a), (1,) * len(backend.shape_of(b))
+        if (ndim := len(shape) + len(ones)) > 64:
             said = f"`{self.ufunc.__name__}.outer()` result would have {ndim}."
             raise ValueError(f"maximum supported dimension for an ndarray is 64, but {said}")
-        return self(xp.prim.reshape(a, (*xp.shape_of(a), *ones)), b, **kwargs)
+        return backend.prim.reshape(a, (*shape, *ones)), b
 
 
 def reduction_axes(axis: Any, ndim: int) -> tuple[int, ...]:
@@ -312,7 +325,13 @@ def _element(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _rows(prim: Any, x: Any, begin: int, end: int) -> Any:
-    return prim.slice(x, (slice(begin, end, 1), *(slice(0, n, 1) for n in x.shape[1:])))
+    return _along(prim, x, 0, begin, end)
+
+
+def _along(prim: Any, x: Any, axis: int, begin: int, end: int) -> Any:
+    key = [slice(0, n, 1) for n in x.shape]
+    key[axis] = slice(begin, end, 1)
+    return prim.slice(x, tuple(key))
 
 
 def _row(prim: Any, x: Any, i: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Callable
 from typing import Any
@@ -174,7 +175,7 @@ _quotient = binary(_div)
 def divide(a: Any, b: Any) -> Tensor:
     dtype = (b if type(a) in PYTHON else a).dtype
     if dtype is tf.complex128 or dtype is tf.complex64:
-        if type(b) in PYTHON and b != 0:
+        if type(b) in PYTHON and b != 0 and cmath.isfinite(b):
             return _quotient(a, b)
         return _complex_divide(*tensors(a, b))
     return _quotient(a, b)

@@ -76,6 +76,8 @@ class TensorFlowBackend(Backend):
     """TensorFlow: immutable eager tensors, symbolic ones inside ``tf.function``, variables."""
 
     name = "tensorflow"
+    # Most operations end at 8 dimensions or before.
+    REFUSALS = (Unsupported, tf.errors.UnimplementedError, tf.errors.InvalidArgumentError)
     library = "tensorflow"
     install = "pip install 'arraydispatch[tensorflow]'"
     mutable = False

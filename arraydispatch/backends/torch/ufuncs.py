@@ -201,7 +201,7 @@ def power(a: Any, b: Any) -> Tensor:
     """Negative powers of integers raise, as NumPy's do; uint64 is computed modulo 2**64."""
     dtype = a.dtype if isinstance(a, Tensor) else b.dtype
     if dtype.is_floating_point:
-        return torch.pow(a, b)
+        return _float_power(a, b)
     if dtype.is_complex:
         return _complex_power(a, b)
     if dtype is torch.uint64:
@@ -213,6 +213,17 @@ def power(a: Any, b: Any) -> Tensor:
         return torch.pow(a.view(torch.int64), exponent).view(torch.uint64)
     if dtype.is_signed and (concrete(b) and bool((b < 0).any()) if isinstance(b, Tensor) else b < 0):
         raise ValueError("Integers to negative integer powers are not allowed.")
+    return torch.pow(a, b)
+
+
+def _float_power(a: Any, b: Any) -> Tensor:
+    """torch takes an exponent of 0.5 or -0.5 for a square root, which differs at -inf and -0, unless there are many of them."""
+    if isinstance(a, Tensor) and a.ndim:
+        if not isinstance(b, Tensor):
+            if b == 0.5 or b == -0.5:
+                b = torch.full_like(a, b)
+        elif not b.ndim:
+            b = b.expand(a.shape).contiguous()
     return torch.pow(a, b)
 
 
@@ -479,7 +490,7 @@ _FLOAT: dict[Any, Kernel] = {
     np.absolute: torch.abs,
     np.floor_divide: torch.floor_divide,
     np.fmod: torch.fmod,
-    np.power: torch.pow,
+    np.power: _float_power,
     np.reciprocal: torch.reciprocal,
     np.rint: torch.round,
     np.floor: torch.floor,
