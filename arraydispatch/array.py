@@ -468,13 +468,16 @@ class Array(Handle):
         """A view; with a dtype, of the same memory read as that dtype.
 
         A view as a subclass of ndarray is a NumPy array. Where the library cannot reread its memory (dtypes that exist
-        only on the host, parts of an element that begin within one), the host does, and the result is read-only: writes
-        would not reach this array.
+        only on the host, parts of an element that begin within one), the host does. Either is read-only where memory is
+        not shared: writes would not reach this array.
         """
         if isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray | Array):
             dtype, type = None, dtype
         if type is not None and not issubclass(type, Array):
-            return self._host("viewed as a subclass of ndarray").view(*() if dtype is None else (dtype,), type=type)
+            seen = self._host("viewed as a subclass of ndarray").view(*() if dtype is None else (dtype,), type=type)
+            if not (self._writeable() and self.backend.shares_with_host(native(views.owner(self)))):
+                seen.flags.writeable = False
+            return seen
         if dtype is None or np.dtype(dtype) == self.dtype:
             return views.derive(self, ghost(self)[...])
         return self._reread(np.ndarray.view, np.dtype(dtype))

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from . import __version__, api
 from .backends import loader
 from .errors import ArrayDispatchError, did_you_mean
-from .launcher.choices import MIN_SIZE, Choices
+from .launcher.choices import MIN_SIZE, PRECISIONS, Choices
 from .report import WRITERS, missing
 
 __all__ = ["UsageError", "main", "run_parser"]
@@ -63,7 +63,8 @@ def run_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--backend", metavar="B", help=f"one of: {', '.join(loader.KNOWN)}")
     add("--device", metavar="D", help="a device of the backend, such as cpu or cuda:0 (see: arraydispatch info)")
-    add("--precision", metavar="P", help="bits of fresh floating results: 64, 32, 16, bf16, or none (NumPy's rules)")
+    add("--precision", metavar="P", type=str.lower, choices=PRECISIONS,
+        help="bits of fresh floating results: 64, 32, 16, bf16, or none (NumPy's rules)")  # fmt: skip
     add("--execution", metavar="E",
         help="eager: the library itself runs each call (else NumPy may, on the library's memory, where it is faster)")  # fmt: skip
     add("--min-size", metavar="N", type=_elements, default=MIN_SIZE,

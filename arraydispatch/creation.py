@@ -68,10 +68,15 @@ def _element(value: Any, dtype: np.dtype[Any]) -> Any:
     return dtypes.cast_scalar(value, dtype)
 
 
+_ANY_ORDER = frozenset({None, "K", "A"})
+
+
 def _ordered(made: Any, order: Any, source: Any = None) -> Any:
     """What was made of ``source`` in the memory order asked for."""
     if not isinstance(made, Handle):
         return np.asanyarray(made, order=order) if order in ("C", "F") else made
+    if made is source and order in _ANY_ORDER:
+        return made
     shape, dtype = views.ghost(made).shape, made._kind.dtype
     if len(shape) < 2:
         return made

@@ -29,6 +29,7 @@ def shares_with_host(a: Handle) -> bool:
 
 
 _ASKS = frozenset({
+    "numpy.matrixlib.defmatrix",
     "numpy.polynomial.chebyshev", "numpy.polynomial.hermite", "numpy.polynomial.hermite_e", "numpy.polynomial.laguerre",
     "numpy.polynomial.legendre", "numpy.polynomial.polynomial", "numpy.testing._private.utils",
 })  # fmt: skip
@@ -85,17 +86,23 @@ def array_interface(a: Any) -> dict[str, Any]:
     C code that looks for it, as that of ``np.asarray``, goes by ``__array__`` instead: it would keep the array alive, which
     may get other memory when it is written, and not this memory.
     """
-    frame = sys._getframe(1)
-    code = frame.f_code
-    if _INTERFACE not in code.co_names or opname[code.co_code[frame.f_lasti]] != "LOAD_ATTR":
-        raise AttributeError(_INTERFACE)
-    found = as_ndarray(a, a._host(events.AT_A_DOOR))
+    found = _read_by_name(a, "__array_interface__")
     made = _Interface(found.__array_interface__)
     made.host = found
     return made
 
 
-_INTERFACE = "__array_interface__"
+def array_struct(a: Any) -> Any:
+    """``a.__array_struct__``, as :func:`array_interface`; the capsule holds the memory."""
+    return _read_by_name(a, "__array_struct__").__array_struct__  # type: ignore[attr-defined]
+
+
+def _read_by_name(a: Any, name: str) -> np.ndarray[Any, Any]:
+    frame = sys._getframe(2)
+    code = frame.f_code
+    if name not in code.co_names or opname[code.co_code[frame.f_lasti]] != "LOAD_ATTR":
+        raise AttributeError(name)
+    return as_ndarray(a, a._host(events.AT_A_DOOR))
 
 
 def _may_be_written(a: Handle) -> bool:

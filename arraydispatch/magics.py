@@ -13,6 +13,7 @@ import shlex
 import sys
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any, cast
 
 from IPython.core.error import UsageError
@@ -20,10 +21,10 @@ from IPython.core.magic import Magics, cell_magic, magics_class
 
 from .cli import UsageError as CommandError, run_parser
 from .errors import ArrayDispatchError
-from .launcher import facade, processes, runner
+from .launcher import facade, processes, runner, tracebacks
 from .launcher.choices import Choices
+from .launcher.session import Spoken
 from .launcher.userfiles import UserFiles
-from .profiling import Profile
 from .report import WRITERS, Run, print_report, write
 
 __all__ = ["load"]
@@ -34,30 +35,36 @@ class _ArrayDispatch(Magics):  # type: ignore[misc]
     @cell_magic  # type: ignore[untyped-decorator]
     def arraydispatch(self, line: str, cell: str) -> None:
         """Run a cell's NumPy code on a backend; the options are those of ``arraydispatch run``."""
-        shell = cast("Any", self.shell)
-        try:
-            options = _options(line)
-            Choices.of(options).apply()
-            users = UserFiles([root for name in options.include for root in runner.include_roots(name)])
-        except (CommandError, ArrayDispatchError, ImportError, runner.NotFound) as error:
-            raise UsageError(str(error)) from None
-        users.add_namespace(shell.user_ns)
-        profile = Profile()
-        with runner.accelerated(users, profile.adopted), profile:
-            exchanged = _exchange(shell.user_ns)
+        with ExitStack() as stack:
             try:
-                result = _run(shell, cell)
-            finally:
-                for name, (ours, theirs) in exchanged.items():
-                    if shell.user_ns.get(name) is ours:
-                        shell.user_ns[name] = theirs
-                _restore(shell.user_ns)
-        if options.report:
-            write(WRITERS[os.path.splitext(options.report)[1]], options.report, profile, Run.of(profile))
-        elif options.report is not None:
-            sys.stdout.flush()
-            print_report(profile, Run.of(profile), sys.stdout, full=True)
-        result.raise_error()
+                options = _options(line)
+                users = UserFiles([root for name in options.include for root in runner.include_roots(name)])
+                stack.enter_context(Choices.of(options).applied())
+            except (CommandError, ArrayDispatchError, ImportError, runner.NotFound) as error:
+                raise UsageError(str(error)) from None
+            _accelerated(cast("Any", self.shell), cell, users, options).raise_error()
+
+
+def _accelerated(shell: Any, cell: str, users: UserFiles, options: Any) -> Any:
+    """Run a cell and report it; its result."""
+    users.add_namespace(shell.user_ns)
+    profile = Spoken(options.on_fallback == "warn", owns=users.has_file)
+    with runner.accelerated(users, profile.adopted), profile:
+        exchanged = _exchange(shell.user_ns)
+        try:
+            result = _run(shell, cell)
+        finally:
+            for name, (ours, theirs) in exchanged.items():
+                if shell.user_ns.get(name) is ours:
+                    shell.user_ns[name] = theirs
+            _restore(shell.user_ns)
+    tracebacks.strip(result.error_in_exec)
+    if options.report:
+        write(WRITERS[os.path.splitext(options.report)[1]], options.report, profile, Run.of(profile))
+    elif options.report is not None:
+        sys.stdout.flush()
+        print_report(profile, Run.of(profile), sys.stdout, full=True)
+    return result
 
 
 def _options(line: str) -> Any:
@@ -71,14 +78,14 @@ def _options(line: str) -> Any:
 
 def _run(shell: Any, cell: str) -> Any:
     """The cell's result; its error is shown once, by whoever raises it."""
-    show, runner_of_cells = shell.showtraceback, shell.loop_runner
-    shell.showtraceback = lambda *_args, **_kwargs: None
+    show, runner_of_cells = shell._showtraceback, shell.loop_runner  # all that shows an error ends in the former
+    shell._showtraceback = lambda *_args, **_kwargs: None
     if asyncio._get_running_loop() is not None:
         shell.loop_runner = _run_beside
     try:
         return shell.run_cell(cell, store_history=False)
     finally:
-        shell.showtraceback, shell.loop_runner = show, runner_of_cells
+        shell._showtraceback, shell.loop_runner = show, runner_of_cells
 
 
 def _run_beside(cell: Coroutine[Any, Any, Any]) -> Any:

@@ -16,7 +16,7 @@ import pytest
 
 from .errors import ArrayDispatchError
 from .launcher import processes, runner
-from .launcher.choices import MIN_SIZE, Choices
+from .launcher.choices import MIN_SIZE, PRECISIONS, Choices
 from .launcher.userfiles import UserFiles
 from .profiling import Profile
 from .report import Run, print_report
@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("arraydispatch", "NumPy code on another array library")
     group.addoption("--arraydispatch", metavar="B", default=None, help="the backend to run the tests on")
     group.addoption("--arraydispatch-device", metavar="D", default=None, help="a device of the backend")
-    group.addoption("--arraydispatch-precision", metavar="P", default=None, help="bits of floating results")
+    group.addoption("--arraydispatch-precision", metavar="P", default=None, choices=PRECISIONS, help="bits of floating results")
     group.addoption("--arraydispatch-min-size", metavar="N", type=int, default=MIN_SIZE,
                     help="arrays of fewer elements stay on the host until they meet one on the device")  # fmt: skip
     group.addoption("--arraydispatch-include", metavar="PATH_OR_PACKAGE", action="append", default=[],

@@ -1,4 +1,4 @@
-"""What changes an array's shape or dtype in place: ``x.shape = …``, ``x.dtype = …``, ``x.resize(…)``."""
+"""What changes an array in place: ``x.shape = …``, ``x.dtype = …``, ``x.resize(…)``, and who holds its memory."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from . import views
+from . import conversion, views
+from .backends import loader
 from .views import Handle, ghost, native
 
-__all__ = ["resize", "set_dtype", "set_shape"]
+__all__ = ["resize", "set_dtype", "set_shape", "settle_on_host"]
 
 
 def set_shape(a: Handle, shape: Any) -> None:
@@ -80,7 +81,7 @@ def resize(a: Handle, shape: Any) -> None:
             return
     if a._base is not None:
         raise ValueError("cannot resize this array: it does not own its data")
-    if any(isinstance(other, Handle) and other._base is a for other in gc.get_referrers(a)):
+    if _views_of(a):
         raise ValueError(
             "cannot resize an array that references or is referenced\nby another array in this way.\n"
             "Use the np.resize function."
@@ -105,3 +106,30 @@ def resize(a: Handle, shape: Any) -> None:
         a._ghost = np.empty(shape, a._kind.dtype, "F")
     if not before.flags.writeable:
         ghost(a).flags.writeable = False
+
+
+def settle_on_host(a: Handle) -> None:
+    """Let NumPy hold the memory of ``a`` and of its views from now on: an ndarray that shares it can be written then."""
+    root, held = views.owner(a), loader.small()
+    with views.exchange:
+        # The search takes long; views that the library does not make come of the root's ghost.
+        derived = [] if root._ghost is None and not root._kind.backend.mutable else _views_of(root)
+        whole = ghost(root)
+        memory = np.empty_like(whole)
+        memory[...] = conversion.download(root._kind.backend, native(root), "its memory is shared on the host")
+        line = memory.transpose(views._memory_order(memory))
+        start = whole.__array_interface__["data"][0]
+        for each in (root, *derived):
+            g = ghost(each)
+            if each is root:
+                seen = memory
+            else:
+                seen = np.ndarray(g.shape, g.dtype, line, g.__array_interface__["data"][0] - start, g.strides)
+            seen.flags.writeable = g.flags.writeable
+            each._v, each._kind, each._root, each._ghost = seen, held.kind(g.dtype), None, seen
+        root._owned = False
+        root._writes += 1
+
+
+def _views_of(root: Handle) -> list[Handle]:
+    return [other for other in gc.get_referrers(root) if isinstance(other, Handle) and other._base is root]

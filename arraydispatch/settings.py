@@ -6,6 +6,8 @@ are plain attributes, because a ContextVar set in the main thread is not seen in
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import Any, Literal, NamedTuple
@@ -107,6 +109,19 @@ def set_execution(execution: Execution) -> None:
     """How calls run, for the whole process."""
     default.execution = execution
     Backend.host_kernels = execution is None
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """What the block does to the process defaults is undone at its end."""
+    before = {name: getattr(default, name) for name in default.__slots__}
+    before["devices"] = dict(default.devices)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(default, name, value)
+        set_execution(default.execution)
 
 
 # -- precision ---------------------------------------------------------------------------------------------------------

@@ -282,8 +282,11 @@ def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str,
 _MADE_AS_OUT = frozenset({np.concatenate, np.stack})
 """Functions that make their result in the dtype of ``out=``: ``casting=`` holds for each of the arrays."""
 _ACCUMULATES = frozenset(
-    {np.sum, np.prod, np.cumsum, np.cumprod, np.trace, np.nansum, np.nanprod, np.nancumsum, np.nancumprod}
-)
+    {
+        np.sum, np.prod, np.cumsum, np.cumprod, np.cumulative_sum, np.cumulative_prod, np.trace, np.mean,
+        np.nansum, np.nanprod, np.nancumsum, np.nancumprod,
+    }
+)  # fmt: skip
 """Functions that accumulate in a dtype for both operand and ``out=`` if no ``dtype=`` is given, which stands before it."""
 _POSITIONS = frozenset({np.argmax, np.argmin, np.nanargmax, np.nanargmin})
 """Functions that want integers for ``out=``."""
@@ -310,7 +313,9 @@ def _as_out(spec: Spec, kwargs: dict[str, Any], out: Any) -> dict[str, Any]:
 
 def _promoted_with_out(spec: Spec, args: Any, kwargs: dict[str, Any], out: Any) -> tuple[Any, dict[str, Any]]:
     """The arguments with the dtype in which NumPy accumulates because of ``out=``."""
-    a, at = args[0] if args else kwargs["a"], spec.out - 1  # type: ignore[operator]
+    a, at = args[0] if args else kwargs["a"], len(args) if spec.out is None else spec.out - 1
+    if spec.func is np.mean and (a.dtype.kind not in "fc" or a.dtype.itemsize == 2):
+        return args, kwargs  # for which NumPy names a dtype itself
     positional = len(args) > at
     if (args[at] if positional else kwargs.get("dtype")) is not None or not (_takes_results(a) and _takes_results(out)):
         return args, kwargs

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import conversion, dtypes, events, settings, views
-from ..backends.base import Backend, Unsupported
+from ..backends.base import Backend
 from ..errors import listed
 from ..functions import indexing
 from ..views import Handle, ghost, native

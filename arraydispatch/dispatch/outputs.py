@@ -26,7 +26,7 @@ def given(ufunc: np.ufunc, out: Any, method: str) -> tuple[Any, ...]:
         raise ValueError("The 'out' tuple must have exactly one entry per ufunc output")
     if any(x is Ellipsis for x in out):
         raise TypeError("must use `...` as `out=...` and not per-operand/in a tuple")
-    if any(isinstance(x, int | float | complex | list | np.generic) for x in out if not isinstance(x, Handle)):
+    if not all(x is None or isinstance(x, Handle | np.ndarray) or hasattr(type(x), "__array_ufunc__") for x in out):
         raise TypeError("return arrays must be of ArrayType")
     return out
 
@@ -49,19 +49,20 @@ def check_core(
     """Raise NumPy's error for an ``out=`` of a gufunc whose core dimensions are not the result's."""
     if options.get("axes") is not None:
         raise Unsupported("out= is larger than the result, whose axes are asked for")
-    core = ufunc.signature.partition("->")[2].count(",") + 1 if not ufunc.signature.endswith("()") else 0
-    core -= ufunc.signature.endswith("?)") and sum(np.ndim(x) == 1 for x in inputs)
+    signature = str(ufunc.signature)
+    core = signature.partition("->")[2].count(",") + 1 if not signature.endswith("()") else 0
+    core -= signature.endswith("?)") and sum(np.ndim(x) == 1 for x in inputs)
     have, want = out.shape[len(out.shape) - core :] if core else (), shape[len(shape) - core :] if core else ()
     for i, (n, m) in enumerate(zip(have, want)):
         if n != m:
             raise ValueError(
                 f"{ufunc.__name__}: Output operand 0 has a mismatch in its core dimension {i}, with gufunc signature "
-                f"{ufunc.signature} (size {n} is different from {m})"
+                f"{signature} (size {n} is different from {m})"
             )
     if len(have) != core:
         raise ValueError(
             f"{ufunc.__name__}: Output operand 0 does not have enough dimensions "
-            f"(has {len(out.shape)}, gufunc core with signature {ufunc.signature} requires {core})"
+            f"(has {len(out.shape)}, gufunc core with signature {signature} requires {core})"
         )
 
 

@@ -130,7 +130,8 @@ def _defers(other: Any) -> bool:
         return True
     if protocol is not _defers or loader.backend_of(other) is not None:
         return False
-    return getattr(other, "__array_priority__", -1.0) > 0
+    # NumPy asks the object, where what hands attributes on to an array finds an ndarray's 0, but here an array's 100.
+    return getattr(type(other), "__array_priority__", -1.0) > 0
 
 
 def _speaks(other: Any) -> bool:
@@ -233,6 +234,8 @@ FAST = _Fast()
 def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not isinstance(ufunc, np.ufunc):
         raise TypeError(f"argument 1 must be numpy.ufunc, not {type(ufunc).__name__}")
+    if "array" in kwargs:  # of a method: NumPy gives it among the inputs too
+        kwargs = {key: x for key, x in kwargs.items() if key != "array"}
     outs = outputs.given(ufunc, kwargs.get("out"), method)
     for x in (*inputs, *outs):
         if not _known(x):
@@ -491,7 +494,7 @@ def _signature(ufunc: np.ufunc, options: dict[str, Any]) -> tuple[Any, ...] | No
         signature = signature.decode()
     if not isinstance(signature, str | tuple):
         raise TypeError("the signature object to ufunc must be a string or a tuple.")
-    if len(signature) == 1 or (isinstance(signature, tuple) and all(t is None for t in signature[:nin])):
+    if len(signature) == 1:
         raise TypeError("Use `dtype` or  fill the tuple with more than one 'None'.")
     if isinstance(signature, str):
         left, _, right = signature.partition("->")

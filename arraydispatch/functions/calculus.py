@@ -220,6 +220,10 @@ def _cumulative(xp: Any, x: Any, ufunc: Any, axis: Any, dtype: Any, include_init
         if len(xp.shape_of(x)) >= 2:
             raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
         axis = 0
+    if isinstance(axis, tuple):
+        if len(axis) != 1:
+            raise ValueError("accumulate does not allow multiple axes")
+        (axis,) = axis
     result = ufunc.accumulate(x, axis=axis, dtype=dtype)
     if include_initial:
         shape = xp.shape_of(result)
@@ -367,9 +371,9 @@ def digitize(xp: Any, x: Any, bins: Any, right: bool = False) -> Native:
     bins, x = xp.prim.astype(bins, to), xp.prim.astype(x, to)
     if is_concrete(xp, bins):
         host = to_host(xp, bins).astype(np.float64)
-        steps = np.diff(host)
-        down = bool(n > 1 and host[-1] < host[0])
-        if not ((steps <= 0).all() if down else (steps >= 0).all()):
+        others = host[host != host[0]]
+        down = bool(others.size and not host[0] < others[0])
+        if (host[:-1] < host[1:]).any() if down else (host[:-1] > host[1:]).any():
             raise ValueError("bins must be monotonically increasing or decreasing")
         if not down:
             return xp.prim.searchsorted(bins, x, side)

@@ -379,6 +379,8 @@ def histogram(
     n = xp.prim.slice(_counted(xp, places, weights, count + 1), (slice(0, count, 1),))
     if not density:
         return n, edges
+    if not count:
+        return xp.prim.astype(n, dtypes.FLOAT64), edges
     widths = xp.prim.astype(_steps(xp, edges), dtypes.FLOAT64)
     return xp.true_divide(xp.true_divide(n, widths), reduced(xp, xp.add, n, None)), edges
 

@@ -76,6 +76,8 @@ def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -
     if not n:
         host_or_native = indices if xp.is_array(indices) else np.asarray(indices)
         wanted = tuple(host_or_native.shape)
+        if hasattr(indices, "dtype") and (kind := xp.dtype_of(host_or_native)).kind not in "biu":
+            raise TypeError(f"Cannot cast array data from {kind!r} to {INTP!r} according to the rule 'same_kind'")
         if 0 not in wanted and 0 not in shape[:axis] + shape[axis + 1 :]:
             raise IndexError("cannot do a non-empty take from an empty axes.")
         return filled(xp, (*shape[:axis], *wanted, *shape[axis + 1 :]), 0, xp.dtype_of(a), a)
@@ -386,7 +388,7 @@ def ravel_multi_index(xp: Any, multi_index: Any, dims: Any, mode: Any = "raise",
         raise ValueError("cannot unravel if shape has zero entries (is empty).")
     total = None
     for index, n, how, radix in zip(columns, dims, modes, _radices(dims, order)):
-        if xp.dtype_of(index).kind not in "iu":
+        if xp.dtype_of(index).kind not in "biu":
             raise TypeError("only int indices permitted")
         index = xp.prim.astype(index, INTP)
         if how == "wrap":

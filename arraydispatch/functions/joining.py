@@ -322,6 +322,9 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Native
     added = len(order) - n
     wide = (*shape[:axis], added, *shape[axis + 1 :])
     have = xp.shape_of(values)
+    if len(have) > len(wide) and set(have[: len(have) - len(wide)]) == {1}:  # which assignment overlooks
+        have = have[len(have) - len(wide) :]
+        values = xp.prim.reshape(values, have)
     if len(have) > len(wide) or any(m not in (1, k) for m, k in zip(have[::-1], wide[::-1])):
         raise ValueError(
             f"shape mismatch: value array of shape {have} could not be broadcast to indexing result of shape {wide}"

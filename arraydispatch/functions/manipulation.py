@@ -289,7 +289,7 @@ def rot90(xp: Any, m: Any, k: int = 1, axes: Any = (0, 1)) -> Native:
     if any(not -ndim <= axis < ndim for axis in axes):
         raise ValueError(f"Axes={axes} out of range for array of ndim={ndim}.")
     i, j = (axis % ndim for axis in axes)
-    k %= 4
+    k = (k if isinstance(k, int | float) else int(k)) % 4
     perm = list(range(ndim))
     perm[i], perm[j] = perm[j], perm[i]
     if k == 0:

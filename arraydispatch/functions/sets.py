@@ -216,10 +216,7 @@ def intersect1d(xp: Any, ar1: Any, ar2: Any, assume_unique: bool = False, return
 
 @implements(np.setxor1d, pure=False, returns="array")
 def setxor1d(xp: Any, ar1: Any, ar2: Any, assume_unique: bool = False) -> Native:
-    one, two = arrays(xp, ar1, ar2)
-    if not assume_unique:
-        one, two = unique(xp, one), unique(xp, two)
-    both = concatenate(xp, (one, two), None)
+    both = concatenate(xp, (ar1, ar2) if assume_unique else [unique(xp, x) for x in arrays(xp, ar1, ar2)], None)
     n = xp.shape_of(both)[0]
     if not n:
         return both

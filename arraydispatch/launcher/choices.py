@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from .. import api, settings
 from ..backends import loader
+from ..backends.base import Backend
 
-__all__ = ["ENVIRONMENT", "MIN_SIZE", "Choices", "default_backend"]
+__all__ = ["ENVIRONMENT", "MIN_SIZE", "PRECISIONS", "Choices", "default_backend"]
 
 ENVIRONMENT = "ARRAYDISPATCH_BACKEND"
 """Environment variable that names the backend where no option does."""
@@ -18,10 +21,14 @@ ENVIRONMENT = "ARRAYDISPATCH_BACKEND"
 MIN_SIZE = 4096
 """``--min-size`` where none is given; docs/explanation/small-arrays.md has the measurement."""
 
+PRECISIONS = ("64", "32", "16", "bf16", "none")
+"""What ``--precision`` takes."""
+
 
 def default_backend() -> str:
-    """The backend of a run that names none: the environment's, else the first library that is installed."""
-    named = os.environ.get(ENVIRONMENT)
+    """The backend of a run that names none: in use already, the environment's, or the first library installed."""
+    used = settings.default.backend
+    named = used if used != "numpy" else os.environ.get(ENVIRONMENT)
     if named:
         return named
     return next((name for name in loader.available() if name != "numpy"), "numpy")
@@ -50,20 +57,34 @@ class Choices:
 
     def apply(self) -> None:
         """Make them the defaults of this process; raises what :func:`arraydispatch.use` raises."""
+        backend = self._use()
+        # The whole process is the script's, so a library that hides 64-bit types shows them globally: no switch per call.
+        if "enable_x64" in backend.OPTIONS:
+            backend.configure(enable_x64=True)
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Make them the defaults for a block, in a process that is not ours alone; raises what :meth:`apply` raises."""
         from . import rng
 
-        name = self.backend or default_backend()
-        backend = loader.load(name)
-        # The whole process is the script's, so a library that hides 64-bit types shows them globally: no switch per call.
-        extra = {"enable_x64": True} if "enable_x64" in backend.OPTIONS else {}
-        given = {} if self.precision is None else {"precision": _precision(self.precision)}
-        api.use(name, device=self.device, execution=self.execution, **given, **extra)
+        drawing = rng._on_device
+        with settings.kept():
+            try:
+                self._use()
+                yield
+            finally:
+                rng.use_device(drawing)
+
+    def _use(self) -> Backend:
+        from . import rng
+
+        given: dict[str, Any] = {} if self.execution is None else {"execution": self.execution}
+        if self.precision is not None:
+            given["precision"] = None if self.precision == "none" else self.precision
+        backend = api.use(self.backend or default_backend(), device=self.device, **given)
         settings.default.min_size = self.min_size
         # In "warn" the launcher speaks for itself (see Session); the core keeps quiet.
         settings.fallback("error" if self.on_fallback == "error" else "silent")
         settings.default.allowing = "Run it with --on-fallback warn to allow it."
         rng.use_device(self.rng == "device")
-
-
-def _precision(text: str) -> Any:
-    return None if text.lower() == "none" else int(text) if text.isdigit() else text
+        return backend

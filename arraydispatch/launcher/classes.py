@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import builtins
 import copyreg
 import functools
 import types
@@ -15,7 +16,7 @@ from numpy.lib.array_utils import byte_bounds
 
 import arraydispatch as ad
 
-from .. import creation, exports, views
+from .. import creation, exports, reshaping, views
 from ..backends import loader
 from ..backends.base import Kind
 from ..dispatch import host
@@ -58,7 +59,7 @@ class _Unbound:
 
 def _unbound(name: str) -> property:
     """What ``np.ndarray.<name>`` is; arrays themselves never look here, but among their own methods."""
-    return property(lambda cls: _Unbound(name, vars(ad.Array).get(name) or getattr(_real, name)))
+    return property(lambda cls: _Unbound(name, vars(cls).get(name) or vars(ad.Array).get(name) or getattr(_real, name)))
 
 
 class _NdarrayType(abc.ABCMeta):
@@ -68,8 +69,8 @@ class _NdarrayType(abc.ABCMeta):
     """
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
-        if not any(isinstance(base, _NdarrayType) for base in bases):
-            return super().__new__(mcls, name, bases, namespace, **kwargs)
+        if not any(isinstance(base, _NdarrayType) for base in bases):  # named as Python's errors name NumPy's own
+            return super().__new__(mcls, f"numpy.{name}", bases, namespace, **kwargs)
         # A user's subclass: a true ndarray subclass, which computes on the host as NumPy does.
         bases = tuple(_real if isinstance(base, _NdarrayType) else base for base in bases)
         left(f"class {name}(np.ndarray)", "a subclass of ndarray computes on the host")
@@ -91,6 +92,8 @@ class _NdarrayType(abc.ABCMeta):
             left("numpy.ndarray", "it is a window on someone else's buffer")
             return made
         return move(made, "numpy.ndarray")
+
+    __name__ = property(lambda cls: cls.__qualname__)  # type: ignore[assignment]
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, (_real, ad.Array)) and not _is_scalar(instance)
@@ -148,6 +151,16 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
         return super().__array__(dtype, copy)
 
     __array_interface__ = property(exports.array_interface)
+    __array_struct__ = property(exports.array_struct)
+
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        """As ``ndarray.view``; NumPy holds the memory from then on where a user's subclass could not share it otherwise."""
+        for wanted in (dtype, type):
+            if isinstance(wanted, builtins.type) and issubclass(wanted, _real) and state.asked_by_user(1):
+                if not self.backend.shares_with_host(views.native(views.owner(self))):
+                    left("ndarray.view", f"{wanted.__name__} shares its memory")
+                    reshaping.settle_on_host(self)
+        return super().view(dtype, type)
 
     def __reduce_ex__(self, protocol: Any, /) -> Any:
         """As NumPy's own: what reads the pickle may know nothing of this package."""
@@ -405,13 +418,56 @@ def load(file: Any, mmap_mode: Any = None, *args: Any, **kwargs: Any) -> Any:
     return move(result, "numpy.load")
 
 
+def _is_window(x: np.ndarray[Any, Any]) -> bool:
+    """Whether an ndarray has its memory from something that is no ndarray."""
+    base: Any = x.base
+    while isinstance(base, _real):
+        base = base.base
+    return base is not None
+
+
+def _from_memory(made: np.ndarray[Any, Any], name: str, copy: bool | None = None) -> Any:
+    """What NumPy made of an object: a window on memory that changes stays one, all else is moved, read-only as it was."""
+    if (made.flags.writeable or copy is False) and _is_window(made):
+        left(name, "it is a window on a writable buffer" if made.flags.writeable else "copy=False: it is a window")
+        return made
+    moved = move(made, name)
+    if isinstance(moved, ad.Array) and not made.flags.writeable:
+        views.ghost(moved).flags.writeable = False
+    return moved
+
+
 def frombuffer(buffer: Any, *args: Any, **kwargs: Any) -> Any:
     """``np.frombuffer``: moved when the buffer cannot change, a window on it otherwise."""
-    result = np.frombuffer(buffer, *args, **kwargs)
-    if result.flags.writeable:
-        left("numpy.frombuffer", "it is a window on a writable buffer")
-        return result
-    return move(result, "numpy.frombuffer")
+    return _from_memory(np.frombuffer(buffer, *args, **kwargs), "numpy.frombuffer")
+
+
+_WITHOUT_MEMORY = frozenset({list, tuple, range, bool, int, float, complex, str, bytes, type(None)})
+"""Types of which NumPy makes an array without looking at their memory."""
+
+
+def _shows_memory(x: Any) -> bool:
+    """Whether NumPy makes a window on an object: it has Python's buffer protocol or ``__array_interface__``, and is no array."""
+    if isinstance(x, ad.Array) or type(x) in _WITHOUT_MEMORY or hasattr(type(x), "__array__"):
+        return False
+    try:
+        memoryview(x).release()
+    except (TypeError, BufferError):
+        return hasattr(x, "__array_interface__") or hasattr(x, "__array_struct__")
+    return True
+
+
+def _from_data(name: str) -> Callable[..., Any]:
+    """``np.asarray`` and its like: NumPy looks at what shows its memory, all else goes to the backend."""
+    real, parameter = getattr(np, name), "object" if name == "array" else "a"
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        if _shows_memory(args[0] if args else kwargs.get(parameter)):
+            kwargs.pop("like", None)
+            return _from_memory(real(*args, **kwargs), f"numpy.{name}", kwargs.get("copy"))
+        return getattr(creation, name)(*args, **kwargs)
+
+    return made
 
 
 def from_dlpack(x: Any, /, **kwargs: Any) -> Any:
@@ -450,7 +506,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
         left("numpy.require", "the result may be a view of a NumPy array")
         return np.require(a, dtype, requirements, like=like)
     if not isinstance(a, ad.Array):
-        return move(np.require(a, dtype, requirements), "numpy.require")
+        return _from_memory(np.require(a, dtype, requirements), "numpy.require")
     wanted = {str(name).upper() for name in ([requirements] if isinstance(requirements, str) else requirements or ())}
     array = a if dtype is None else a.astype(dtype, copy=False)
     return array.copy() if array is a and wanted & {"O", "OWNDATA"} else array
@@ -459,7 +515,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     """``np.asarray_chkfinite``: the check runs where the array is."""
     if not isinstance(a, ad.Array):
-        return move(np.asarray_chkfinite(a, dtype, order), "numpy.asarray_chkfinite")
+        return _from_memory(np.asarray_chkfinite(a, dtype, order), "numpy.asarray_chkfinite")
     array = a if dtype is None else a.astype(dtype, copy=False)
     if array.dtype.kind in "fc" and not np.isfinite(array).all():
         raise ValueError("array must not contain infs or NaNs")
@@ -472,6 +528,7 @@ def isscalar(element: Any) -> bool:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{name: _from_data(name) for name in ("array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray")},
     "load": load,
     "require": require,
     "asarray_chkfinite": asarray_chkfinite,

@@ -24,6 +24,7 @@ from ..backends import loader
 from ..dispatch import host
 from ..dispatch.wrapping import check_writeable
 from ..methods import OPERATORS
+from . import facade
 from .adoption import holds_array, state
 
 __all__ = ["LIBRARIES", "open_all"]
@@ -40,11 +41,22 @@ _SURFACES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Library -> modules whose public functions and classes users call."""
 
+_CALLED: dict[str, tuple[str, ...]] = {
+    "scipy.optimize": ("root_scalar",),
+    "sklearn.model_selection": ("ParameterGrid.__init__", "ParameterSampler.__init__"),
+}
+"""Module -> what alone of its functions and methods looks at types."""
+_PARAMETERS = "sklearn.base", "BaseEstimator"
+"""The class of objects that keep what they are given, and look at types later."""
+_SEEDS = {"scipy": "scipy._lib._util", "sklearn": "sklearn.utils.validation"}
+"""Library -> module of its function :data:`_SEED`, which its other modules have by name."""
+_SEED = "check_random_state"
+
 _BACKENDS = [row.library for row in loader.KNOWN.values()]
 _IN_C = "from_numpy"
 """The function of a backend's library, written in C, that takes an ndarray and nothing else."""
 
-LIBRARIES = frozenset([*_SURFACES, *_BACKENDS])
+LIBRARIES = frozenset([*_SURFACES, *_SEEDS, *_BACKENDS])
 """Their names: the import hook calls :func:`open_all` when one of their modules has been imported."""
 
 _SPECIAL = frozenset("__array_ufunc__ __call__ __contains__ __getitem__ __init__ __new__ __setitem__".split())
@@ -68,10 +80,10 @@ _FILLS = frozenset({"read_direct"})
 
 
 class _Kinds(dict[type, bool]):
-    """Whether a value of this type can be, or hold, an ``Array``, or be its class."""
+    """Whether a value of this type can be, or hold, an ``Array``, or be its class, or a module of the facade."""
 
     def __missing__(self, kind: type) -> bool:
-        found = self[kind] = issubclass(kind, (ad.Array, list, tuple, dict, type))
+        found = self[kind] = issubclass(kind, (ad.Array, list, tuple, dict, type, ModuleType))
         return found
 
 
@@ -87,6 +99,8 @@ def _hosted(value: Any, deep: bool = True) -> Any:
         return kind([_hosted(part) for part in value])
     if kind is dict and holds_array(value.values()):
         return {key: _hosted(part) for key, part in value.items()}
+    if isinstance(value, ModuleType):
+        return facade.original(value)
     return np.ndarray if isinstance(value, type) and issubclass(value, ad.Array) else value
 
 
@@ -182,6 +196,45 @@ def _open(module: ModuleType, library: str) -> None:
                     setattr(holder, name, door)
 
 
+def _open_some(module: ModuleType, members: tuple[str, ...]) -> None:
+    for member in members:
+        holder, name = module, member
+        if "." in member:
+            owner, name = member.split(".")
+            holder = getattr(module, owner, None)  # type: ignore[assignment]
+        real = getattr(holder, name, None)
+        if isinstance(real, FunctionType):
+            setattr(holder, name, _exchanged(name, real, holder is not module))
+
+
+def _open_parameters(module: ModuleType) -> None:
+    """What objects of the library's own classes keep."""
+    cls: Any = getattr(module, _PARAMETERS[1])
+    real = cls.__setattr__
+
+    def keep(self: Any, name: str, value: Any) -> None:
+        if (
+            _looked_at[type(value)]
+            and state.users is not None
+            and _root(type(self).__module__) == _root(module.__name__)
+        ):
+            value = _hosted(value)
+        real(self, name, value)
+
+    cls.__setattr__ = keep
+
+
+def _open_seeds(module: ModuleType, library: str) -> None:
+    """``np.random`` given as a seed, which is compared with NumPy's own module."""
+    real = getattr(module, _SEED, None)
+    if real is None:
+        return
+    door = _exchanged(_SEED, real, False)
+    for name, other in list(sys.modules.items()):
+        if _root(name) == library and vars(other).get(_SEED) is real:
+            setattr(other, _SEED, door)
+
+
 _opened: set[str] = set()
 
 
@@ -202,6 +255,14 @@ def open_all() -> None:
     for library, names in _SURFACES.items():
         for module in _news(library, names):
             _open(module, library)
+    for name, members in _CALLED.items():
+        for module in _news(_root(name), (name,)):
+            _open_some(module, members)
+    for module in _news(_root(_PARAMETERS[0]), _PARAMETERS[:1]):
+        _open_parameters(module)
+    for library, name in _SEEDS.items():
+        for module in _news(library, (name,)):
+            _open_seeds(module, library)
     for library in _BACKENDS:
         for module in _news(library, (library,)):
             if hasattr(module, _IN_C):

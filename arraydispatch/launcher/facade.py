@@ -7,6 +7,7 @@ module ``__getattr__`` that looks at its caller costs 2.8 µs).
 from __future__ import annotations
 
 import importlib
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -59,6 +60,23 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
     return real
 
 
+_names = ModuleType.__dict__["__dict__"].__get__
+"""What a facade holds by now."""
+
+
+def _made(facade: ModuleType, name: str) -> Any:
+    """An attribute of a facade that is not there yet."""
+    own = _names(facade)
+    real: ModuleType = own["_real_module"]
+    value = getattr(real, name)  # NumPy's own message for what is not there
+    if name.startswith("__") and name.endswith("__"):
+        return value
+    if own["_unpatched"].get(name, value) is not value:
+        return value  # somebody has put it there, and may take it away again
+    value = own[name] = _stands_for(value, real.__name__, name)
+    return value
+
+
 class Facade(ModuleType):
     """Stands for one NumPy module in user files.
 
@@ -70,40 +88,42 @@ class Facade(ModuleType):
 
     def __init__(self, real: ModuleType) -> None:
         super().__init__(real.__name__, real.__doc__)
-        own = vars(self)
+        own = _names(self)
         for name in ("__all__", "__file__", "__loader__", "__package__", "__path__", "__spec__", "__version__"):
             if name in vars(real):
                 own[name] = vars(real)[name]
         own["_real_module"] = real
         own["_unpatched"] = dict(vars(real))
+        own["__getattr__"] = partial(_made, self)  # as a method, it would make every look at what is there 4 times slower
 
-    def __getattr__(self, name: str) -> Any:
-        real: ModuleType = vars(self)["_real_module"]
-        value = getattr(real, name)  # NumPy's own message for what is not there
-        if name.startswith("__") and name.endswith("__"):
-            return value
-        if vars(self)["_unpatched"].get(name, value) is not value:
-            return value  # somebody has put it there, and may take it away again
-        value = vars(self)[name] = _stands_for(value, real.__name__, name)
-        return value
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        """All names, for ``eval(text, vars(np))``."""
+        own: dict[str, Any] = _names(self)
+        for name in own["_unpatched"]:
+            if name not in own:
+                getattr(self, name)
+        return own
 
     def __setattr__(self, name: str, value: Any) -> None:
         # A user who patches NumPy (np.int = int, for an old library) means the one that libraries see.
-        setattr(vars(self)["_real_module"], name, original(value))
-        vars(self)[name] = value
+        own = _names(self)
+        setattr(own["_real_module"], name, original(value))
+        own[name] = value
 
     def __delattr__(self, name: str) -> None:
-        delattr(vars(self)["_real_module"], name)
-        vars(self).pop(name, None)
+        own = _names(self)
+        delattr(own["_real_module"], name)
+        own.pop(name, None)
 
     def __dir__(self) -> list[str]:
-        return dir(vars(self)["_real_module"])
+        return dir(original(self))
 
     def __repr__(self) -> str:
-        return repr(vars(self)["_real_module"])
+        return repr(original(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return substitute_by_name, (vars(self)["_real_module"].__name__,)
+        return substitute_by_name, (original(self).__name__,)
 
 
 _facades: dict[str, ModuleType] = {}
@@ -118,7 +138,7 @@ def substitute(module: ModuleType) -> ModuleType:
     if facade is None:
         facade = Facade(module)
         if name == "numpy.random":
-            vars(facade).update(rng.attributes(module))
+            _names(facade).update(rng.attributes(module))
         _facades[name] = facade
     return facade
 
@@ -140,7 +160,7 @@ def counterpart(value: Any) -> Any:
 def original(value: Any) -> Any:
     """NumPy's own of what the facade has; the opposite of :func:`counterpart`."""
     if isinstance(value, Facade):
-        return vars(value)["_real_module"]
+        return _names(value)["_real_module"]
     if isinstance(value, adoption.Stand):
         return value.real
     return np.ndarray if value is classes.ndarray else value

@@ -9,7 +9,7 @@ from ``sys.modules`` and drops our answer.
 from __future__ import annotations
 
 import builtins
-import importlib
+import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from types import ModuleType
@@ -29,7 +29,7 @@ def _resolves(namespace: Mapping[str, object] | None) -> bool:
 
 
 class ImportHook:
-    """Replaces ``builtins.__import__`` and ``importlib.import_module`` while it is installed.
+    """Replaces ``builtins.__import__`` and what :mod:`importlib` has of it while it is installed.
 
     Parameters
     ----------
@@ -55,8 +55,27 @@ class ImportHook:
 
     def install(self) -> None:
         """Put the hook in place."""
+        self._exchanged = [
+            (holder, name, real := getattr(holder, name), make(real))
+            for holder, name, make in (
+                (builtins, "__import__", self._importing),
+                (importlib, "__import__", self._importing),
+                (importlib, "import_module", self._importing_module),
+            )
+        ]
+        for holder, name, _, ours in self._exchanged:
+            setattr(holder, name, ours)
+        self._active = True
+
+    def remove(self) -> None:
+        """Take the hook out again; where someone has wrapped it meanwhile, it stays as a plain passage."""
+        self._active = False
+        for holder, name, real, ours in self._exchanged:
+            if getattr(holder, name) is ours:
+                setattr(holder, name, real)
+
+    def _importing(self, real: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
         users, substitute = self._users, self._substitute
-        real_import, real_import_module = builtins.__import__, importlib.import_module
 
         def __import__(
             name: str,
@@ -65,7 +84,7 @@ class ImportHook:
             fromlist: Sequence[str] | None = (),
             level: int = 0,
         ) -> ModuleType:
-            module = real_import(name, globals, locals, fromlist, level)
+            module = real(name, globals, locals, fromlist, level)
             if level == 0 and self._active and (name == "numpy" or name.startswith("numpy.")):
                 namespace: Any = globals
                 if users.owns_globals(namespace, sys._getframe(1)) or _resolves(namespace):
@@ -74,9 +93,15 @@ class ImportHook:
                 self._tell()
             return module
 
+        return __import__
+
+    def _importing_module(self, real: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
+        users, substitute = self._users, self._substitute
+
         def import_module(name: str, package: str | None = None) -> ModuleType:
             """Import a module (see ``importlib.import_module``)."""
-            module = real_import_module(name, package)
+            module = real(name, package)
+            name = importlib.util.resolve_name(name, package)
             ours = self._active and (name == "numpy" or name.startswith("numpy."))
             if ours and (users.owns_frame(frame := sys._getframe(1)) or _resolves(frame.f_globals)):
                 return substitute(module)
@@ -84,15 +109,4 @@ class ImportHook:
                 self._tell()
             return module
 
-        self._real = real_import, real_import_module
-        self._ours = __import__, import_module
-        builtins.__import__, importlib.import_module = __import__, import_module
-        self._active = True
-
-    def remove(self) -> None:
-        """Take the hook out again; where someone has wrapped it meanwhile, it stays as a plain passage."""
-        self._active = False
-        if builtins.__import__ is self._ours[0]:
-            builtins.__import__ = self._real[0]
-        if importlib.import_module is self._ours[1]:
-            importlib.import_module = self._real[1]
+        return import_module

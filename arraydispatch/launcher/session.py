@@ -21,13 +21,13 @@ from . import counts, processes
 from .endings import Endings
 from .progress import Progress
 
-__all__ = ["Session"]
+__all__ = ["Session", "Spoken"]
 
 _FIRST_SAVE, _LONGEST_WAIT = 2.0, 60.0
 """Seconds to the first report of a program that still runs, and between two of them at most."""
 
 
-class _Spoken(Profile):
+class Spoken(Profile):
     """The launcher's profile, which says each line that falls back to the host once, as it happens.
 
     It speaks for itself, not through ``warnings``: a script that turns warnings into errors must not see ours.
@@ -87,7 +87,7 @@ class Session:
         self._report_to, self._trace_to, self._full = report_to, trace_to, full
         timed = full or report_to is not None or trace_to is not None
         each = trace_to is not None or (report_to or "").endswith(".html")
-        self.profile = _Spoken(aloud, owns=owns, trace=each, synchronize=timed)
+        self.profile = Spoken(aloud, owns=owns, trace=each, synchronize=timed)
         self._verification = Verification(sys.stderr, owns) if verify else None
         self._progress = Progress(self.profile) if Progress.possible() else None
         self._process = os.getpid()

@@ -26,9 +26,8 @@ SUBMODULES: frozenset[str] = frozenset(
 nature and take an ``Array`` through ``__array__``. ``testing`` looks at types, so its assertions get host arrays."""
 
 CREATION: frozenset[str] = frozenset(
-    "arange array asanyarray asarray ascontiguousarray asfortranarray bartlett blackman diag_indices empty eye fftfreq"
-    " fromfunction full geomspace hamming hanning identity indices kaiser linspace logspace mask_indices meshgrid ones"
-    " rfftfreq tri tril_indices triu_indices zeros".split()
+    "arange bartlett blackman diag_indices empty eye fftfreq fromfunction full geomspace hamming hanning identity indices"
+    " kaiser linspace logspace mask_indices meshgrid ones rfftfreq tri tril_indices triu_indices zeros".split()
 )
 """Made on the backend by :mod:`arraydispatch.creation`."""
 

@@ -159,6 +159,8 @@ class Bound:
                 "so to use a where mask one has to specify 'initial'"
             )
         mask, shape = backend.xp.asarray(where, like=a), backend.shape_of(a)
+        if len(backend.shape_of(mask)) > len(shape):
+            raise ValueError("input operand has more dimensions than allowed by the axis remapping")
         if backend.shape_of(mask) == shape:
             return mask
         check_shapes((a, mask), backend)
@@ -207,9 +209,7 @@ class Bound:
         prim, backend = self.backend.prim, self.backend
         _check_binary(self.ufunc, "accumulate")
         shape = backend.shape_of(a)
-        if not shape:
-            raise TypeError("cannot accumulate on a scalar")
-        axis = normalize_axis_index(axis, len(shape))
+        axis = _one_axis("accumulate", axis, len(shape))
         a, to = self._accumulator(a, dtype)
         if self.ufunc in LOGICAL:
             a = prim.astype(a, dtypes.BOOL)
@@ -220,7 +220,9 @@ class Bound:
             try:
                 made = kernel(a, axis)
                 if self.ufunc is np.multiply and to.kind == "c":  # where libraries begin with a factor of one
-                    made = prim.concatenate([_along(prim, a, axis, 0, 1), _along(prim, made, axis, 1, shape[axis])], axis)
+                    made = prim.concatenate(
+                        [_along(prim, a, axis, 0, 1), _along(prim, made, axis, 1, shape[axis])], axis
+                    )
                 return made
             except Unsupported:  # as in `_reduced`
                 pass
@@ -238,9 +240,7 @@ class Bound:
         prim, backend = self.backend.prim, self.backend
         _check_binary(self.ufunc, "reduceat")
         shape = backend.shape_of(a)
-        if not shape:
-            raise TypeError("cannot reduceat on a scalar")
-        axis = normalize_axis_index(axis, len(shape))
+        axis = _one_axis("reduceat", axis, len(shape))
         if isinstance(indices, list | tuple):
             indices = np.array(indices, np.intp)
         where = np.asarray(backend.to_numpy(indices) if backend.is_native(indices) else indices)
@@ -250,6 +250,8 @@ class Bound:
                     f"Cannot cast array data from {where.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
                 )
             where = where.astype(np.intp)
+        if where.ndim != 1:
+            raise ValueError(f"object {'too deep' if where.ndim else 'of too small depth'} for desired array")
         if where.size and (where.min() < 0 or where.max() >= shape[axis]):
             bad = where[(where < 0) | (where >= shape[axis])][0]
             raise IndexError(f"index {bad} out-of-bounds in {self.ufunc.__name__}.reduceat [0, {shape[axis]})")
@@ -308,6 +310,17 @@ def _check_binary(ufunc: np.ufunc, method: str) -> None:
         raise ValueError(f"{method} only supported for binary functions")
     if ufunc.nout != 1:
         raise ValueError(f"{method} only supported for functions returning a single value")
+
+
+def _one_axis(method: str, axis: Any, ndim: int) -> int:
+    """NumPy's ``axis`` of what goes along one."""
+    if axis is None and ndim == 1:
+        axis = 0
+    if axis is None:
+        raise ValueError(f"{method} does not allow multiple axes")
+    if not ndim and axis in (0, -1):
+        raise TypeError(f"cannot {method} on a scalar")
+    return normalize_axis_index(axis, ndim)
 
 
 def _cast(initial: Any, dtype: np.dtype[Any]) -> Any:

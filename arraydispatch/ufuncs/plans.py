@@ -262,19 +262,20 @@ def _real(x: Any, have: np.dtype[Any], loop: np.dtype[Any], prim: Any) -> Any:
 
 def _first_run(plan: Plan, backend: Backend, convert: Run, ufunc: np.ufunc, keys: tuple[Key, ...], scoped: bool) -> Run:
     """A run that looks at the kernel's result dtypes once, then leaves the leanest possible code in ``plan.run``."""
+    any_int = ufunc in _COMPARISONS and int in keys and all(k.dtype.kind in "iu" for k in keys if isinstance(k, Kind))
 
     def run(*operands: Any) -> Any:
         result = convert(*operands)
         results = result if ufunc.nout > 1 else (result,)
         exact = all(backend.dtype_of(r) == k.dtype for r, k in zip(results, plan.kinds))
         final = convert if exact else _casting(convert, backend, plan.kinds, ufunc.nout)
-        if ufunc in _COMPARISONS and int in keys:
+        if any_int:
             final = _compare_with_any_int(final, backend, ufunc, keys)
         plan.run = backend.wide(final) if scoped else final
         return result if exact else _cast(result, backend, plan.kinds, ufunc.nout)
 
     first = run
-    if ufunc in _COMPARISONS and int in keys:  # the first value may be the one out of range
+    if any_int:  # the first value may be the one out of range
         first = _compare_with_any_int(run, backend, ufunc, keys)
     return backend.wide(first) if scoped else first
 

@@ -42,7 +42,14 @@ _neg, _abs, _complex_abs, _sign, _square, _inverse = (
     raw("Square"),
     raw("Reciprocal"),
 )
-_rint, _exp, _log, _log1p, _atan2 = raw("Rint"), raw("Exp"), raw("Log"), raw("Log1p"), raw("Atan2")
+_floor, _rint, _exp, _log, _log1p, _atan2 = (
+    raw("Floor"),
+    raw("Rint"),
+    raw("Exp"),
+    raw("Log"),
+    raw("Log1p"),
+    raw("Atan2"),
+)
 _sqrt, _expm1, _sin, _cos = raw("Sqrt"), raw("Expm1"), raw("Sin"), raw("Cos")
 _equal, _less, _less_equal, _greater, _greater_equal, _maximum, _minimum = (
     raw("Equal"),
@@ -53,7 +60,7 @@ _equal, _less, _less_equal, _greater, _greater_equal, _maximum, _minimum = (
     raw("Maximum"),
     raw("Minimum"),
 )
-_or = raw("LogicalOr")
+_and, _or = raw("LogicalAnd"), raw("LogicalOr")
 _bit_and, _bit_or, _right_shift = raw("BitwiseAnd"), raw("BitwiseOr"), raw("RightShift")
 _is_nan = raw("IsNan")
 _select, _cast, _bitcast = raw("SelectV2"), raw("Cast"), raw("Bitcast")
@@ -211,10 +218,22 @@ def _complex_power(a: Tensor, b: Tensor) -> Tensor:
     """TensorFlow gives NaN for 0 ** 0, infinities where NumPy gives NaN, and rounds small whole powers."""
     zero = scalar(0j, a)
     of_zero = _select(_greater(parts(b)[0], 0.0), zero, scalar(complex(math.nan, math.nan), a))
+    # numpy/_core/src/npymath/npy_math_complex.c.src: npy_cpow
+    re, im = parts(b)
+    n = _abs(re)
+    small = _and(_and(_equal(im, 0.0), _equal(n, _floor(n))), _less(n, scalar(100.0, n)))
+    n = _cast(_select(small, n, scalar(0.0, n)), tf.int64)
+    one = scalar(1 + 0j, a)
+    whole, factor = one, a
+    for bit in range(7):
+        odd = _equal(_bit_and(_right_shift(n, scalar(bit, n)), scalar(1, n)), scalar(1, n))
+        whole = _select(odd, _mul(whole, factor), whole)
+        factor = _square(factor)
+    whole = _select(_less(re, 0.0), _complex_divide(one, whole), whole)
     square = _square(a)
-    out = _pow(a, b)
-    for n, value in ((1, a), (2, square), (3, _mul(square, a))):
-        out = _select(_equal(b, scalar(complex(n), a)), value, out)
+    for k, value in ((1, a), (2, square), (3, _mul(a, square))):
+        whole = _select(_equal(b, scalar(complex(k), a)), value, whole)
+    out = _select(_greater(n, scalar(0, n)), whole, _pow(a, b))
     out = _select(_equal(a, zero), of_zero, out)
     return _select(_equal(b, zero), scalar(1 + 0j, a), out)
 

@@ -220,7 +220,7 @@ def _float_power(a: Any, b: Any) -> Tensor:
     """torch takes an exponent of 0.5 or -0.5 for a square root, which differs at -inf and -0, unless there are many of them."""
     if isinstance(a, Tensor) and a.ndim:
         if not isinstance(b, Tensor):
-            if b == 0.5 or b == -0.5:
+            if b in (0.5, -0.5):
                 b = torch.full_like(a, b)
         elif not b.ndim:
             b = b.expand(a.shape).contiguous()
@@ -241,9 +241,17 @@ def _complex_power(a: Any, b: Any) -> Tensor:
             return a * a
         b = torch.as_tensor(b, dtype=a.dtype, device=a.device)
     a = torch.as_tensor(a, dtype=b.dtype, device=b.device)
-    out = torch.pow(a, b)
-    for n, value in ((1, a), (2, a * a), (3, a * a * a)):
-        out = torch.where(b == n, value, out)
+    # numpy/_core/src/npymath/npy_math_complex.c.src: npy_cpow
+    n = torch.abs(b.real)
+    n = torch.where((b.imag == 0) & (n == torch.floor(n)) & (n < 100), n, 0).to(torch.int64)
+    whole, factor = torch.ones_like(a), a
+    for bit in range(7):
+        whole = torch.where((n >> bit & 1).bool(), whole * factor, whole)
+        factor = factor * factor
+    whole = torch.where(b.real < 0, 1 / whole, whole)
+    for k, value in ((1, a), (2, a * a), (3, a * (a * a))):
+        whole = torch.where(b == k, value, whole)
+    out = torch.where(n > 0, whole, torch.pow(a, b))
     out = torch.where(a == 0, torch.where(b.real > 0, 0.0, complex("nan+nanj")), out)
     return torch.where(b == 0, 1.0, out)
 

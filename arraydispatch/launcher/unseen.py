@@ -1,0 +1,68 @@
+"""What a report cannot count: the work of ndarrays that libraries made, whose operators and methods are NumPy's own.
+
+At the end of a program, the ndarrays among its names that never came to the backend are held against its source.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..records import Note
+from .adoption import movable
+
+__all__ = ["work_of_ndarrays"]
+
+
+def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]], bool]) -> list[Note]:
+    """The lines of a module where an operator or a method of an ndarray does what the backend could.
+
+    Parameters
+    ----------
+    module : module
+        The program.
+    stayed : callable
+        Says of an ndarray whether it is worth a word, and never came to the backend.
+    """
+    values = list(vars(module).items())
+    names = {name for name, x in values if type(x) is np.ndarray and movable(x) and stayed(x)}
+    if not names:
+        return []
+    try:
+        source = inspect.getsource(module)
+        found = _operations(ast.parse(source))
+    except (OSError, TypeError, SyntaxError):  # from standard input, or compiled
+        return []
+    lines: dict[int, list[str]] = {}
+    for name, line in found:
+        if name in names and name not in lines.setdefault(line, []):
+            lines[line].append(name)
+    return [
+        Note("ndarray", ", ".join(found), str(module.__file__), line, "<module>", 1, 0)
+        for line, found in sorted(lines.items())
+        if found
+    ]
+
+
+def _operations(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """(name, line) for each operator and each method called on a plain name."""
+    for node in ast.walk(tree):
+        operands: list[ast.AST] = []
+        if isinstance(node, ast.BinOp):
+            operands = [node.left, node.right]
+        elif isinstance(node, ast.Compare):
+            operands = [node.left, *node.comparators]
+        elif isinstance(node, ast.UnaryOp):
+            operands = [node.operand]
+        elif isinstance(node, ast.AugAssign):
+            operands = [node.target]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            operands = [node.func.value]
+        for operand in operands:
+            if isinstance(operand, ast.Name):
+                yield operand.id, operand.lineno
