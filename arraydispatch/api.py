@@ -218,10 +218,10 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
             return from_sequence(obj, target, place, wanted)
         except (Unsupported, ValueError):  # strings or objects beside the arrays, or other shapes: as NumPy has it
             obj = at_host(obj)
-    host = obj if isinstance(obj, np.ndarray | list | tuple) else from_protocol(obj)
-    if isinstance(host, Handle):
-        return _from_array(host, target, place, wanted, copy)
-    host = np.asarray(host, None if isinstance(host, np.ndarray | np.generic) else wanted)
+    given = obj if isinstance(obj, np.ndarray | list | tuple) else from_protocol(obj)
+    if isinstance(given, Handle):
+        return _from_array(given, target, place, wanted, copy)
+    host = np.asarray(given, None if isinstance(given, np.ndarray | np.generic) else wanted)
     if not host.dtype.isnative:
         host = host.astype(host.dtype.newbyteorder("="))
     wanted = conversion.precise(host.dtype if wanted is None else wanted)
@@ -231,9 +231,9 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
         )
     if dtypes.category(wanted) == "other":
         raise TypeError(f"dtype {wanted} exists only on the host; keep such data in a NumPy array.")
-    fresh = host.dtype != wanted or host is not obj
     if host.dtype != wanted:
         host = host.astype(wanted)
+    fresh = host is not given and host.base is None  # not the memory of a buffer
     alias = target.native_is_ndarray and not copy
     value = conversion.upload(
         target, host, None if place is None else place.native, "asarray", copy=not (fresh or alias)

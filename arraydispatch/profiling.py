@@ -30,8 +30,11 @@ __all__ = ["Call", "Compilation", "Event", "Message", "Note", "Profile", "Transf
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _STDLIB = sysconfig.get_path("stdlib") + os.sep
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-_ANSWERS = (_PACKAGE, os.path.dirname(np.__file__) + os.sep)
-"""Files of what a library asks for an ndarray."""
+_NUMPY = os.path.dirname(np.__file__) + os.sep
+_TO_NUMPY = "to_numpy()"
+"""How Matplotlib asks, and users do."""
+_IN_C = "compiled code called here (an ndarray's own operation, an extension module)"
+"""Who asks for an ndarray without a frame to tell by."""
 _SMALL = 1024
 """Moves of arrays below this many bytes are counted, but nobody is advised to avoid them."""
 _MOST_EVENTS = 200_000
@@ -91,6 +94,11 @@ def _line_of(code: CodeType, instruction: int) -> int:
         if start <= instruction < end and line is not None:
             return line
     return code.co_firstlineno
+
+
+def straight(file: str) -> str:
+    """A path without detours: that of a script started as ``../script.py`` has one."""
+    return os.path.realpath(file) if os.pardir in file.split(os.sep) else file
 
 
 def function_name(func: Any) -> str:
@@ -161,6 +169,8 @@ class Profile(events.Listener):
         """Over how many runs the figures are averaged."""
         self.children: list[Tally] = []
         """What other processes counted of the same run."""
+        self.ndarrays: list[Note] = []
+        """Lines where operators and methods of ndarrays, which nothing tells of, do the work; the launcher looks for them."""
         self.retimed: float | None = None
         """Seconds of one run without the profile, where :func:`profile_function` measured them."""
 
@@ -206,14 +216,16 @@ class Profile(events.Listener):
             frame = outer
         return frame
 
-    def _asker(self, frame: FrameType) -> str:
-        """The installed library whose frame asks for an ndarray; compiled code has none."""
-        internal = self._internal
+    def _between(self, frame: FrameType) -> tuple[str, str]:
+        """The installed library between this frame and the user's line, and the function of NumPy's, where one is."""
+        internal, numpys = self._internal, ""
         while internal[file := frame.f_code.co_filename] and frame.f_back is not None:
-            if any(part in file for part in _INSTALLED) and not file.startswith(_ANSWERS):
-                return str(frame.f_globals.get("__name__", "a library")).partition(".")[0]
+            if file.startswith(_NUMPY):
+                numpys = f"NumPy's {frame.f_code.co_qualname}"
+            elif any(part in file for part in _INSTALLED) and not file.startswith(_PACKAGE):
+                return str(frame.f_globals.get("__name__", "a library")).partition(".")[0], numpys
             frame = frame.f_back
-        return "compiled code on this line"
+        return "", numpys
 
     def call(
         self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None, doors: int = 1
@@ -280,8 +292,10 @@ class Profile(events.Listener):
 
     def transfer(self, direction: str, nbytes: int, why: str, host: Any = None) -> None:
         """Count bytes moved, and notice arrays that move again."""
-        if why == events.AT_A_DOOR:
-            why = events.AT_A_DOOR.replace("a library", self._asker(sys._getframe(1)))
+        if why in (events.AT_A_DOOR, _TO_NUMPY):
+            library, numpys = self._between(sys._getframe(1))
+            if library or why != _TO_NUMPY:
+                why = events.AT_A_DOOR.replace("a library", library or numpys or _IN_C)
         self._count("transfers", (direction, why), nbytes)
         if self._tracing and len(moves := self._tables().moves) < _MOST_EVENTS:
             moves.append((perf_counter(), direction, nbytes))
@@ -295,11 +309,17 @@ class Profile(events.Listener):
                 _remember(self._down, kept)
             elif _remembers(self._down, kept):
                 self._count("returns", ("ndarray", _describe(host)), nbytes)
-            elif not _remember(self._seen, kept):
+            elif not _remember(self._seen, kept) and not self._between(sys._getframe(1))[0]:  # else nothing to be done here
                 few = host.size < settings.default.min_size
                 self._count("uploads", ("small ndarray" if few else "ndarray", _describe(host)), nbytes)
         if self._outer is not None:
             self._outer.transfer(direction, nbytes, why, host)
+
+    def met(self, x: np.ndarray[Any, Any]) -> bool:
+        """Whether an ndarray has been on its way to the backend, or from there; small ones are not remembered."""
+        return x.nbytes < _SMALL or any(
+            _remembers(known, part) for known in (self._seen, self._down) for part in (x, x.base) if part is not None
+        )
 
     def adopted(self, x: np.ndarray[Any, Any]) -> None:
         """Note an ndarray that the launcher is about to take in: what moves next is a copy of it."""
@@ -349,7 +369,7 @@ class Profile(events.Listener):
             Numbers or words that belong to it.
         """
         frame = self.origin(sys._getframe(1))
-        self._tables().messages.append((perf_counter(), text, values, frame.f_code.co_filename, frame.f_lineno))
+        self._tables().messages.append((perf_counter(), text, values, straight(frame.f_code.co_filename), frame.f_lineno))
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -518,7 +538,7 @@ class Profile(events.Listener):
 
 
 def _place(code: CodeType, instruction: int) -> tuple[str, int, str]:
-    return code.co_filename, _line_of(code, instruction), code.co_qualname
+    return straight(code.co_filename), _line_of(code, instruction), code.co_qualname
 
 
 def _describe(x: np.ndarray[Any, Any]) -> str:

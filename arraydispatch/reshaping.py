@@ -13,7 +13,7 @@ from . import conversion, views
 from .backends import loader
 from .views import Handle, ghost, native
 
-__all__ = ["resize", "set_dtype", "set_shape", "settle_on_host"]
+__all__ = ["hold_on_host", "resize", "set_dtype", "set_shape", "settle_on_host"]
 
 
 def set_shape(a: Handle, shape: Any) -> None:
@@ -110,25 +110,30 @@ def resize(a: Handle, shape: Any) -> None:
 
 def settle_on_host(a: Handle) -> None:
     """Let NumPy hold the memory of ``a`` and of its views from now on: an ndarray that shares it can be written then."""
-    root, held = views.owner(a), loader.small()
+    root = views.owner(a)
     with views.exchange:
         # The search takes long; views that the library does not make come of the root's ghost.
         derived = [] if root._ghost is None and not root._kind.backend.mutable else _views_of(root)
-        whole = ghost(root)
-        memory = np.empty_like(whole)
-        memory[...] = conversion.download(root._kind.backend, native(root), "its memory is shared on the host")
-        line = memory.transpose(views._memory_order(memory))
-        start = whole.__array_interface__["data"][0]
-        for each in (root, *derived):
-            g = ghost(each)
-            if each is root:
-                seen = memory
-            else:
-                seen = np.ndarray(g.shape, g.dtype, line, g.__array_interface__["data"][0] - start, g.strides)
-            seen.flags.writeable = g.flags.writeable
-            each._v, each._kind, each._root, each._ghost = seen, held.kind(g.dtype), None, seen
-        root._owned = False
-        root._writes += 1
+        values = conversion.download(root._kind.backend, native(root), "its memory is shared on the host")
+        hold_on_host(root, derived, values)
+
+
+def hold_on_host(root: Handle, derived: list[Handle], values: np.ndarray[Any, Any]) -> None:
+    """Put a copy of the values on the host in place of what a root holds, and views of it in place of its views."""
+    whole, held = ghost(root), loader.small()
+    memory = np.empty_like(whole)
+    memory[...] = values
+    line = memory.transpose(views._memory_order(memory))
+    start = whole.__array_interface__["data"][0]
+    for each in (root, *derived):
+        g, seen = ghost(each), memory
+        if each is not root:
+            offset = g.__array_interface__["data"][0] - start if g.size else 0
+            seen = np.ndarray(g.shape, g.dtype, line, offset, g.strides)
+        seen.flags.writeable = g.flags.writeable
+        each._v, each._kind, each._root, each._ghost = seen, held.kind(g.dtype), None, seen
+    root._owned = False
+    root._writes += 1
 
 
 def _views_of(root: Handle) -> list[Handle]:

@@ -425,7 +425,7 @@ def ghosts(x: Any, found: list[Handle]) -> Any:
 def _looked_at(x: Any) -> Any:
     """Axes, shapes and the like that are arrays: their values are needed now."""
     if isinstance(x, Handle):
-        return conversion.download(x._kind.backend, native(x), "axes or a shape given as an array")
+        return np.array(conversion.download(x._kind.backend, native(x), "axes or a shape given as an array"))  # rot90 writes
     if isinstance(x, list | tuple) and wrapping.find_backend(x) is not None:
         return type(x)(_looked_at(y) for y in x)
     return x
@@ -581,8 +581,19 @@ def _real_if_close(args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backe
     return a.real if nearly_real(backend.xp, native(a), *options, **rest) else a
 
 
-_BY_VALUES = {np.trim_zeros: _trimmed, np.real_if_close: _real_if_close}
-"""View functions of which the values say what is viewed."""
+def _as_dtype(args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    """``np.astype``: the method, whose ``copy=False`` gives the array itself where nothing changes."""
+    x, dtype = args
+    rest = {key: value for key, value in kwargs.items() if key != "device"}
+    if not isinstance(x, Handle):
+        raise TypeError(f"Input should be a NumPy array. It is of type {type(x)}.")
+    if kwargs.get("device") not in (None, "cpu"):
+        raise ValueError(f"Device not understood. Only 'cpu' is allowed, but received: {kwargs['device']}")
+    return x.astype(dtype, **rest)  # type: ignore[attr-defined]
+
+
+_BY_VALUES = {np.trim_zeros: _trimmed, np.real_if_close: _real_if_close, np.astype: _as_dtype}
+"""View functions of which the values say what is viewed, or none is."""
 
 
 def _array(x: Any, backend: Backend) -> Any:

@@ -180,25 +180,15 @@ exit_code: int | None = None
 
 def _bring_home(hosts: list[tuple[Any, Any]]) -> None:
     """Arrays become host-held in place: roots by a copy of their values, views as views of it."""
-    import numpy as np
+    from ..reshaping import hold_on_host
 
-    from ..backends import loader
-
-    kind_of = loader.small().kind
-    places = {id(x): x._ghost for x, _ in hosts}
-    for x, host in hosts:
-        if x._base is None:
-            x._v = np.array(host, order="C")
+    derived: dict[int, list[Any]] = {}
     for x, _ in hosts:
-        seen = places[id(x)]
         if x._base is not None:
-            whole = places[id(x._base)]
-            offset = seen.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
-            x._v = np.ndarray(seen.shape, seen.dtype, x._base._v, offset if seen.size else 0, seen.strides)
-        x._root = x._ghost = None
-        x._kind = kind_of(x._kind.dtype)
-    for x, _ in hosts:
-        x._v.flags.writeable = places[id(x)].flags.writeable
+            derived.setdefault(id(x._base), []).append(x)
+    for x, values in hosts:
+        if x._base is None:
+            hold_on_host(x, derived.get(id(x), []), values)
 
 
 def survive_forks() -> None:

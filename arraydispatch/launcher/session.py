@@ -14,10 +14,10 @@ import time
 from types import FrameType
 from typing import Any
 
-from .. import api, report
-from ..profiling import Profile, function_name
+from .. import api, report, settings
+from ..profiling import Profile, function_name, straight
 from ..verification import Verification
-from . import counts, processes
+from . import counts, processes, unseen
 from .endings import Endings
 from .progress import Progress
 
@@ -44,7 +44,7 @@ class Spoken(Profile):
         place = frame.f_code.co_filename, frame.f_lineno, function_name(func)
         if place not in self._said:
             self._said.add(place)
-            print(f"arraydispatch: {place[0]}:{place[1]}: {place[2]} ran on the host: {reason}", file=sys.stderr)
+            print(f"arraydispatch: {straight(place[0])}:{place[1]}: {place[2]} ran on the host: {reason}", file=sys.stderr)
 
 
 class Session:
@@ -169,6 +169,7 @@ class Session:
             self._end()
             self.profile.children = counts.collect(self.folder)
             counts.remove_folder(self.folder)
+            self.profile.ndarrays = unseen.work_of_ndarrays(sys.modules["__main__"], self._stayed)
             run = self._run(complete and processes.exit_code != processes.INTERRUPTED)
             if flush:
                 with contextlib.suppress(OSError, ValueError):  # the reader has gone: nobody waits for the rest
@@ -181,6 +182,11 @@ class Session:
             with contextlib.suppress(OSError, ValueError):
                 report.print_report(self.profile, run, sys.stderr, full=self._full)
                 print(*said, sep="", end="", file=sys.stderr)
+
+    def _stayed(self, x: Any) -> bool:
+        """Whether an ndarray is large enough for the backend, and never came there."""
+        apart = not api.default_backend().native_is_ndarray
+        return apart and x.size >= max(settings.default.min_size, 1) and not self.profile.met(x)
 
     def _save(self, path: str, writer: report.Writer, run: report.Run) -> str:
         """Write a file of the report and say what became of it."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..profiling import straight
 from ..records import Note
 from .adoption import movable
 
@@ -43,7 +44,7 @@ def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]]
         if name in names and name not in lines.setdefault(line, []):
             lines[line].append(name)
     return [
-        Note("ndarray", ", ".join(found), str(module.__file__), line, "<module>", 1, 0)
+        Note("ndarray", ", ".join(found), straight(str(module.__file__)), line, "<module>", 1, 0)
         for line, found in sorted(lines.items())
         if found
     ]

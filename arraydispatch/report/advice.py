@@ -34,7 +34,7 @@ class Advice:
 
     Attributes
     ----------
-    kind : {"element loop", "scalar reads", "growing array", "ping-pong", "repeated uploads", "compilation", "host"}
+    kind : {"element loop", "scalar reads", "growing array", "ping-pong", "repeated uploads", "compilation", "host", "ndarray"}
         The pattern.
     text : str
         What happens, and what to do about it.
@@ -66,6 +66,7 @@ def advise(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
         *_uploads(profile),
         *_compilations(profile),
         *_slow_on_host(calls),
+        *_work_of_ndarrays(profile),
     ]
     return sorted(found, key=lambda advice: -advice.count)
 
@@ -142,14 +143,17 @@ def _ping_pong(profile: Profile, calls: list[Call], transfers: list[Transfer]) -
 def _uploads(profile: Profile) -> Iterator[Advice]:
     for note in profile.repeated_uploads():
         if note.count >= _UPLOADS:
-            text = f"one ndarray ({note.why}) is moved to the device {note.count:,} times more ({size(note.nbytes)}). Make it "
+            text = (
+                f"one ndarray ({note.why}) is moved to the device {note.count:,} times more ({size(note.nbytes)}). Make it an "
+                "array once, where your code gets it: before the loop, or first thing in a function that a library calls; "
+            )
             if note.what == "small ndarray":
                 text += (
-                    "an array once, with np.asarray, before the loop, and run with --min-size 0: arrays as small as this one "
-                    "otherwise stay on the host until they meet one on the device, each time."
+                    "with np.asarray, and run with --min-size 0: arrays as small as this one otherwise stay on the host until "
+                    "they meet one on the device, each time."
                 )
             else:
-                text += "an array once, before the loop: with np.asarray under the launcher, else with ad.asarray."
+                text += "with np.asarray under the launcher, else with ad.asarray."
             yield Advice("repeated uploads", text, note.file, note.line, note.count)
 
 
@@ -176,3 +180,20 @@ def _slow_on_host(calls: list[Call]) -> Iterator[Advice]:
         if call.kind == "host" and total and call.seconds >= _SHARE * total:
             text = f"{call.function} on the host takes {call.seconds / total:.0%} of the time in array calls: {call.reason}."
             yield Advice("host", text, call.file, call.line, call.count)
+
+
+OF_NDARRAYS = (
+    "Operators and methods of the ndarrays that libraries make (x * 2, x.mean()) are NumPy's own work, on the host, and "
+    "not counted here. Make such an ndarray an array once: x = np.asarray(x) under the launcher, else x = ad.asarray(x)."
+)
+
+
+def _work_of_ndarrays(profile: Profile) -> Iterator[Advice]:
+    """One piece of advice, at the first line: what is made of an ndarray is one, too."""
+    found = profile.ndarrays
+    if found:
+        first, *others = found
+        also = f", and lines {', '.join(str(note.line) for note in others[:_LISTED])}" if others else ""
+        more = " and more" if len(others) > _LISTED else ""
+        text = f"here{also}{more}, NumPy itself works on ndarrays ({first.why}) that never came to the backend. {OF_NDARRAYS}"
+        yield Advice("ndarray", text, first.file, first.line, len(found))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..events import AT_A_DOOR
 from ..profiling import Profile
-from .advice import size
+from .advice import OF_NDARRAYS, size
 from .data import Run, as_dict
 
 __all__ = ["print_report", "short", "where"]
@@ -72,7 +72,7 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     if not run.complete:
         console.print("  The program was cut short: the figures are of what ran until then.")
     if run.rng == "device":
-        console.print("  random numbers are the library's own (--rng device): they differ from NumPy's.")
+        console.print("  random arrays, where the program draws any, are the library's own (--rng device), not NumPy's.")
     limit = _LONG if full else _SHORT
 
     def section(title: str, rows: list[dict[str, Any]], texts: Callable[[dict[str, Any]], tuple[str, str]]) -> None:
@@ -91,6 +91,10 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     section("went to a library", asked, lambda row: (size(row["bytes"]), row["why"]))
     for row in data["advice"][:limit]:
         console.print(f"  [bold]{row['kind']}[/] at {escape(where(row['file'], row['line']))}: {escape(row['text'])}")
+    if not data["lines"]:
+        console.print("  No call of NumPy's met an array: there are no functions and no lines to list.")
+        if not data["advice"]:
+            console.print(f"  {OF_NDARRAYS}")
     if run.verification is not None:
         _print_verification(run.verification, console, escape)
     if not full:
@@ -104,8 +108,6 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     section("compiled", data["compilations"], lambda row: (f"{row['seconds']:.2f} s", row["backend"]))
     if data["lines"]:
         _print_tables(data, console, escape)
-    else:
-        console.print("  No call of NumPy's met an array: there are no functions and no lines to list.")
     for row in data["messages"]:
         values = ", ".join(f"{key} {value}" for key, value in row["values"].items())
         console.print(f"  {row['seconds']:.3f} s  {escape(row['text'])}{'  ' if values else ''}{escape(values)}")

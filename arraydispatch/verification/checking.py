@@ -28,7 +28,7 @@ from ..backends import loader
 from ..errors import ArrayDispatchError
 from ..flat import Flat
 from ..methods import OPERATORS
-from ..profiling import Profile, function_name
+from ..profiling import Profile, function_name, straight
 from ..views import Handle
 from ..warned import FLOATING_ERRORS
 from .comparing import Finding, compare
@@ -317,7 +317,7 @@ class Verification:
         if finding.error == 0:
             return
         frame = self._places.origin(sys._getframe(1))
-        place = frame.f_code.co_filename, frame.f_lineno
+        place = straight(frame.f_code.co_filename), frame.f_lineno
         beyond = finding.beyond
         with self._lock:
             first = beyond and not any(key[3] for key in self._rows)
