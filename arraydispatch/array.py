@@ -257,7 +257,9 @@ class Array(Handle):
         return complex(self._one("complex()"))
 
     def __index__(self) -> int:
-        whole = not self.shape and self.dtype.kind in "iu"  # of all else only the error is NumPy's, for which nothing moves
+        whole = (
+            not self.shape and self.dtype.kind in "iu"
+        )  # of all else only the error is NumPy's, for which nothing moves
         return operator.index(self._one("an index") if whole else ghost(self))
 
     def __str__(self) -> str:
@@ -522,12 +524,14 @@ class Array(Handle):
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
         """Sort in place."""
         _no_fields(order)
+        wrapping.check_writeable(self, "sort array is read-only")
         keywords = {"axis": operator.index(axis), "kind": kind, "stable": stable}
         indexing.setitem(self, ..., functions.call(np.sort, (self,), keywords))
 
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
         """Partition in place."""
         _no_fields(order)
+        wrapping.check_writeable(self, "partition array is read-only")
         made = functions.call(np.partition, (self, kth), {"axis": operator.index(axis), "kind": kind})
         indexing.setitem(self, ..., made)
 

@@ -94,7 +94,7 @@ def array_interface(a: Any) -> dict[str, Any]:
 
 def array_struct(a: Any) -> Any:
     """``a.__array_struct__``, as :func:`array_interface`; the capsule holds the memory."""
-    return _read_by_name(a, "__array_struct__").__array_struct__  # type: ignore[attr-defined]
+    return _read_by_name(a, "__array_struct__").__array_struct__
 
 
 def _read_by_name(a: Any, name: str) -> np.ndarray[Any, Any]:

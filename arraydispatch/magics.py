@@ -78,14 +78,15 @@ def _options(line: str) -> Any:
 
 def _run(shell: Any, cell: str) -> Any:
     """The cell's result; its error is shown once, by whoever raises it."""
-    show, runner_of_cells = shell._showtraceback, shell.loop_runner  # all that shows an error ends in the former
-    shell._showtraceback = lambda *_args, **_kwargs: None
+    before = {name: getattr(shell, name) for name in ("showtraceback", "showsyntaxerror", "loop_runner")}
+    shell.showtraceback = shell.showsyntaxerror = lambda *_args, **_kwargs: None
     if asyncio._get_running_loop() is not None:
         shell.loop_runner = _run_beside
     try:
         return shell.run_cell(cell, store_history=False)
     finally:
-        shell._showtraceback, shell.loop_runner = show, runner_of_cells
+        for name, value in before.items():
+            setattr(shell, name, value)
 
 
 def _run_beside(cell: Coroutine[Any, Any, Any]) -> Any:

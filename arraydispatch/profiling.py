@@ -33,7 +33,7 @@ _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 _NUMPY = os.path.dirname(np.__file__) + os.sep
 _TO_NUMPY = "to_numpy()"
 """How Matplotlib asks, and users do."""
-_IN_C = "compiled code called here (an ndarray's own operation, an extension module)"
+_IN_C = "an operation of an ndarray's, or an extension module,"
 """Who asks for an ndarray without a frame to tell by."""
 _SMALL = 1024
 """Moves of arrays below this many bytes are counted, but nobody is advised to avoid them."""
@@ -309,7 +309,8 @@ class Profile(events.Listener):
                 _remember(self._down, kept)
             elif _remembers(self._down, kept):
                 self._count("returns", ("ndarray", _describe(host)), nbytes)
-            elif not _remember(self._seen, kept) and not self._between(sys._getframe(1))[0]:  # else nothing to be done here
+            elif not _remember(self._seen, kept) and not self._between(sys._getframe(1))[0]:
+                # What a library moves again and again is not in the user's hands.
                 few = host.size < settings.default.min_size
                 self._count("uploads", ("small ndarray" if few else "ndarray", _describe(host)), nbytes)
         if self._outer is not None:
@@ -369,7 +370,9 @@ class Profile(events.Listener):
             Numbers or words that belong to it.
         """
         frame = self.origin(sys._getframe(1))
-        self._tables().messages.append((perf_counter(), text, values, straight(frame.f_code.co_filename), frame.f_lineno))
+        self._tables().messages.append(
+            (perf_counter(), text, values, straight(frame.f_code.co_filename), frame.f_lineno)
+        )
 
     # -- reading -----------------------------------------------------------------------------------------------------
 

@@ -31,7 +31,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("arraydispatch", "NumPy code on another array library")
     group.addoption("--arraydispatch", metavar="B", default=None, help="the backend to run the tests on")
     group.addoption("--arraydispatch-device", metavar="D", default=None, help="a device of the backend")
-    group.addoption("--arraydispatch-precision", metavar="P", default=None, choices=PRECISIONS, help="bits of floating results")
+    group.addoption(
+        "--arraydispatch-precision", metavar="P", default=None, choices=PRECISIONS, help="bits of floating results"
+    )
     group.addoption("--arraydispatch-min-size", metavar="N", type=int, default=MIN_SIZE,
                     help="arrays of fewer elements stay on the host until they meet one on the device")  # fmt: skip
     group.addoption("--arraydispatch-include", metavar="PATH_OR_PACKAGE", action="append", default=[],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import importlib
 import threading
 from collections.abc import Iterator
@@ -464,3 +465,29 @@ def test_synchronize(backend: str) -> None:
     ad.use(backend)
     ad.synchronize(ad.asarray([1.0]) + 1)
     ad.synchronize()
+
+
+class _Holder:
+    def __init__(self) -> None:
+        self.memory = np.zeros(3)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.memory
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: array.array("d", [0.0] * 3), lambda: memoryview(bytearray(24)).cast("d"), _Holder]
+)
+def test_asarray_copies_what_others_write(backend: str, make: Any) -> None:
+    source = make()
+    memory = getattr(source, "memory", source)
+    copies = [ad.asarray(source, backend=backend, copy=True)]
+    if backend != "numpy":
+        copies.append(ad.asarray(source, backend=backend))
+    memory[0] = 1
+    for made in copies:
+        made[1] = 2
+        assert made.tolist() == [0.0, 2.0, 0.0]
+    assert list(memory) == [1.0, 0.0, 0.0]
+    if backend == "numpy":
+        assert np.shares_memory(ad.asarray(source, backend=backend).native, np.asarray(source))

@@ -130,8 +130,8 @@ def _defers(other: Any) -> bool:
         return True
     if protocol is not _defers or loader.backend_of(other) is not None:
         return False
-    # NumPy asks the object, where what hands attributes on to an array finds an ndarray's 0, but here an array's 100.
-    return getattr(type(other), "__array_priority__", -1.0) > 0
+    # NumPy asks the object alone, where what hands attributes on to an array finds an ndarray's 0, but here an array's 100.
+    return hasattr(type(other), "__array_priority__") and other.__array_priority__ > 0
 
 
 def _speaks(other: Any) -> bool:

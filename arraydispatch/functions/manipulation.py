@@ -271,7 +271,7 @@ def flipud(xp: Any, m: Any) -> Native:
 
 
 @implements(np.rot90, mode="view", returns="array")
-def rot90(xp: Any, m: Any, k: int = 1, axes: Any = (0, 1)) -> Native:
+def rot90(xp: Any, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Native:
     axes = tuple(axes)
     if len(axes) != 2:
         raise ValueError("len(axes) must be 2.")

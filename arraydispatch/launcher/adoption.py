@@ -133,17 +133,20 @@ def move(result: Any, what: str) -> Any:
     return result
 
 
-def to_host(value: Any) -> Any:
-    """The same value with every ``Array`` in it, also inside lists, tuples and dicts, as an ndarray; classes likewise."""
+def to_host(value: Any, why: str = "") -> Any:
+    """The same value with every ``Array`` in it, also inside lists, tuples and dicts, as an ndarray; classes likewise.
+
+    ``why``: who asks, for the report.
+    """
     if isinstance(value, ad.Array):
-        return ad.to_numpy(value)
+        return value._host(why) if why else ad.to_numpy(value)
     kind = type(value)
     if isinstance(value, type) and issubclass(value, ad.Array):
         return _ndarray
     if kind is list or kind is tuple:
-        return kind([to_host(part) for part in value]) if holds_array(value) else value
+        return kind([to_host(part, why) for part in value]) if holds_array(value) else value
     if kind is dict:
-        return {key: to_host(part) for key, part in value.items()}
+        return {key: to_host(part, why) for key, part in value.items()}
     return value
 
 
@@ -364,8 +367,9 @@ class Output(Stand):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the NumPy function by this class's rule."""
-        args = tuple(map(to_host, args))
-        kwargs = {key: to_host(value) for key, value in kwargs.items()}
+        why = events.AT_A_DOOR.replace("a library", self._what)
+        args = tuple(to_host(value, why) for value in args)
+        kwargs = {key: to_host(value, why) for key, value in kwargs.items()}
         try:
             return self.real(*args, **kwargs)
         except ValueError as error:

@@ -93,7 +93,7 @@ class _NdarrayType(abc.ABCMeta):
             return made
         return move(made, "numpy.ndarray")
 
-    __name__ = property(lambda cls: cls.__qualname__)  # type: ignore[assignment]
+    __name__ = property(lambda cls: cls.__qualname__)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, (_real, ad.Array)) and not _is_scalar(instance)
@@ -155,11 +155,12 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         """As ``ndarray.view``; NumPy holds the memory from then on where a user's subclass could not share it otherwise."""
-        for wanted in (dtype, type):
-            if isinstance(wanted, builtins.type) and issubclass(wanted, _real) and state.asked_by_user(1):
-                if not self.backend.shares_with_host(views.native(views.owner(self))):
-                    left("ndarray.view", f"{wanted.__name__} shares its memory")
-                    reshaping.settle_on_host(self)
+        wanted = dtype if type is None else type
+        if isinstance(wanted, builtins.type) and issubclass(wanted, _real) and state.asked_by_user(1):
+            shared = self.backend.shares_with_host(views.native(views.owner(self)))
+            if not shared:
+                left("ndarray.view", f"{wanted.__name__} shares its memory")
+                reshaping.settle_on_host(self)
         return super().view(dtype, type)
 
     def __reduce_ex__(self, protocol: Any, /) -> Any:
@@ -431,7 +432,8 @@ def _from_memory(made: np.ndarray[Any, Any], name: str, copy: bool | None = None
     if (made.flags.writeable or copy is False) and _is_window(made):
         left(name, "it is a window on a writable buffer" if made.flags.writeable else "copy=False: it is a window")
         return made
-    moved = move(made, name)
+    # Any byte but 0 is true, but not to every library: Pillow's are 255.
+    moved = move(made.view(np.uint8) != 0 if made.dtype == bool else made, name)
     if isinstance(moved, ad.Array) and not made.flags.writeable:
         views.ghost(moved).flags.writeable = False
     return moved

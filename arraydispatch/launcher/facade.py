@@ -60,8 +60,13 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
     return real
 
 
-_names = ModuleType.__dict__["__dict__"].__get__
-"""What a facade holds by now."""
+_held: Any = vars(ModuleType)["__dict__"]
+
+
+def _names(facade: ModuleType) -> dict[str, Any]:
+    """What a facade holds by now."""
+    own: dict[str, Any] = _held.__get__(facade)
+    return own
 
 
 def _made(facade: ModuleType, name: str) -> Any:
@@ -94,13 +99,14 @@ class Facade(ModuleType):
                 own[name] = vars(real)[name]
         own["_real_module"] = real
         own["_unpatched"] = dict(vars(real))
-        own["__getattr__"] = partial(_made, self)  # as a method, it would make every look at what is there 4 times slower
+        # As a method of the class, it would make every look at what is there 4 times slower.
+        own["__getattr__"] = partial(_made, self)
 
     @property
     def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
         """All names, for ``eval(text, vars(np))``."""
-        own: dict[str, Any] = _names(self)
-        for name in own["_unpatched"]:
+        own = _names(self)
+        for name in list(vars(own["_real_module"])):
             if name not in own:
                 getattr(self, name)
         return own

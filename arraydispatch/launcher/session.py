@@ -39,12 +39,13 @@ class Spoken(Profile):
         self._said: set[tuple[str, int, str]] = set()
 
     def first_call(self, func: Any, kind: str, reason: str, frame: FrameType) -> None:
+        """Say it, if it fell back."""
         if kind != "host" or not self._aloud:
             return
-        place = frame.f_code.co_filename, frame.f_lineno, function_name(func)
+        place = straight(frame.f_code.co_filename), frame.f_lineno, function_name(func)
         if place not in self._said:
             self._said.add(place)
-            print(f"arraydispatch: {straight(place[0])}:{place[1]}: {place[2]} ran on the host: {reason}", file=sys.stderr)
+            print(f"arraydispatch: {place[0]}:{place[1]}: {place[2]} ran on the host: {reason}", file=sys.stderr)
 
 
 class Session:

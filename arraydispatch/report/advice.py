@@ -193,7 +193,7 @@ def _work_of_ndarrays(profile: Profile) -> Iterator[Advice]:
     found = profile.ndarrays
     if found:
         first, *others = found
-        also = f", and lines {', '.join(str(note.line) for note in others[:_LISTED])}" if others else ""
-        more = " and more" if len(others) > _LISTED else ""
-        text = f"here{also}{more}, NumPy itself works on ndarrays ({first.why}) that never came to the backend. {OF_NDARRAYS}"
+        lines = [str(note.line) for note in others[:_LISTED]] + ["others"] * (len(others) > _LISTED)
+        also = f" and in line{'' if len(lines) == 1 else 's'} {', '.join(lines)}" if lines else ""
+        text = f"{first.why} never came to the backend, so here{also} NumPy itself works. {OF_NDARRAYS}"
         yield Advice("ndarray", text, first.file, first.line, len(found))

@@ -72,7 +72,7 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     if not run.complete:
         console.print("  The program was cut short: the figures are of what ran until then.")
     if run.rng == "device":
-        console.print("  random arrays, where the program draws any, are the library's own (--rng device), not NumPy's.")
+        console.print("  random arrays, where the program draws any, are the library's own (--rng device).")
     limit = _LONG if full else _SHORT
 
     def section(title: str, rows: list[dict[str, Any]], texts: Callable[[dict[str, Any]], tuple[str, str]]) -> None:

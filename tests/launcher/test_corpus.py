@@ -65,8 +65,8 @@ CASES = [
         for name in (
             "adoption array_method chunks containers exception_hook exec_code exit_int exit_late file_relative from_imports heat"
             " importlib_import index_objects isinstance_checks lists main_guard optimise pickles random_generator"
-            " random_legacy regression save_load star_import testing_module ufunc_objects"
-            " vectorize_iterate warnings_error writes"
+            " random_legacy regression save_load star_import subclass_views testing_module ufunc_objects"
+            " vectorize_iterate warnings_error windows writes"
         ).split()
     ),
 ]

@@ -50,14 +50,14 @@ def np(backend: Any) -> Iterator[Any]:
 def test_hook_comes_and_goes(backend: Any) -> None:
     import builtins
 
-    before = builtins.__import__, importlib.import_module
+    before = builtins.__import__, importlib.import_module, importlib.__import__
     with runner.accelerated(UserFiles([str(HERE)])):
         assert importlib.import_module("numpy") is not real
         assert sys.modules["numpy"] is real
         space: dict[str, Any] = {"__file__": real.__file__, "__name__": "library"}
         exec("import numpy", space)
         assert space["numpy"] is real
-    assert (builtins.__import__, importlib.import_module) == before
+    assert (builtins.__import__, importlib.import_module, importlib.__import__) == before
     assert importlib.import_module("numpy") is real
 
 
@@ -115,6 +115,25 @@ def test_lookups_are_plain_attributes_after_first_use(np: Any) -> None:
     assert set(real.__all__) <= set(dir(np))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         np.nothing
+
+
+def test_all_names_at_once(np: Any) -> None:
+    assert eval("sin(0) + cos(0)", dict(vars(np))) == 1
+    assert eval("norm([3.0, 4.0])", np.linalg.__dict__) == 5
+    assert vars(np)["zeros"] is np.zeros is not real.zeros
+    public = {name for name in vars(real) if not name.startswith("_")}
+    assert public <= set(vars(np))
+
+
+def test_every_way_to_import_gives_the_facade(np: Any) -> None:
+    for name in ("random", "linalg", "fft"):
+        facade = getattr(np, name)
+        assert importlib.import_module(f"numpy.{name}") is facade
+        assert importlib.import_module(f".{name}", "numpy") is facade
+        assert importlib.__import__(f"numpy.{name}", fromlist=["x"]) is facade
+        assert __import__(f"numpy.{name}", fromlist=["x"]) is facade
+    assert importlib.import_module("..fft", "numpy.linalg") is np.fft
+    assert importlib.__import__("numpy.linalg") is np
 
 
 def test_signatures_and_docs_are_numpys(np: Any) -> None:
@@ -384,3 +403,71 @@ def test_the_tap_is_left_as_found() -> None:
     with Profile():
         pass
     assert events.tap is before
+
+
+def test_errors_of_the_interpreter_name_the_type_as_numpys(np: Any) -> None:
+    kinds = (np.zeros(3), real.zeros(3))
+
+    def said(use: Any, x: Any) -> str:
+        with pytest.raises((TypeError, AttributeError)) as caught:
+            use(x)
+        return str(caught.value)
+
+    for use in (
+        lambda x: x.foo,
+        lambda x: {x: 1},
+        lambda x: "text" + x,
+        lambda x: [][x],
+        lambda x: x(),
+        lambda x: setattr(x, "foo", 1),
+    ):
+        assert said(use, kinds[0]) == said(use, kinds[1])
+    for name in ("__name__", "__qualname__", "__module__"):
+        assert getattr(np.ndarray, name) == getattr(real.ndarray, name)
+    assert repr(np.ndarray) == repr(real.ndarray)
+
+
+def test_array_struct_is_read_by_name(np: Any) -> None:
+    x = np.arange(6.0).reshape(2, 3).T
+    seen = real.asarray(type("Holder", (), {"__array_struct__": x.__array_struct__})())
+    del x
+    real.testing.assert_array_equal(seen, real.arange(6.0).reshape(2, 3).T)
+
+
+def test_windows_are_reported(np: Any) -> None:
+    with Profile() as profile:
+        window = np.asarray(bytearray(8))
+        copy = np.array(bytearray(8))
+    assert type(window) is real.ndarray and isinstance(copy, ad.Array)
+    assert [(n.what, n.why) for n in profile.left_numpy()] == [("numpy.asarray", "it is a window on a writable buffer")]
+
+
+def test_a_subclass_shares_memory_by_moving_it(np: Any, backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings.default, "min_size", 0)
+
+    class Info(np.ndarray):  # type: ignore[misc]
+        pass
+
+    x = np.arange(6.0)
+    part = x[1:4]
+    x.copy().view(Info)
+    assert x.backend is backend
+    seen = part.view(Info)
+    assert x.backend.shares_with_host(x.native)
+    seen[:] = 7
+    part[0] = 5
+    assert (x.tolist(), seen.tolist()) == ([0.0, 5.0, 7.0, 7.0, 4.0, 5.0], [5.0, 7.0, 7.0])
+    assert (x + 1).backend is backend
+
+
+def test_a_subclass_of_what_cannot_move_is_read_only(np: Any, backend: Any) -> None:
+    """Without the launcher no array changes its library."""
+
+    class Info(real.ndarray[Any, Any]):
+        pass
+
+    x = ad.wrap(ad.asarray(real.arange(3.0)).native)
+    seen = ad.Array.view(x, Info)
+    assert seen.flags.writeable == backend.shares_with_host(x.native)
+    x.flags.writeable = False
+    assert not ad.Array.view(x, Info).flags.writeable

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import io
 import json
+import operator
 import re
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -320,31 +323,90 @@ def test_an_array_cast_to_what_no_library_holds_has_left() -> None:
 
 
 def test_the_library_at_the_door_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / "site-packages" / "visitor"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text("from .inner import look\n")
-    (package / "inner.py").write_text("import numpy as np\nlook = lambda x: np.asarray(x).mean()\n")
-    monkeypatch.syspath_prepend(package.parent)
-    import visitor  # type: ignore[import-not-found]
-
+    visitor = _visitor(tmp_path, monkeypatch)
     x = ad.asarray(np.arange(5000.0), backend=_library())
     with ad.profile() as profile:
         line = _line() + 1
         visitor.look(x)
+        visitor.turn(x)
         np.asarray(x)
+        np.polynomial.polynomial.polyfromroots(x[:3])
+        x.to_numpy()
     asked = {(row.why, row.line - line) for row in profile.transfers()}
-    assert asked == {("visitor asked for an ndarray", 0), ("compiled code on this line asked for an ndarray", 1)}
+    assert asked == {
+        ("visitor asked for an ndarray", 0),
+        ("visitor asked for an ndarray", 1),
+        ("an operation of an ndarray's, or an extension module, asked for an ndarray", 2),
+        ("NumPy's polyfromroots asked for an ndarray", 3),
+        ("to_numpy()", 4),
+    }
     stream = io.StringIO()
     profile.print(stream, full=False)
-    (said,) = [row for row in stream.getvalue().splitlines() if "visitor" in row]
-    assert said.split()[:3] == ["1", "40.0", "kB"]
+    said = [row for row in stream.getvalue().splitlines() if "visitor" in row]
+    assert [row.split()[:3] for row in said] == [["1", "40.0", "kB"]] * 2
+    assert "to_numpy()" not in stream.getvalue()
+
+
+def _visitor(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """An installed library."""
+    package = folder / "site-packages" / "visitor"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("from .inner import *\n")
+    (package / "inner.py").write_text(
+        "import numpy as np\nlook = lambda x: np.asarray(x).mean()\nturn = lambda x: x.to_numpy().T\n"
+        "kept = np.ones(1000)\nadd = lambda x: np.add(x, kept)\n"
+    )
+    monkeypatch.syspath_prepend(package.parent)
+    monkeypatch.delitem(sys.modules, "visitor", raising=False)
+    monkeypatch.delitem(sys.modules, "visitor.inner", raising=False)
+    return importlib.import_module("visitor")
+
+
+def test_an_index_that_is_none_moves_nothing() -> None:
+    x = ad.asarray(np.arange(5000), backend=_library())
+    mask, rows = x % 2 == 0, np.arange(5000)
+    with ad.profile() as profile:
+        assert len(rows[mask]) == 2500
+        for array in (mask, x, x[:1], np.sum(x * 1.5, keepdims=True)):
+            with pytest.raises(TypeError, match="integer scalar"):
+                operator.index(array)
+        assert operator.index(ad.asarray(7, backend=_library())) == 7
+    back = [(row.why[:5], row.count) for row in profile.transfers() if row.direction == "to_host"]
+    assert back == [("an op", 1), ("an in", 1)]
+
+
+def test_what_a_library_uploads_again_is_not_the_users_to_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor = _visitor(tmp_path, monkeypatch)
+    x = ad.asarray(np.ones(1000), backend=_library())
+    with ad.profile() as profile:
+        for _ in range(10):
+            visitor.add(x)
+        assert profile.repeated_uploads() == []
+        for _ in range(10):
+            np.add(x, visitor.kept)
+    assert [row.count for row in profile.repeated_uploads()] == [10]
+    assert profile.moved("to_device") == 20 * 8000
+
+
+def test_paths_have_no_detours(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "it.py").write_text("def work(x, p):\n    p.message('here')\n    return x + 1\n")
+    x = ad.asarray([1.0])
+    file = str(tmp_path / "sub" / ".." / "it.py")
+    exec(compile((tmp_path / "it.py").read_text(), file, "exec"), scope := {"__file__": file})
+    with ad.profile() as profile:
+        scope["work"](x, profile)
+    assert {row.file for row in [*profile.calls(), *profile.messages()]} == {str(tmp_path / "it.py")}
 
 
 def test_a_report_of_nothing_is_one_line_more() -> None:
     stream = io.StringIO()
     report.print_report(Profile(), RUN, stream, full=True)
-    assert stream.getvalue().count("\n") == 2
+    assert stream.getvalue().count("\n") == 3
     assert "No call of NumPy's met an array" in stream.getvalue()
+    assert "x = np.asarray(x)" in stream.getvalue()
 
 
 def _library() -> str:
@@ -445,6 +507,8 @@ def test_html() -> None:
     stream = io.StringIO()
     report.WRITERS[".html"](stream, _filled(), RUN)
     page = stream.getvalue()
+    assert "<b>1</b><span>array that stayed NumPy</span>" in page
+    assert "<b>4</b><span>calls on torch" in page
     assert "np.mean ran on the host 1 ×: no kernel" in page
     assert "dtype &lt;U1 exists only on the host" in page
     outside = page.replace(str(html._plotly()), "")

@@ -16,6 +16,7 @@ import pytest
 
 from arraydispatch.cli import main
 from arraydispatch.tally import Tally
+from tests.launched import Zygotes
 
 ROOT = Path(__file__).parents[2]
 ENV = {**os.environ, "PYTHONPATH": str(ROOT), "ARRAYDISPATCH_BACKEND": "numpy", "OMP_NUM_THREADS": "1"}
@@ -304,6 +305,48 @@ def test_the_advice_on_repeated_uploads_helps(tmp_path: Path, length: int) -> No
     followed = before + "w = np.asarray(w)\n" + loop
     assert uploads(followed, *(["--min-size", "0"] if length == 1000 else [])) == []
     assert len(uploads(followed)) == (length == 1000)  # half of it would not do
+
+
+_UNSEEN = """\
+import numpy as np
+import visitor
+X, y, small = visitor.make(9000), visitor.make(9000), visitor.make(9)
+met = visitor.make(9000)
+total = np.sum(met) + met.sum()
+Y = X * 2 - X.mean(0)
+print((small + 1).size, y.shape, total, -Y[:2])
+Y += 1
+"""
+
+
+def test_lines_where_ndarrays_do_the_work_are_named(tmp_path: Path, zygotes: Zygotes) -> None:
+    name = next((b for b in ("torch", "tensorflow") if _installed(b)), None)
+    if name is None:
+        pytest.skip("needs a library that is not NumPy")
+    package = tmp_path / "site-packages"
+    package.mkdir()
+    (package / "visitor.py").write_text("import numpy\nmake = numpy.ones\n")
+    script = tmp_path / "main.py"
+    begin = f"import sys; sys.path.append({str(package)!r})\n"
+    script.write_text(begin + _UNSEEN)
+    done = zygotes.of(name).run(str(script), cwd=tmp_path)
+    (advice,) = [row for row in done.report["advice"] if row["kind"] == "ndarray"]
+    assert (advice["file"], advice["line"], advice["count"]) == (str(script), 7, 2), done.stderr
+    assert advice["text"].startswith("X never came to the backend, so here and in line 9 NumPy itself works.")
+    script = tmp_path / "followed.py"
+    script.write_text(begin + _UNSEEN.replace("Y = X", "X = np.asarray(X); Y = X"))
+    followed = zygotes.of(name).run(str(script), cwd=tmp_path)
+    assert [row for row in followed.report["advice"] if row["kind"] == "ndarray"] == []
+    assert followed.stdout == done.stdout
+
+
+def test_a_program_that_met_no_array_hears_why(tmp_path: Path, zygotes: Zygotes) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "main.py").write_text("import numpy\nprint(numpy.pi)\n")
+    done = zygotes.of("numpy").run("../main.py", cwd=tmp_path / "sub", options=("--rng", "device"))
+    assert "No call of NumPy's met an array" in done.stderr
+    assert "x = np.asarray(x) under the launcher" in done.stderr
+    assert "random arrays, where the program draws any" in done.stderr
 
 
 def test_what_compiled_code_asks_for_stops_at_its_line(tmp_path: Path) -> None:

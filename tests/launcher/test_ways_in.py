@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import nbclient
 import nbformat
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
+import arraydispatch as ad
+from arraydispatch import magics, settings
 from arraydispatch.backends import loader
+from arraydispatch.backends.base import Backend
+from arraydispatch.launcher import rng
 
 ROOT = Path(__file__).parents[2]
 ENV = {
@@ -110,6 +120,81 @@ def _text(output: nbformat.NotebookNode) -> str:
     if output.output_type == "error":
         return f"{output.ename}: {output.evalue}\n"
     return str(output.data["text/plain"]) + "\n"
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """What runs the cells of a notebook, in this process."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    monkeypatch.setenv("ARRAYDISPATCH_BACKEND", "numpy")
+    monkeypatch.setitem(sys.modules, "cells", None)
+    made = InteractiveShell(config=config, user_module=ModuleType("cells"), colors="nocolor")
+    made.register_magics(magics._ArrayDispatch)
+    with settings.kept():
+        made.run_cell("import numpy as np, arraydispatch as ad").raise_error()
+        yield made
+
+
+def _settings() -> tuple[Any, ...]:
+    kept = {name: copy.copy(getattr(settings.default, name)) for name in settings.default.__slots__}
+    return kept, Backend.host_kernels, rng._on_device
+
+
+@pytest.mark.parametrize("end", ["", "\n1 / 0", "\nad.use('numpy', precision=16)", "\nx = = 1"])
+def test_a_cell_leaves_the_settings_as_they_were(shell: Any, end: str) -> None:
+    name = loader.available()[-1]
+    ad.use(name, precision=32, execution="eager")
+    ad.fallback("error")
+    before = _settings()
+    options = "--backend numpy --precision 64 --min-size 7 --on-fallback silent --rng device --device cpu"
+    done = shell.run_cell(f"%%arraydispatch {options}\nfound = np.ones(9) / 3, ad.default_backend().name{end}")
+    assert done.success is (not end or "use" in end)
+    if "= =" not in end:
+        assert shell.user_ns["found"][0].dtype == "f8"
+        assert shell.user_ns["found"][1] == "numpy"
+    assert _settings() == before
+    shell.run_cell(
+        "%%arraydispatch\nfound = np.ones(9) / 3, ad.default_backend().name, ad.get_precision()"
+    ).raise_error()
+    assert shell.user_ns["found"][1:] == (name, 32)
+    assert shell.user_ns["found"][0].dtype == "f4"
+    assert _settings() == before
+
+
+def test_a_cell_that_cannot_start_changes_nothing(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    before = _settings()
+    for options, says in (
+        ("--precision 8", "'none'"),
+        ("--backend nothing", "no backend named"),
+        ("--include no_such", "--include"),
+    ):
+        shell.run_cell(f"%%arraydispatch --min-size 7 {options}\n1")
+        shown = capsys.readouterr()
+        assert says in shown.out + shown.err
+    assert _settings() == before
+
+
+@pytest.mark.parametrize("cell", ["x = = 1", "  x = 1\n y = 2", "1 / 0", "%nothing", "'unfinished"])
+def test_an_error_in_a_cell_is_shown_once(shell: Any, capsys: pytest.CaptureFixture[str], cell: str) -> None:
+    plain = shell.run_cell(cell)
+    error = plain.error_before_exec or plain.error_in_exec
+    capsys.readouterr()
+    shell.run_cell(f"%%arraydispatch --backend numpy\n{cell}")
+    shown = capsys.readouterr()
+    name = type(error).__name__ if cell != "%nothing" else "not found"
+    assert (shown.out + shown.err).count(f"{name}:" if name != "not found" else name) == 1, shown
+
+
+def test_a_cell_says_what_ran_on_the_host(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    struve = pytest.importorskip("scipy.special").struve  # which no library has
+    shell.user_ns["struve"] = struve
+    name = next(name for name in loader.available() if name != "numpy")
+    for policy, count in (("warn", 1), ("silent", 0)):
+        shell.run_cell(
+            f"%%arraydispatch --backend {name} --min-size 0 --on-fallback {policy}\nfor _ in range(3): struve(1, np.ones(3))"
+        ).raise_error()
+        assert capsys.readouterr().err.count("struve ran on the host") == count
 
 
 @every_backend
