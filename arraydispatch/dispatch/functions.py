@@ -425,7 +425,9 @@ def ghosts(x: Any, found: list[Handle]) -> Any:
 def _looked_at(x: Any) -> Any:
     """Axes, shapes and the like that are arrays: their values are needed now."""
     if isinstance(x, Handle):
-        return np.array(conversion.download(x._kind.backend, native(x), "axes or a shape given as an array"))  # rot90 writes
+        return np.array(
+            conversion.download(x._kind.backend, native(x), "axes or a shape given as an array")
+        )  # rot90 writes
     if isinstance(x, list | tuple) and wrapping.find_backend(x) is not None:
         return type(x)(_looked_at(y) for y in x)
     return x
