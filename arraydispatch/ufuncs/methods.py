@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+from numpy.lib.array_utils import normalize_axis_index
 
 from .. import dtypes
 from ..backends.base import Backend, Unsupported
@@ -293,7 +293,10 @@ def reduction_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     if ndim == 0 and isinstance(axis, int) and axis in (0, -1):
         return ()
     if isinstance(axis, tuple | list):
-        return tuple(sorted(normalize_axis_tuple(tuple(axis), ndim)))
+        axes = [normalize_axis_index(i, ndim) for i in axis]
+        if len(set(axes)) != len(axes):
+            raise ValueError("duplicate value in 'axis'")
+        return tuple(sorted(axes))
     return (normalize_axis_index(axis, ndim),)
 
 
