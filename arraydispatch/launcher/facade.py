@@ -61,6 +61,8 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
 
 
 _held: Any = vars(ModuleType)["__dict__"]
+_OWN = frozenset({"_real_module", "_stands", "_unpatched"})
+"""What a facade holds and NumPy's module does not."""
 
 
 def _names(facade: ModuleType) -> dict[str, Any]:
@@ -69,17 +71,44 @@ def _names(facade: ModuleType) -> dict[str, Any]:
     return own
 
 
-def _made(facade: ModuleType, name: str) -> Any:
-    """An attribute of a facade that is not there yet."""
+def _stand(facade: ModuleType, name: str) -> tuple[Any, bool]:
+    """What a facade has for an attribute that it does not hold yet, and whether it may hold it from now on."""
     own = _names(facade)
     real: ModuleType = own["_real_module"]
     value = getattr(real, name)  # NumPy's own message for what is not there
     if name.startswith("__") and name.endswith("__"):
-        return value
+        return value, False
     if own["_unpatched"].get(name, value) is not value:
-        return value  # somebody has put it there, and may take it away again
-    value = own[name] = _stands_for(value, real.__name__, name)
+        return value, False  # somebody has put it there, and may take it away again
+    of, stand = own["_stands"].get(name, (None, None))
+    if of is not value:
+        stand = _stands_for(value, real.__name__, name)
+        own["_stands"][name] = value, stand
+    return stand, True
+
+
+def _made(facade: ModuleType, name: str) -> Any:
+    """An attribute of a facade that is not there yet."""
+    value, stays = _stand(facade, name)
+    if stays:
+        _names(facade)[name] = value
     return value
+
+
+class _Vars(dict[str, Any]):
+    """``vars(np)``: a copy, so that what libraries change in NumPy later is still seen, which writes to the module."""
+
+    def __init__(self, facade: ModuleType, names: dict[str, Any]) -> None:
+        super().__init__(names)
+        self._facade = facade
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, value)
+        setattr(self._facade, name, value)
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        delattr(self._facade, name)
 
 
 class Facade(ModuleType):
@@ -99,6 +128,7 @@ class Facade(ModuleType):
                 own[name] = vars(real)[name]
         own["_real_module"] = real
         own["_unpatched"] = dict(vars(real))
+        own["_stands"] = {}
         # As a method of the class, it would make every look at what is there 4 times slower.
         own["__getattr__"] = partial(_made, self)
 
@@ -106,10 +136,9 @@ class Facade(ModuleType):
     def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
         """All names, for ``eval(text, vars(np))``."""
         own = _names(self)
-        for name in list(vars(own["_real_module"])):
-            if name not in own:
-                getattr(self, name)
-        return own
+        new = [name for name in list(vars(own["_real_module"])) if name not in own]
+        held = {name: value for name, value in own.items() if name not in _OWN}
+        return _Vars(self, {**held, **{name: _stand(self, name)[0] for name in new}})
 
     def __setattr__(self, name: str, value: Any) -> None:
         # A user who patches NumPy (np.int = int, for an old library) means the one that libraries see.
