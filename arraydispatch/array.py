@@ -605,6 +605,7 @@ def _read_only(a: Array) -> Array:
 
 
 views.wrapper = views.maker(Array)
+events.entrance = Array.__array_ufunc__.__code__
 loader.set_wrapper(Array)
 
 from . import scalars  # noqa: E402, F401 -- a Scalar is an Array, and results need both

@@ -67,6 +67,9 @@ AT_A_DOOR = "a library asked for an ndarray"
 """Why values go to the host where ``np.asarray`` of SciPy's or Matplotlib's asks for them."""
 
 
+entrance: Any = None
+"""The code of ``Array.__array_ufunc__``, between a ufunc that user code calls and the door that tells of it."""
+
 tap: Listener | None = None
 """The installed listener. Read as ``events.tap`` (never imported by value)."""
 

@@ -234,13 +234,10 @@ class Profile(events.Listener):
         if self._more:
             seconds = self._more_of_call(func, backend, kind, reason, seconds, result)
         frame = _getframe(1 + doors)
-        internal = self._internal
-        while internal[frame.f_code.co_filename]:  # origin(), written out: this runs at every call
-            outer = frame.f_back
-            if outer is None:
-                break
-            frame = outer
         code = frame.f_code
+        if code is events.entrance:
+            frame = frame.f_back or frame
+            code = frame.f_code
         try:
             tables = self._local.tables
         except AttributeError:
@@ -251,11 +248,15 @@ class Profile(events.Listener):
                 kind = "host kernel"
         # id(), because hashing a code object hashes its bytecode; the row keeps the code object alive.
         key = (func, kind, id(code), frame.f_lasti, backend, reason)
-        try:
-            row = tables.calls[key]
-        except KeyError:
-            row = tables.calls[key] = [0, 0.0, code, [0, -1] if func in _JOINS else None]
-            self.first_call(func, kind, reason, frame)
+        row = tables.calls.get(key)
+        if row is None:  # a new place, or a frame that is not the user's: only those have rows
+            frame = self.origin(frame)
+            code = frame.f_code
+            key = (func, kind, id(code), frame.f_lasti, backend, reason)
+            row = tables.calls.get(key)
+            if row is None:
+                row = tables.calls[key] = [0, 0.0, code, [0, -1] if func in _JOINS else None]
+                self.first_call(func, kind, reason, frame)
         row[0] += 1
         row[1] += seconds
         if row[3] is not None and row[0] % _SAMPLE == 1 and result is not None:
