@@ -425,9 +425,8 @@ def ghosts(x: Any, found: list[Handle]) -> Any:
 def _looked_at(x: Any) -> Any:
     """Axes, shapes and the like that are arrays: their values are needed now."""
     if isinstance(x, Handle):
-        return np.array(
-            conversion.download(x._kind.backend, native(x), "axes or a shape given as an array")
-        )  # rot90 writes
+        looked = conversion.download(x._kind.backend, native(x), "axes or a shape given as an array")
+        return looked.copy()  # what is downloaded is read-only, and rot90 writes into its k
     if isinstance(x, list | tuple) and wrapping.find_backend(x) is not None:
         return type(x)(_looked_at(y) for y in x)
     return x

@@ -138,6 +138,9 @@ PROGRAMS: list[str] = [
     "r=np.add.accumulate(array=new([1,2]))",
     "r=np.all(new(1.),where=[True])",
     "r=np.rot90(new([[1,2]]),new(1))",
+    "r=np.sort(new(np.arange(32.).reshape((2,1)*4+(2,))[::-1]))",
+    "x=new(np.arange(32.).reshape((2,1)*4+(2,))); r=x//3, np.where(x>3,1,2), np.diff(x,axis=0), np.nonzero(x)[0]",
+    "r=np.pad(new(np.ones((1,)*7)),1).sum()",
 ]
 
 

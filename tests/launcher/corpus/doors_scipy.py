@@ -29,3 +29,23 @@ print(np.round(linalg.lu_factor(a)[0].trace(), 6), np.round(linalg.expm(a / 10).
 print(np.round(ndimage.gaussian_filter(a, 1.0)[0], 5), np.round(signal.convolve(y[:5], np.ones(3) / 3), 5))
 s = sparse.csr_matrix(np.where(np.abs(a) > 1, a, 0))
 print(np.round(s @ np.ones(4), 5), round(float(stats.ttest_1samp(y, 1.0).statistic), 6))
+
+from scipy import optimize as solvers, stats as distributions
+
+print("%.6f" % solvers.root_scalar(lambda t: t**2 - 2, bracket=np.array([0.0, 2.0])).root)
+np.random.seed(0)
+print(np.round(distributions.norm.rvs(size=2, random_state=np.random), 6))
+
+
+class Delegate:
+    def __init__(self, data):
+        self.data = data
+
+    def __getattr__(self, name):
+        return getattr(self.data, name)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.data, dtype)
+
+
+print(np.round(np.ones(3) + Delegate(np.arange(3.0)), 6))

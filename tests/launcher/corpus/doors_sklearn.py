@@ -18,3 +18,9 @@ fit = LinearRegression().fit(train, train @ np.array([1.0, -2.0, 0.5, 3.0]) + 1)
 print(np.round(fit.coef_, 8), round(float(mean_squared_error(np.zeros(3), np.ones(3))), 6))
 print(np.round(PCA(2).fit(centred).explained_variance_ratio_, 8))
 print(np.bincount(KMeans(3, n_init=1, random_state=0).fit(centred).labels_).sum())
+
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, ParameterGrid
+
+search = GridSearchCV(Ridge(), {"alpha": np.logspace(-2, 2, 3)}, cv=3).fit(np.arange(24.0).reshape(12, 2), np.arange(12.0))
+print("%.3g" % search.best_params_["alpha"], len(ParameterGrid({"alpha": np.logspace(-2, 2, 3)})))
