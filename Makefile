@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 # Arguments for pytest, as in: make test PYTEST_ARGS="-x tests/test_layering.py"
-PYTEST_ARGS ?= -n 2
+PYTEST_ARGS ?= -n 2 --dist loadgroup
 # The backend of: make conformance
 BACKEND ?= torch
 # More options for both of its runs, as in: make conformance CONFORMANCE_ARGS="--workers 2"
@@ -24,7 +24,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 # The tests start hundreds of interpreters; each would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint type bench conformance docs clean
+.PHONY: demo test test-all lint type bench conformance docs clean
 .DELETE_ON_ERROR:
 
 demo: $(INSTALLED)  ## three NumPy scripts on every backend, one table
@@ -32,6 +32,9 @@ demo: $(INSTALLED)  ## three NumPy scripts on every backend, one table
 
 test: $(INSTALLED)  ## the test suite
 	$(PY) -m pytest $(PYTEST_ARGS)
+
+test-all: $(INSTALLED)  ## the long tests too, and every row of every table, with another seed each time (hours)
+	$(PY) -m pytest $(PYTEST_ARGS) --all
 
 lint: $(INSTALLED)  ## style
 	$(PY) -m ruff check .

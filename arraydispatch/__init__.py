@@ -8,9 +8,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .imports import watch
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from . import random_, sparse as sparse
     from .active import active_backend as active_backend
     from .api import (
         asarray as asarray,
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
         convert as convert,
         default_backend as default_backend,
         devices as devices,
+        execution as execution,
         get_precision as get_precision,
         precision as precision,
         seed as seed,
@@ -37,6 +41,8 @@ if TYPE_CHECKING:
         ArrayDispatchError as ArrayDispatchError,
         BackendMismatchError as BackendMismatchError,
         BackendNotInstalledError as BackendNotInstalledError,
+        ConvergenceError as ConvergenceError,
+        ConvergenceWarning as ConvergenceWarning,
         DeviceMismatchError as DeviceMismatchError,
         DeviceNotFoundError as DeviceNotFoundError,
         HostFallbackError as HostFallbackError,
@@ -48,13 +54,34 @@ if TYPE_CHECKING:
     from .profiled import profile as profile, profile_function as profile_function
     from .scalars import Scalar as Scalar
     from .settings import fallback as fallback
+    from .solvers.linear import SolveResult as SolveResult, linear_solve as linear_solve
+    from .solvers.minima import minimize as minimize
+    from .transforms.compiled import jit as jit
+    from .transforms.constants import is_traced as is_traced, stop_gradient as stop_gradient
+    from .transforms.control import host_call as host_call, while_loop as while_loop
+    from .transforms.custom import custom_gradient as custom_gradient
+    from .transforms.derivatives import (
+        grad as grad,
+        hessian as hessian,
+        jacobian as jacobian,
+        value_and_grad as value_and_grad,
+    )
+    from .transforms.linear import matrix_from_function as matrix_from_function
+    from .transforms.modules import call as call, parameters as parameters
+    from .transforms.sized import masked as masked, nonzero as nonzero, unique as unique
+    from .transforms.vectorised import vmap as vmap
+
+    random = random_
+
+watch()
 
 _API = (
     "asarray", "available_backends", "backend", "choose_backend", "context_backend", "convert", "default_backend",
-    "devices", "get_precision", "precision", "seed", "set_precision", "synchronize", "to_numpy", "use", "wrap",
+    "devices", "execution", "get_precision", "precision", "seed", "set_precision", "synchronize", "to_numpy", "use", "wrap",
 )  # fmt: skip
 _ERRORS = (
-    "ArrayDispatchError", "BackendMismatchError", "BackendNotInstalledError", "DeviceMismatchError", "DeviceNotFoundError",
+    "ArrayDispatchError", "BackendMismatchError", "BackendNotInstalledError", "ConvergenceError", "ConvergenceWarning",
+    "DeviceMismatchError", "DeviceNotFoundError",
     "HostFallbackError", "HostFallbackWarning", "NoBackendFoundError", "PrecisionError", "TraceError",
 )  # fmt: skip
 
@@ -70,8 +97,23 @@ _WHERE: dict[str, str] = {
     "namespace": "array_api",
     "profile": "profiled",
     "profile_function": "profiled",
+    "jit": "transforms.compiled",
+    **dict.fromkeys(("is_traced", "stop_gradient"), "transforms.constants"),
+    **dict.fromkeys(("grad", "hessian", "jacobian", "value_and_grad"), "transforms.derivatives"),
+    **dict.fromkeys(("host_call", "while_loop"), "transforms.control"),
+    "custom_gradient": "transforms.custom",
+    **dict.fromkeys(("masked", "nonzero", "unique"), "transforms.sized"),
+    "matrix_from_function": "transforms.linear",
+    **dict.fromkeys(("call", "parameters"), "transforms.modules"),
+    **dict.fromkeys(("SolveResult", "linear_solve"), "solvers.linear"),
+    "vmap": "transforms.vectorised",
+    "minimize": "solvers.minima",
+    "random": "random_",
+    "sparse": "sparse",
 }
 """Public name -> the module that defines it."""
+_MODULES = ("random", "sparse")
+"""Names that are modules themselves."""
 
 __all__ = ["__version__", *sorted(_WHERE)]  # noqa: PLE0604 -- the names are the keys of the table above
 
@@ -80,7 +122,8 @@ def __getattr__(name: str) -> Any:
     where = _WHERE.get(name)
     if where is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{where}"), name)
+    module = importlib.import_module(f"{__name__}.{where}")
+    value = module if name in _MODULES else getattr(module, name)
     globals()[name] = value
     return value
 

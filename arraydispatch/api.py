@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import reprlib
+from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from . import conversion, dtypes, placement, settings, views
+from . import conversion, dtypes, placement, settings, threads as numbers, views
 from .array import Array
 from .backends import loader
 from .backends.base import Backend, Device, Unsupported
 from .dispatch import wrapping
 from .errors import NoBackendFoundError
+from .trees import mapped, tree_leaves
 from .views import Handle, native
 
 _KEEP: Any = object()
@@ -27,6 +30,8 @@ def use(
     device: Any = None,
     precision: Any = _KEEP,
     execution: Any = _KEEP,
+    fallback: Any = _KEEP,
+    threads: Any = _KEEP,
     **options: Any,
 ) -> Backend:
     """Set the process default: where new arrays go. Arrays that exist stay where they are.
@@ -39,10 +44,18 @@ def use(
         Where on it new arrays go: ``"cpu"``, ``"gpu"``, ``"cuda:1"``, …
     precision : {64, 32, 16, "bf16", None}, optional
         Of fresh floating results; None means NumPy's own rules.
-    execution : {"eager", None}, optional
+    execution : {"eager", "fused", None}, optional
         ``"eager"``: each call runs at once and by the library itself. None, to begin with: at once too, but where
         the values are in host memory NumPy may compute on that memory if it is faster (a *host kernel*, which
-        reports and ``arraydispatch coverage`` name).
+        reports and ``arraydispatch coverage`` name). ``"fused"``: values of a CPU's are on the host, and elementwise calls on
+        large ones are recorded and run together, in several threads, when a value is looked at.
+    fallback : {"warn", "error", "silent"}, optional
+        What a call does that has to run on the host: ``"warn"``, to begin with, says each source line once; ``"error"``
+        raises :class:`HostFallbackError`; ``"silent"`` says nothing. :func:`arraydispatch.fallback` does it for a block.
+    threads : int or None, optional
+        Threads that one operation uses on the CPU, in NumPy and in every library; None: as many as this process may use, by its CPU
+        affinity and the quota of its container. Until it is given, libraries decide. JAX and TensorFlow take it only before
+        their first array.
     **options
         Options of the library, see ``Backend.OPTIONS``.
 
@@ -53,8 +66,10 @@ def use(
 
     Raises
     ------
-    NoBackendFoundError, BackendNotInstalledError, DeviceNotFoundError, PrecisionError
+    NoBackendFoundError, BackendNotInstalledError, DeviceNotFoundError, PrecisionError, ValueError
         Each says what there is; nothing is changed then.
+    RuntimeError
+        If the library has started with another number of threads.
     TypeError
         For an option the backend does not have.
     """
@@ -62,19 +77,40 @@ def use(
     bits = settings.default.rules.precision if precision is _KEEP else settings.check_precision(precision)
     settings.check_held(bits, chosen)
     way = settings.default.execution if execution is _KEEP else settings.check_execution(execution)
+    policy = settings.default.fallback if fallback is _KEEP else settings.check_fallback(fallback)
     place = None if device is None else placement.find(chosen, device)
     unknown = [option for option in options if option not in chosen.OPTIONS]
     if unknown:
         known = ", ".join(chosen.OPTIONS) or "none"
         raise TypeError(f"backend {chosen.name!r} has no option {unknown[0]!r}; its options are: {known}.")
+    if threads is not _KEEP:
+        numbers.use(numbers.check(threads), chosen)
     if options:
         chosen.configure(**options)
     settings.default.backend = chosen.name
     settings.set_default_precision(bits)
     settings.set_execution(way)
+    settings.default.fallback = policy
     if place is not None:
         settings.default.devices[chosen.name] = place
     return chosen
+
+
+def execution(way: settings.Execution) -> AbstractContextManager[None]:
+    """How calls run while the block does, in all threads; :func:`use` sets it for the process.
+
+    Parameters
+    ----------
+    way : {"eager", "fused", None}
+        As of :func:`use`. Under ``"fused"`` arrays made without a backend by name begin on the host, if it is a CPU's.
+
+    Raises
+    ------
+    ValueError
+        For another way.
+    """
+    settings.check_execution(way)
+    return settings.execution(way)
 
 
 def _backend(target: Any) -> Backend:
@@ -132,6 +168,7 @@ def choose_backend(*values: Any, prefer_default: bool = False) -> Backend:
     """
     _check_values(values)
     found = wrapping.find_backend(values)
+    found = None if found is None else found.home
     if found is None or found.native_is_ndarray:
         return default_backend() if prefer_default else loader.load("numpy")
     return found
@@ -155,6 +192,9 @@ def _check_values(values: Any) -> None:
 def wrap(native_array: Any) -> Array:
     """An array around a native array or an ndarray, without conversion. Lists and numbers become NumPy-held arrays.
 
+    Of a ``tf.Variable`` it is the value that the variable has now: neither sees what is assigned to the other later. To
+    derive with respect to the variable, wrap it under the tape.
+
     Raises
     ------
     NoBackendFoundError
@@ -175,7 +215,7 @@ def wrap(native_array: Any) -> Array:
         raise NoBackendFoundError(
             f"{found.name!r} arrays of dtype {dtype} are not wrapped; convert to a dtype that NumPy knows first."
         ) from None
-    return views.wrapper(native_array, kind)
+    return views.wrapper(found.value_of(native_array), kind)
 
 
 def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -205,7 +245,10 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
     ValueError
         With ``copy=False`` if a copy is needed.
     """
-    target = default_backend() if backend is None else _backend(backend)
+    if backend is None and device is None:
+        target = conversion.beginning(0, np.dtype(float))
+    else:
+        target = default_backend() if backend is None else _backend(backend)
     place = None if device is None else placement.find(target, device)
     wanted = None if dtype is None else np.dtype(dtype)
     source = obj if isinstance(obj, Handle) else None
@@ -213,7 +256,7 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
         source = wrap(obj)
     if source is not None:
         return _from_array(source, target, place, wanted, copy)
-    if isinstance(obj, list | tuple) and wrapping.find_backend(obj) is not None:
+    if isinstance(obj, list | tuple) and _holds_arrays(obj):
         try:
             return from_sequence(obj, target, place, wanted)
         except (Unsupported, ValueError):  # strings or objects beside the arrays, or other shapes: as NumPy has it
@@ -241,10 +284,19 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
     return views.keep_order(views.wrapper(value, target.kind(target.dtype_of(value)), not alias), host)
 
 
+def _holds_arrays(obj: Any) -> bool:
+    try:
+        return wrapping.find_backend(obj) is not None
+    except RecursionError:
+        if not wrapping.circular(obj):
+            raise
+    return False  # NumPy says what is wrong with a list that contains itself
+
+
 def at_host(x: Any) -> Any:
     """A nested sequence with ndarrays in place of arrays."""
-    if type(x) in (list, tuple):
-        return type(x)(map(at_host, x))
+    if isinstance(x, list | tuple):
+        return mapped(at_host, x)
     return to_numpy(x) if isinstance(x, Handle) or loader.backend_of(x) is not None else x
 
 
@@ -256,6 +308,8 @@ def from_protocol(obj: Any) -> Any:
 
 def _from_array(source: Handle, target: Backend, place: Device | None, wanted: Any, copy: bool | None) -> Array:
     held = source._kind.backend
+    if held.home is target and not (held.hosted and place is not None):
+        target = held
     with target.within():
         value = views.expose(source)
         if held is not target:
@@ -312,7 +366,7 @@ def convert(x: Any, target: Any = None, *, dlpack: bool = True) -> Array:
     source = wrap(x)
     to = default_backend() if target is None else _backend(target)
     held = source._kind.backend
-    if held is to:
+    if held.home is to.home:
         return source
     with held.within(), to.within():
         value = conversion.between(held, to, views.expose(source), dlpack)
@@ -329,16 +383,37 @@ def to_numpy(x: Any) -> np.ndarray[Any, Any]:
     return conversion.download(found, x, "to_numpy")
 
 
-def synchronize(*arrays: Any) -> None:
-    """Wait until these arrays are computed; without arguments, until all loaded libraries are idle."""
-    if not arrays:
+def synchronize(*trees: Any) -> None:
+    """Wait until arrays are computed; without arguments, until all loaded libraries are idle.
+
+    Parameters
+    ----------
+    *trees
+        Arrays, ours or native, or containers that hold some among other things: lists, tuples, named tuples, dicts,
+        dataclasses, nested as they may be. (NumPy's arrays and scalars are computed already.)
+
+    Raises
+    ------
+    TypeError
+        For what holds no array: there is nothing to wait for.
+    """
+    if not trees:
         for each in loader.loaded():
             each.synchronize()
         return
-    for x in arrays:
-        found = x._kind.backend if isinstance(x, Handle) else loader.backend_of(x)
-        if found is not None:
-            found.synchronize(native(x) if isinstance(x, Handle) else x)
+    waiting: dict[Backend, list[Any]] = {}
+    for tree in trees:
+        arrays = [
+            x for x in tree_leaves(tree) if isinstance(x, Handle | np.generic) or loader.backend_of(x) is not None
+        ]
+        if not arrays:
+            raise TypeError(f"there is no array to wait for in {type(tree).__name__} {reprlib.repr(tree)}.")
+        for x in arrays:
+            found = x._kind.backend if isinstance(x, Handle) else loader.backend_of(x)
+            if found is not None:
+                waiting.setdefault(found, []).append(native(x) if isinstance(x, Handle) else x)
+    for found, natives in waiting.items():
+        found.synchronize(*natives)
 
 
 # -- devices, precision, random ----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import conversion, dtypes, events, exports, placement, reshaping, settings, views
+from . import conversion, dtypes, events, exports, ghosts, placement, reshaping, settings, views
 from .backends import loader
 from .backends.base import Backend, Device, Unsupported
 from .dispatch import floating, functions, host, indexing, ufuncs, wrapping
@@ -54,18 +54,25 @@ class Array(Handle):
 
     @property
     def native(self) -> Any:
-        """The library's own array."""
+        """The library's own array; where the host has the value, it shares memory with it, or is a copy."""
+        if self._kind.backend.hosted:
+            views.expose(self)
+            return views.lifted(self)
         return views.expose(self)
 
     @property
     def backend(self) -> Backend:
-        """The backend that holds the data."""
-        return self._kind.backend
+        """The backend that the array belongs to."""
+        return self._kind.backend.home
 
     @property
     def device(self) -> Device:
         """The device that holds the data."""
-        return placement.of(native(self), self._kind.backend)
+        return (
+            placement.of_new(self.backend)
+            if self._kind.backend.hosted
+            else placement.of(native(self), self._kind.backend)
+        )
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -123,10 +130,14 @@ class Array(Handle):
 
     def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
         """As ``ndarray.setflags``."""
+        if write and self._base is not None and not views.writeable(self._base):
+            raise ValueError(
+                "cannot set WRITEABLE flag to True of this array"
+            )  # of the library's memory NumPy would not know
         ghost(self).setflags(write=write, align=align, uic=uic)
 
     def _writeable(self) -> bool:
-        return self._ghost is None or bool(self._ghost.flags.writeable)
+        return views.writeable(self)
 
     # -- protocols ---------------------------------------------------------------------------------------------------
 
@@ -148,7 +159,7 @@ class Array(Handle):
         return functions.array_function(func, types, args, kwargs)
 
     def _host(self, why: str) -> np.ndarray[Any, Any]:
-        return views.on_host(self, conversion.download(self._kind.backend, views.expose(self), why))
+        return wrapping.beside_writers(_downloaded, self, why)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return exports.as_ndarray(self, self._host(events.AT_A_DOOR), dtype, copy)
@@ -178,7 +189,11 @@ class Array(Handle):
         return exports.dlpack(self, **{key: value for key, value in asked.items() if value is not None})
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self._kind.backend.dlpack_device(native(self))
+        return (
+            self.backend.dlpack_device(self.native)
+            if self._kind.backend.hosted
+            else self._kind.backend.dlpack_device(native(self))
+        )
 
     def __reduce__(self) -> Any:
         return exports.rebuilt, (
@@ -205,11 +220,10 @@ class Array(Handle):
         shape = self.shape
         if not shape:
             raise TypeError("iteration over a 0-d array")
-        value = native(self)
         backend = self._kind.backend
         live = self._root is None or not backend.mutable  # whether every write is seen on the host, or counted
         hosted = settings.current_scalars() == "numpy" and not self._kind.standard
-        if live and hosted and len(shape) == 1 and backend.on_cpu(value):
+        if live and hosted and len(shape) == 1 and backend.on_cpu(native(self)):
             return self._scalars(shape[0])
         return (indexing.getitem(self, i) for i in range(shape[0]))
 
@@ -225,13 +239,22 @@ class Array(Handle):
             yield host[i]
 
     def __contains__(self, item: Any) -> bool:
-        return bool((self == item).any())
+        found: Any = self == item
+        return bool(found.any() if isinstance(found, Array | np.generic) else np.asarray(found).any())
 
     def __getitem__(self, key: Any) -> Any:
-        return indexing.getitem(self, key)
+        try:
+            return indexing.getitem(self, key)
+        except Exception as error:
+            loader.check_memory(error)
+            raise
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        indexing.setitem(self, key, value)
+        try:
+            indexing.setitem(self, key, value)
+        except Exception as error:
+            loader.check_memory(error)
+            raise
 
     def __delitem__(self, key: Any) -> NoReturn:
         raise ValueError("cannot delete array elements")
@@ -239,7 +262,7 @@ class Array(Handle):
     # -- looking at values -------------------------------------------------------------------------------------------
 
     def _one(self, why: str) -> np.ndarray[Any, Any]:
-        found = conversion.download(self._kind.backend, native(self), why)
+        found = wrapping.beside_writers(lambda: conversion.download(self._kind.backend, native(self), why))
         if events.tap is not None and not self._kind.backend.on_cpu(native(self)):
             events.tap.sync(why)
         return found
@@ -273,12 +296,14 @@ class Array(Handle):
 
     def _shown(self) -> Any:
         backend = self._kind.backend
-        if not backend.is_concrete(native(self)):
+        if not backend.is_concrete(native(views.owner(self))):  # of a large view there may be no room for all
             return f"Array({self.dtype}{list(self.shape)}, traced by {backend.name})"
         return self._host("printing")
 
     def item(self, *args: Any) -> Any:
         """As ``ndarray.item``."""
+        if args and views.outgrows(self) and (seen := views.of_root_on_host(self)) is not None:
+            return seen.item(*args)
         return self._one("item()").item(*args)
 
     def tolist(self) -> Any:
@@ -324,8 +349,8 @@ class Array(Handle):
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
         """The array on another device of its library: a new array, or this one if it is there already."""
-        backend = self._kind.backend
-        return wrapping.wrap(placement.move(views.expose(self), backend, device), self._kind)
+        backend = self.backend
+        return wrapping.wrap(placement.move(self.native, backend, device), self._kind.home)
 
     # -- operators ---------------------------------------------------------------------------------------------------
 
@@ -363,20 +388,24 @@ class Array(Handle):
         return ufuncs.array_ufunc(short, "__call__", (self,), {"out": (self,)})
 
     def __divmod__(self, other: Any) -> Any:
+        if not isinstance(other, Handle) and ufuncs._defers(other):
+            return NotImplemented
         return ufuncs.array_ufunc(np.divmod, "__call__", (self, other), {})
 
     def __rdivmod__(self, other: Any) -> Any:
         return ufuncs.array_ufunc(np.divmod, "__call__", (other, self), {})
 
     def __matmul__(self, other: Any) -> Any:
-        if ufuncs._speaks(other) or (not isinstance(other, Handle) and ufuncs._defers(other)):
+        if not isinstance(other, Handle) and ufuncs._defers(other):
             return NotImplemented
-        return ufuncs.array_ufunc(np.matmul, "__call__", (self, other), {})
+        return np.matmul(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         return ufuncs.array_ufunc(np.matmul, "__call__", (other, self), {})
 
     def __imatmul__(self, other: Any) -> Any:
+        if not isinstance(other, Handle) and ufuncs._defers(other):
+            return ufuncs.refused_in_place(np.matmul, self, other)
         mine, others = self.shape, np.shape(other)
         if not mine or len(others) < 2:
             raise ValueError(
@@ -450,22 +479,28 @@ class Array(Handle):
         if not np.can_cast(have, wanted, casting):
             raise TypeError(f"Cannot cast array data from {have!r} to {wanted!r} according to the rule {casting!r}")
         wanted = conversion.precise(wanted)
-        if not copy and wanted == have and (order in ("K", "A") or self.flags[order]):
+        if not copy and wanted == have and (order == "K" or self.flags["FORC" if order == "A" else order]):
             return self
         if dtypes.category(wanted) == "other" or not backend.holds(wanted):
-            host.allow("ndarray.astype", backend, f"dtype {wanted} exists only on the host")
+            if dtypes.category(wanted) != "other":
+                host.allow("ndarray.astype", backend, f"{backend.name} has no arrays of dtype {wanted}")
             if events.tap is not None:
-                events.tap.left(f"an array of dtype {wanted}", f"dtype {wanted} exists only on the host")
+                events.tap.left(f"an array of dtype {wanted}", dtypes.only_on_host(wanted))
             return self._host("astype").astype(wanted)
         warn_of_cast(have, wanted)
         with backend.within():
             value = native(self)
-            made = backend.prim.copy(value) if wanted == have else backend.prim.astype(value, wanted)
+            make = backend.prim.copy if wanted == have else backend.prim.astype
+            made = wrapping.beside_writers(make, *((value,) if wanted == have else (value, wanted)))
         if have.kind in "fc" and (wanted.kind in "iu" or (wanted.kind in "fc" and wanted.itemsize < have.itemsize)):
             floating.look_at_cast(value, wanted, backend)
         cast = views.wrapper(made, self._kind.of(wanted), True)
         plain = order == "K" and (self._ghost is None or self._ghost.flags.c_contiguous)
-        return cast if plain and not backend.mutable else views.lay_out(cast, np.empty_like(ghost(self), wanted, order))
+        return (
+            cast
+            if plain and not backend.mutable
+            else views.lay_out(cast, ghosts.stand_in_like(ghost(self), wanted, order))
+        )
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         """A view; with a dtype, of the same memory read as that dtype.
@@ -478,7 +513,7 @@ class Array(Handle):
             dtype, type = None, dtype
         if type is not None and not issubclass(type, Array):
             seen = self._host("viewed as a subclass of ndarray").view(*() if dtype is None else (dtype,), type=type)
-            if not (self._writeable() and self.backend.shares_with_host(native(views.owner(self)))):
+            if not (self._writeable() and self._kind.backend.shares_with_host(native(views.owner(self)))):
                 seen.flags.writeable = False
             return seen
         if dtype is None or np.dtype(dtype) == self.dtype:
@@ -489,17 +524,19 @@ class Array(Handle):
         """``how(self, wanted, *args)``, a method of ndarray: of the ghost where the library can alias, else on the host."""
         backend = self._kind.backend
         reason = f"{self.dtype} is reread as {wanted}"
-        if dtypes.category(wanted) != "other":
+        if dtypes.category(wanted) == "other":
+            reason = dtypes.only_on_host(wanted)
+        else:
             seen = how(ghost(self), wanted, *args)
             if backend.native_is_ndarray:
                 return views.derive(self, seen)
             if backend.holds(wanted) and views.can_reread(self, seen):
-                if wanted.kind == "b" and not backend.mutable:
+                if wanted.kind == "b" and self.dtype.kind != "b" and not backend.mutable:
                     seen.flags.writeable = False  # any bits but 0 read as 1: writing them back would change others
                 try:
                     return views.derive(self, seen)
                 except Unsupported as unsupported:
-                    reason = str(unsupported)
+                    reason = unsupported.args[0]
         made = host.call(how, (self, wanted, *args), {}, backend, reason)
         return _read_only(made) if isinstance(made, Array) else made
 
@@ -562,7 +599,7 @@ class Array(Handle):
         backend = self._kind.backend
         with backend.within():
             value = backend.prim.full(self.shape, 0, self.dtype, backend.device_of(native(self)))
-        return _read_only(views.lay_out(wrapping.wrap(value, self._kind), np.empty_like(ghost(self))))
+        return _read_only(views.lay_out(wrapping.wrap(value, self._kind), ghosts.stand_in_like(ghost(self))))
 
     @imag.setter
     def imag(self, value: Any) -> None:
@@ -585,6 +622,12 @@ class Array(Handle):
     @flat.setter
     def flat(self, value: Any) -> None:
         Flat(self)[:] = value
+
+
+def _downloaded(a: Array, why: str) -> np.ndarray[Any, Any]:
+    if views.outgrows(a) and (seen := views.of_root_on_host(a)) is not None:
+        return seen
+    return views.on_host(a, conversion.download(a._kind.backend, views.expose(a), why))
 
 
 def _as_array(value: Any) -> Any:

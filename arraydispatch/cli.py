@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
-from . import __version__, api
+from . import __version__
 from .backends import loader
 from .errors import ArrayDispatchError, did_you_mean
 from .launcher.choices import MIN_SIZE, PRECISIONS, Choices
@@ -23,7 +23,8 @@ arraydispatch run [options] [--] SCRIPT [ARGS...]
        arraydispatch run [options] -m MODULE [ARGS...]"""
 _EPILOG = """\
 Everything after the script (or - for standard input, or a folder with a __main__.py) belongs to the script.
-Without --backend the environment variable ARRAYDISPATCH_BACKEND decides, else the first library that is installed.
+Without --backend the environment variable ARRAYDISPATCH_BACKEND decides, else what there is: a library
+for the accelerator here, else the one that starts and runs cheapest; the report says which and why.
 Exit codes: the script's own; 2 when the command line is wrong. ARRAYDISPATCH_TRACEBACK=full keeps this program's own
 frames in a script's traceback."""
 
@@ -38,6 +39,12 @@ class UsageError(Exception):
 def _elements(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is no number of elements; give one from 0 up")
+    return int(text)
+
+
+def _threads(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of threads; give one from 1 up")
     return int(text)
 
 
@@ -66,15 +73,20 @@ def run_parser() -> argparse.ArgumentParser:
     add("--precision", metavar="P", type=str.lower, choices=PRECISIONS,
         help="bits of fresh floating results: 64, 32, 16, bf16, or none (NumPy's rules)")  # fmt: skip
     add("--execution", metavar="E",
-        help="eager: the library itself runs each call (else NumPy may, on the library's memory, where it is faster)")  # fmt: skip
+        help="fused: on a CPU, calls on large arrays are recorded and run as blocks, in several threads (the default on a machine "
+             "without an accelerator, if none of --device, --precision, --min-size and --verify is given); eager: the library itself "
+             "runs each call (else NumPy may, on the library's memory, where it is faster)")  # fmt: skip
     add("--min-size", metavar="N", type=_elements, default=MIN_SIZE,
-        help=f"arrays of fewer elements stay on the host until they meet one on the device (default {MIN_SIZE})")  # fmt: skip
+        help=f"NumPy computes on arrays of fewer elements, in the host's memory; 0: the library does (default {MIN_SIZE})")  # fmt: skip
     add("--include", metavar="PATH_OR_PACKAGE", action="append", default=[],
         help="more user code: a file, a folder, a glob or an installed package (repeatable)")  # fmt: skip
     add("--on-fallback", metavar="POLICY", choices=("warn", "error", "silent"), default="warn",
-        help="what a call that has to run on the host does: warn (once a line), error, or silent")  # fmt: skip
+        help="what numeric work does that has to run on the host: warn (once a line), error, or silent; strings, dates, "
+        "objects, files and pandas' own work are none")  # fmt: skip
     add("--rng", metavar="WHERE", choices=("numpy", "device"), default="numpy",
         help="random numbers: numpy's own bits, or the library's generator on the device")  # fmt: skip
+    add("--threads", metavar="N", type=_threads, default=None,
+        help="threads of one operation on the CPU (default: as many as processors are free)")  # fmt: skip
     add("--report", metavar="FILE", nargs="?", const="", default=None,
         help="the long report; with FILE.html, FILE.json or FILE.csv it is written there")  # fmt: skip
     add("--trace", metavar="FILE", help="write each call with its time to FILE.json, in Chrome's trace-event format")
@@ -84,7 +96,7 @@ def run_parser() -> argparse.ArgumentParser:
 
 
 _VALUED = frozenset(
-    "--backend --device --precision --execution --min-size --include --on-fallback --rng --trace".split()
+    "--backend --device --precision --execution --min-size --include --on-fallback --rng --threads --trace".split()
 )
 
 
@@ -168,10 +180,12 @@ def _target(option: str, value: str | None, suffixes: Iterable[str]) -> str | No
 
 
 def _check(options: argparse.Namespace, program: list[str]) -> None:
-    if options.execution == "fused":
-        raise UsageError("--execution fused is not available yet; leave it out, or say eager.")
-    if options.execution not in (None, "eager"):
-        raise UsageError(f"--execution: {options.execution!r} is not a way to execute; say eager.")
+    if options.execution not in (None, "eager", "fused"):
+        raise UsageError(f"--execution: {options.execution!r} is not a way to execute; say eager, or fused.")
+    if options.execution == "fused" and not options.min_size:
+        raise UsageError(
+            "--execution fused and --min-size 0 exclude each other: fused calls are on values on the host."
+        )
     if options.module is None and not program:
         raise UsageError("no script given; say: arraydispatch run SCRIPT, or -m MODULE.")
 
@@ -189,7 +203,7 @@ def _run(argv: list[str]) -> int:
     try:
         program = None if options.module is not None else _script(theirs[0], ours)
         users = UserFiles([root for name in options.include for root in runner.include_roots(name)])
-        choices = Choices.of(options)
+        choices = Choices.of(options).settled()
         choices.apply()
     except runner.NotFound as error:
         raise UsageError(str(error)) from None
@@ -210,21 +224,21 @@ def _run(argv: list[str]) -> int:
 
     session = Session(
         f"-m {options.module}" if program is None else os.path.basename(theirs[0]),
-        options.device or api.default_backend().devices()[0].name,
-        rng=options.rng, report_to=report_to, trace_to=trace_to, full=options.report == "",
+        choices.device,
+        why=choices.why, rng=options.rng, report_to=report_to, trace_to=trace_to, full=options.report == "",
         aloud=options.on_fallback == "warn", verify=options.verify, owns=users.has_file,
     )  # fmt: skip
     scope = runner.accelerated(users, session.profile.adopted)
     scope.__enter__()
     atexit.register(scope.__exit__, None, None, None)  # the first to be registered, so the last thing that Python does
     processes.survive_forks()
-    processes.inherit(choices, users.roots, session.folder)
+    processes.inherit(choices, users.roots, session.folder, session.profile.each)
     session.start()
     if program is None:
         return _run_module(options.module, theirs, users, session.cancel)
     if isinstance(program.source, bytes):
         _hint(ours, program, theirs[1:])
-    return runner.run(program, theirs[1:], users)
+    return runner.run(program, theirs[1:], users, session.cancel)
 
 
 def _script(path: str, ours: list[str]) -> Any:
@@ -245,12 +259,20 @@ def _run_module(name: str, arguments: list[str], users: Any, cancel: Callable[[]
 
     found: list[Any] = []
     sys.argv[:] = ["-m", *arguments]
+
+    def locate() -> None:
+        try:
+            found.append(runner.locate_module(name))
+        except SyntaxError:
+            cancel()
+            raise
+
     try:
-        code = runner.exit_code(lambda: found.append(runner.locate_module(name)), passing=runner.NotFound)
+        code = runner.exit_code(locate, passing=runner.NotFound)
     except runner.NotFound as error:
         cancel()
         raise UsageError(str(error)) from None
-    return runner.run(found[0], arguments, users) if found else code
+    return runner.run(found[0], arguments, users, cancel) if found else code
 
 
 # -- info ------------------------------------------------------------------------------------------------------------
@@ -306,7 +328,9 @@ def _print_coverage(rows: list[Any]) -> None:
 
     from . import coverage
 
-    console = Console(highlight=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _ENDLESS)
+    console = Console(
+        highlight=False, emoji=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _ENDLESS
+    )
     backends = list(rows[0].answers)
 
     def show(title: str, *columns: str, texts: list[list[str]]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, events, settings
+from . import dtypes, events, settings, tracing
 from .backends import loader
 from .backends.base import Backend, Native, Unsupported
 from .errors import TraceError
@@ -18,7 +18,7 @@ def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: s
     if not x.dtype.isnative:
         x = x.astype(x.dtype.newbyteorder("="))
     if dtypes.category(x.dtype) == "other":
-        raise Unsupported(f"dtype {x.dtype} exists only on the host")
+        raise Unsupported(dtypes.only_on_host(x.dtype))
     if device is None and not backend.native_is_ndarray:
         device = default_device(backend)
     if x.dtype.char in "qQ":  # C's long long: equal to int64 and uint64, but types of their own
@@ -29,25 +29,31 @@ def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: s
     return made
 
 
-_REMEMBERED = 1 << 16
+REMEMBERED = 1 << 16
 """Bytes up to which :func:`lift` remembers what it uploaded."""
+_WHY = "a value on the host, wanted by the library"
 
 
 def lift(backend: Backend, x: np.ndarray[Any, Any], device: Any) -> Native:
-    """What a small array on the host is among arrays on the device: constants of a loop go there once.
+    """The values of an array in the host state as a native array that nobody writes: constants of a loop go there once.
 
-    The values are the key, not the array, which may be written in between; where native arrays can be written, each
-    call makes its own.
+    The values are the key, not the array, which may be written in between. Where the library can alias memory of the
+    host it does.
     """
-    if backend.mutable or x.nbytes > _REMEMBERED:
-        return upload(backend, x, device, "a small array met an array on the device")
+    if backend.mutable:
+        made = backend.from_numpy(x, device, False)
+        if events.tap is not None and not backend.on_cpu(made):
+            events.tap.transfer("to_device", x.nbytes, _WHY, x)
+        return made
+    if x.nbytes > REMEMBERED:
+        return upload(backend, x, device, _WHY)
     return _lifted(backend, x.tobytes(), x.dtype, x.shape, device)
 
 
 @lru_cache(maxsize=256)
 def _lifted(backend: Backend, data: bytes, dtype: np.dtype[Any], shape: tuple[int, ...], device: Any) -> Native:
     host = np.frombuffer(data, dtype).reshape(shape)
-    return upload(backend, host, device, "a small array met an array on the device")
+    return upload(backend, host, device, _WHY)
 
 
 def download(backend: Backend, a: Native, why: str = "") -> np.ndarray[Any, Any]:
@@ -59,20 +65,43 @@ def download(backend: Backend, a: Native, why: str = "") -> np.ndarray[Any, Any]
         If the value is not known now because a library is tracing.
     """
     if not backend.is_concrete(a):
-        raise TraceError(
-            "a concrete value was needed while tracing; keep the computation on arrays, or move it out of the traced function."
-        )
+        raise tracing.refusal(why)
     host = backend.to_numpy(a)
     if events.tap is not None and not backend.native_is_ndarray:
         events.tap.transfer("to_host", host.nbytes, why, host)
     return host
 
 
-def home(backend: Backend, size: int, dtype: np.dtype[Any]) -> Backend:
-    """Where a new array of this size goes: to the backend, or to the host as a small one (``--min-size``)."""
-    if size >= settings.default.min_size or backend.native_is_ndarray or dtypes.is_bfloat16(dtype):
-        return backend
-    return backend if settings.current_precision() in (16, "bf16") else loader.small()
+def beginning(size: int, dtype: np.dtype[Any]) -> Backend:
+    """What holds the value of a new array: the host on a CPU, and for small ones anywhere, where there is a host state.
+
+    The library need not have been imported for that. What NumPy has no arithmetic for begins in the library.
+    """
+    if settings.default.min_size and settings.current_precision() not in (16, "bf16"):
+        host = loader.hosted(settings.current_name())
+        if host.holds(dtype) and (size < settings.default.min_size or settings.on_cpu(host.name)):
+            return host
+    return settings.current_backend()
+
+
+def shared(backend: Backend, a: Native) -> np.ndarray[Any, Any]:
+    """The ndarray on the memory of a native array that shares it, as NumPy's own are: their flags can be set."""
+    seen = backend.to_numpy(a)
+    if not seen.flags.c_contiguous:  # NumPy asks who has the memory whether one line of bytes may be written
+        order = sorted(range(seen.ndim), key=lambda i: -seen.strides[i])
+        lines = seen.transpose(order)
+        if lines.flags.c_contiguous:
+            return np.asarray(lines.data).transpose(np.argsort(order))
+    return np.asarray(seen.data)
+
+
+def of_result(backend: Backend, dtype: np.dtype[Any]) -> Backend:
+    """What holds a result that NumPy computed for a backend."""
+    if settings.default.min_size and settings.on_cpu(backend.name) and settings.current_precision() not in (16, "bf16"):
+        held = loader.hosted(backend.name)
+        if held.holds(dtype):
+            return held
+    return backend
 
 
 def precise(dtype: np.dtype[Any]) -> np.dtype[Any]:

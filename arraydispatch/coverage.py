@@ -1,4 +1,4 @@
-"""What runs where: every function, ufunc, ufunc method, ndarray member and creation function of NumPy, for each backend.
+"""What runs where: every function, ufunc, ufunc method, ndarray member and creation function of NumPy, and SciPy's functions.
 
 Each has exactly one class on a backend:
 
@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from . import creation, registry
+from . import creation, names as known_names, registry, science
 from .array import Array
 from .backends import loader
 from .backends.base import Backend
 from .launcher import classes, tables
 from .methods import OPERATORS
-from .ufuncs import describe, describe_method
+from .ufuncs import describe, describe_method, special
 
 __all__ = ["CLASSES", "KINDS", "Row", "as_dict", "dispatched", "markdown", "rows", "ufuncs"]
 
@@ -36,6 +36,8 @@ KINDS = {
     "ufunc method": "Methods of ufuncs",
     "member": "Methods and attributes of ndarray",
     "creation": "Creation, under the launcher and with like=",
+    "scipy": "Functions of SciPy's",
+    "scipy ufunc": "Ufuncs of scipy.special",
 }
 
 Answer = tuple[str, str]
@@ -90,6 +92,18 @@ def ufuncs() -> list[np.ufunc]:
     return sorted(get_overridable_numpy_ufuncs(), key=lambda u: u.__name__)
 
 
+def scientific() -> list[Any]:
+    """Every public function of the modules of SciPy's whose functions take arrays, and the methods that have entries, by name."""
+    found = set()
+    for name, topic in science.MODULES.items():
+        module = importlib.import_module(name)
+        science.load(topic)
+        found |= {science.stand_in(f"{name}.{function}") for function in science.public(module)}
+    special.name_of(np.add)  # has SciPy's ufuncs taken in
+    methods = {func for func in registry.METHODS if func in registry.SPECS}
+    return sorted((found | methods) - {None}, key=lambda func: known_names.FULL[func])
+
+
 def full_name(func: Any) -> str:
     """Module and name."""
     return f"{func.__module__}.{func.__name__}"
@@ -102,7 +116,10 @@ def _function(func: Any, backend: Backend) -> Answer | None:
     if func in creation.CREATORS:
         return _creation(func.__name__)
     entry = registry.resolve(func, backend)
-    if entry.run is None and func not in registry.HOST and func not in registry.REFUSED:
+    if func in registry.SCIENTIFIC and backend.native_is_ndarray:
+        return "native", ""  # SciPy itself
+    known = func in registry.SCIENTIFIC
+    if entry.run is None and not known and func not in registry.HOST and func not in registry.REFUSED:
         return None
     if func in backend.HOST_KERNELS:
         return "host kernel", backend.HOST_KERNELS[func]
@@ -161,7 +178,8 @@ _FILLED = frozenset(
 
 def created() -> list[str]:
     """Everything of NumPy's that makes arrays of scalars, sequences or files."""
-    listed = tables.CREATION | tables.HOST_MADE | classes.FUNCTIONS.keys() | tables.INDEX_OBJECTS
+    made = {name for name in dir(np) if callable(getattr(np, name)) and registry.facts_of(getattr(np, name)).makes}
+    listed = made | classes.FUNCTIONS.keys() | tables.INDEX_OBJECTS
     return sorted((listed | set(creation.__all__)) - {"isscalar"})
 
 
@@ -169,7 +187,7 @@ def _creation(name: str) -> Answer | None:
     if name in _OF_THE_HOST:
         return "host", _OF_THE_HOST[name]
     if getattr(np, name, None) in registry.HOST:
-        return "host", registry.HOST[getattr(np, name)]
+        return "host", registry.HOST[getattr(np, name)].reason
     if name in creation.__all__ or name in tables.INDEX_OBJECTS or name in _FILLED:
         return "native" if name in _FILLED else "composed", ""
     return None
@@ -193,6 +211,11 @@ def _all_rows(backends: Iterable[Backend]) -> Iterator[tuple[str, str, dict[str,
         yield "member", f"ndarray.{name}", {b.name: _member(name, b) for b in held}
     for name in created():
         yield "creation", f"np.{name}", {b.name: _creation(name) for b in held}
+    for func in scientific():
+        yield "scipy", known_names.FULL[func], {b.name: _function(func, b) for b in held}
+    for name, ufunc in sorted(special.UFUNCS.items()):
+        if not name.startswith("_"):
+            yield "scipy ufunc", f"scipy.special.{name}", {b.name: describe(ufunc, b) for b in held}
 
 
 def _place_of(ufunc: np.ufunc) -> str:
@@ -267,11 +290,12 @@ def markdown(table: list[Row]) -> str:
         "",
         "<!-- Made by `make docs` from `arraydispatch coverage`; edits here are lost. -->",
         "",
-        f"What NumPy {np.__version__} has, and where it runs. *Native*: NumPy's rules over one kernel of the library.",
+        f"What NumPy {np.__version__} and SciPy have, and where it runs. *Native*: NumPy's rules over one kernel of the library.",
         "*Composed*: NumPy's behaviour out of several of its kernels. *Host kernel*: either of these, but in host memory",
         "NumPy itself computes, on the library's own memory and without a copy of it, for the reason given; not with",
         "`--execution eager`, not on an accelerator, not under a trace. *Host*: NumPy runs it, for the reason given; the",
-        "policy `--on-fallback` says whether that is silent, a warning or an error. Whatever the class, arrays of dtypes",
+        "policy `--on-fallback` says whether that is silent, a warning or an error, if it is work that a device could do",
+        "(making text, files, dates and records are none). Whatever the class, arrays of dtypes",
         "that no device holds (strings, objects, dates, records, `longdouble`) stay NumPy's.",
         "",
         "`arraydispatch coverage` prints this table for the libraries that are installed, `--json` all of it.",

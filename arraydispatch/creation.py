@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from . import conversion, dtypes, events, settings, views
+from . import conversion, dtypes, events, ghosts, settings, thin, views
 from .api import asarray as _to_backend, at_host, from_protocol, from_sequence
 from .array import Array
 from .backends.base import Backend, Unsupported
-from .dispatch import functions, small, wrapping
+from .dispatch import functions, hosted, wrapping
 from .functions import creation as bodies
+from .requirements import meeting
 from .views import Handle
 from .warned import real_of, reporting
 
@@ -32,8 +33,8 @@ __all__ = [
 
 
 def _target(size: int, dtype: np.dtype[Any]) -> tuple[Backend, Any]:
-    backend = conversion.home(settings.current_backend(), size, dtype)
-    return backend, conversion.default_device(backend)
+    backend = conversion.beginning(size, dtype)
+    return backend, None if backend.hosted else conversion.default_device(backend)
 
 
 def _fresh(dtype: Any) -> np.dtype[Any]:
@@ -43,8 +44,12 @@ def _fresh(dtype: Any) -> np.dtype[Any]:
 
 
 def _filled(shape: Any, value: Any, dtype: Any, by_numpy: Callable[..., Any] | None = None) -> Any:
+    if not settings.default.min_size and type(shape) is int and shape >= 0:
+        made = _filled_in_library((shape,), value, dtype)
+        if made is not None:
+            return made
     wanted = _fresh(dtype)
-    if dtypes.category(wanted) == "other" or not settings.current_backend().holds(wanted):
+    if dtypes.category(wanted) == "other" or not conversion.beginning(0, wanted).holds(wanted):
         events_left(wanted)
         return np.full(shape, value, wanted) if by_numpy is None else by_numpy(shape, wanted)
     lengths = np.empty(shape, np.dtype([])).shape if not isinstance(shape, tuple) else tuple(int(n) for n in shape)
@@ -54,8 +59,37 @@ def _filled(shape: Any, value: Any, dtype: Any, by_numpy: Callable[..., Any] | N
         raise ValueError("array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")
     backend, device = _target(math.prod(lengths), wanted)
     with backend.within():
-        made = backend.prim.full(lengths, _element(value, wanted), wanted, device)
+        made = wrapping.beside_writers(backend.prim.full, lengths, _element(value, wanted), wanted, device)
     return views.wrapper(made, backend.kind(wanted), True)
+
+
+_FILLS: dict[Any, Any] = {}
+"""(backend, dtype as it is given, precision) -> kind of a new array, where the library holds it and needs no scope."""
+
+
+def _filled_in_library(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
+    """An array filled with 0 or 1, of a dtype that was looked at before; None of any other."""
+    backend = settings.current_backend()
+    key = backend, dtype, (settings.context_rules.get() or settings.default.rules).precision
+    try:
+        kind = _FILLS[key]
+    except TypeError:
+        return None
+    except KeyError:
+        wanted = conversion.precise(np.dtype(dtype)) if isinstance(dtype, type | np.dtype) else None
+        plain = (
+            wanted is not None and dtypes.category(wanted) != "other" and backend.holds(wanted) and not backend.scoped
+        )
+        kind = None
+        if wanted is not None and plain and not backend.native_is_ndarray:
+            kind = backend.kind(wanted)
+        _FILLS[key] = kind
+    if kind is None or type(value) is not int or shape[0] > sys.maxsize >> 5:
+        return None
+    device = settings.default.devices.get(backend.name)
+    at = None if device is None else device.native
+    made = wrapping.beside_writers(backend.prim.full, shape, value, kind.dtype, at)
+    return views.wrapper(made, kind, True)
 
 
 def _element(value: Any, dtype: np.dtype[Any]) -> Any:
@@ -78,23 +112,23 @@ def _ordered(made: Any, order: Any, source: Any = None) -> Any:
     if made is source and order in _ANY_ORDER:
         return made
     shape, dtype = views.ghost(made).shape, made._kind.dtype
-    if len(shape) < 2:
+    if len(shape) < 2 and made is not source:
         return made
     order = order.upper() if isinstance(order, str) else order
     if order in ("C", "F"):
         if made is source:
             return made if made.flags[order] else made.copy(order)
-        return views.lay_out(made, np.empty(shape, dtype, order))
+        return views.lay_out(made, ghosts.stand_in(shape, dtype, order))
     like = views.ghost(source) if isinstance(source, Handle) else source
     if made is source or not isinstance(like, np.ndarray) or like.shape != shape:
         return made
-    return views.lay_out(made, np.empty_like(like, dtype, order or "K"))
+    return views.lay_out(made, ghosts.stand_in_like(like, dtype, order or "K"))
 
 
 def events_left(dtype: np.dtype[Any]) -> None:
     """Report that an array stays NumPy because its dtype exists only on the host."""
     if events.tap is not None:
-        events.tap.left(f"an array of dtype {dtype}", f"dtype {dtype} exists only on the host")
+        events.tap.left(f"an array of dtype {dtype}", dtypes.only_on_host(dtype))
 
 
 def _moved(host: Any) -> Any:
@@ -107,7 +141,7 @@ def _moved(host: Any) -> Any:
     if dtypes.category(wanted) == "other":
         events_left(wanted)
         return host
-    if not settings.current_backend().holds(wanted):
+    if not conversion.beginning(0, wanted).holds(wanted):
         events_left(wanted)
         return host
     backend, device = _target(host.size, wanted)
@@ -117,21 +151,28 @@ def _moved(host: Any) -> Any:
     return views.keep_order(views.wrapper(value, backend.kind(wanted), True), host)
 
 
+@thin.filled_at_once(np.zeros)
 def zeros(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
     """As :func:`numpy.zeros`, on the default backend."""
-    return _ordered(_filled(shape, 0, float if dtype is None else dtype, np.zeros), order)
+    made = _filled(shape, 0, float if dtype is None else dtype, np.zeros)
+    return made if order == "C" else _ordered(made, order)
 
 
+@thin.filled_at_once(np.ones)
 def ones(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
     """As :func:`numpy.ones`, on the default backend."""
-    return _ordered(_filled(shape, 1, float if dtype is None else dtype, np.ones), order)
+    made = _filled(shape, 1, float if dtype is None else dtype, np.ones)
+    return made if order == "C" else _ordered(made, order)
 
 
+@thin.filled_at_once(np.empty)
 def empty(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
     """As :func:`numpy.empty`, on the default backend; the memory holds zeros."""
-    return _ordered(_filled(shape, 0, float if dtype is None else dtype, np.empty), order)
+    made = _filled(shape, 0, float if dtype is None else dtype, np.empty)
+    return made if order == "C" else _ordered(made, order)
 
 
+@thin.at_once(np.full)
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None
 ) -> Any:
@@ -153,13 +194,13 @@ def full(
 def _by_body(func: Any, body: Callable[..., Any], size: Any, dtype: Any, args: tuple[Any, ...], options: Any) -> Any:
     """What ``func`` makes of scalars: on the device where it is large, by NumPy where it is small or the host's."""
     wanted = np.dtype(dtype)
-    if dtypes.category(wanted) == "other" or not settings.current_backend().holds(_fresh(wanted)):
+    if dtypes.category(wanted) == "other" or not conversion.beginning(0, _fresh(wanted)).holds(_fresh(wanted)):
         return _moved(func(*args, **options))
     backend, device = _target(size, wanted)
     if backend.native_is_ndarray:
         return _moved(func(*args, **options))
     with backend.within():
-        made = body(backend.xp, *args, device=device, **options)
+        made = wrapping.beside_writers(lambda: body(backend.xp, *args, device=device, **options))
         return _wrapped(made, backend)
 
 
@@ -170,6 +211,7 @@ def _wrapped(made: Any, backend: Backend) -> Any:
     return views.wrapper(backend.prim.astype(made, wanted), backend.kind(wanted), True)
 
 
+@thin.at_once(np.arange)
 def arange(
     start_or_stop: Any = None,
     /,
@@ -212,7 +254,7 @@ def _spaced(func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     if wrapping.find_backend((*args, *options.values())) is None:
         num = args[2] if len(args) > 2 else options.get("num", 50)
         dtype = options.get("dtype") or float
-        at_home = settings.current_backend().native_is_ndarray or not isinstance(num, int)
+        at_home = not isinstance(num, int)
         if np.dtype(dtype).kind in "iu" and func is not np.linspace:
             at_home = True  # a power just under a whole number would be cut to the one below it
         if at_home or type(args[0]) not in _REAL or _target(num, np.dtype(dtype))[0].native_is_ndarray:
@@ -222,6 +264,7 @@ def _spaced(func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     return functions.call(func, args, options)
 
 
+@thin.at_once(np.linspace)
 def linspace(
     start: Any,
     stop: Any,
@@ -237,6 +280,7 @@ def linspace(
     return _spaced(np.linspace, (start, stop, num, endpoint, retstep), {"dtype": dtype, "axis": axis})
 
 
+@thin.at_once(np.logspace)
 def logspace(
     start: Any,
     stop: Any,
@@ -250,11 +294,13 @@ def logspace(
     return _spaced(np.logspace, (start, stop, num, endpoint, base), {"dtype": dtype, "axis": axis})
 
 
+@thin.at_once(np.geomspace)
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     """As :func:`numpy.geomspace`, on the default backend."""
     return _spaced(np.geomspace, (start, stop, num, endpoint), {"dtype": dtype, "axis": axis})
 
 
+@thin.at_once(np.eye)
 def eye(
     N: int,
     M: int | None = None,
@@ -273,16 +319,19 @@ def _area(rows: int, columns: int | None) -> int:
     return operator.index(rows) * operator.index(rows if columns is None else columns)
 
 
+@thin.at_once(np.identity)
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
     """As :func:`numpy.identity`, on the default backend."""
     return eye(n, dtype=float if dtype is None else dtype)
 
 
+@thin.at_once(np.tri)
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: Any = None) -> Any:
     """As :func:`numpy.tri`, on the default backend."""
     return _by_body(np.tri, bodies.tri, _area(N, M), dtype, (N, M, k, dtype), {})
 
 
+@thin.at_once(np.indices)
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     """As :func:`numpy.indices`, on the default backend."""
     shape = tuple(dimensions)
@@ -334,11 +383,13 @@ def _window(func: Any, M: Any, values: Callable[[Any, Any], Any]) -> Any:
     return _filled(1, 1, float) if M == 1 else values(arange(1 - M, M, 2), M)
 
 
+@thin.at_once(np.bartlett)
 def bartlett(M: Any) -> Any:
     """As :func:`numpy.bartlett`, on the default backend."""
     return _window(np.bartlett, M, lambda n, M: np.where(np.less_equal(n, 0), 1 + n / (M - 1), 1 - n / (M - 1)))
 
 
+@thin.at_once(np.blackman)
 def blackman(M: Any) -> Any:
     """As :func:`numpy.blackman`, on the default backend."""
     return _window(
@@ -348,16 +399,19 @@ def blackman(M: Any) -> Any:
     )
 
 
+@thin.at_once(np.hamming)
 def hamming(M: Any) -> Any:
     """As :func:`numpy.hamming`, on the default backend."""
     return _window(np.hamming, M, lambda n, M: 0.54 + 0.46 * np.cos(np.pi * n / (M - 1)))
 
 
+@thin.at_once(np.hanning)
 def hanning(M: Any) -> Any:
     """As :func:`numpy.hanning`, on the default backend."""
     return _window(np.hanning, M, lambda n, M: 0.5 + 0.5 * np.cos(np.pi * n / (M - 1)))
 
 
+@thin.at_once(np.kaiser)
 def kaiser(M: Any, beta: Any) -> Any:
     """As :func:`numpy.kaiser`, on the default backend."""
     M, beta = np.array([0.0, M, beta])[1:]
@@ -370,6 +424,7 @@ def kaiser(M: Any, beta: Any) -> Any:
     return np.i0(beta * np.sqrt(1 - ((n - alpha) / alpha) ** 2.0)) / np.i0(beta)
 
 
+@thin.at_once(np.fft.fftfreq)
 def fftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
     """As :func:`numpy.fft.fftfreq`, on the default backend."""
     if not isinstance(n, int | np.integer):
@@ -378,6 +433,7 @@ def fftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
     return np.concatenate([upper, arange(-(int(n) // 2), 0)]) * (1.0 / (n * d))
 
 
+@thin.at_once(np.fft.rfftfreq)
 def rfftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
     """As :func:`numpy.fft.rfftfreq`, on the default backend."""
     if not isinstance(n, int | np.integer):
@@ -414,6 +470,8 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     """As :func:`numpy.meshgrid`, on the default backend."""
     if wrapping.find_backend(xi) is not None:
         return functions.call(np.meshgrid, xi, {"copy": copy, "sparse": sparse, "indexing": indexing})
+    if not copy and any(isinstance(x, np.ndarray) for x in xi):  # what they view stays where it is
+        return np.meshgrid(*xi, copy=False, sparse=sparse, indexing=indexing)  # type: ignore[call-overload]
     return _moved(np.meshgrid(*xi, copy=True, sparse=sparse, indexing=indexing))  # type: ignore[call-overload]
 
 
@@ -424,6 +482,7 @@ _MOST_DIMENSIONS = 64
 """NumPy's limit, and so what ``ndmax`` is unless given."""
 
 
+@thin.at_once(np.array)
 def array(
     object: Any,
     dtype: Any = None,
@@ -436,14 +495,17 @@ def array(
     like: Any = None,
 ) -> Any:
     """As :func:`numpy.array`, on the default backend; arrays of ours stay on theirs."""
-    if copy.__class__ not in _COPIES:
-        copy = _copy_mode(copy)
+    copy = copy_mode(copy)
     if ndmax != _MOST_DIMENSIONS:
         return _moved(np.array(at_host(object), dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, ndmax=ndmax))
     if subok and wrapping.is_guest(object):
         return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)
     if isinstance(object, Handle):
         held = object._kind.backend
+        if held.hosted:  # NumPy's own answer to what is a copy, a view or the array itself
+            return hosted.call(
+                np.array, (object, dtype), {"copy": copy, "order": order, "subok": subok, "ndmin": ndmin}
+            )
         if dtype is not None and dtypes.category(dtype := np.dtype(dtype).newbyteorder("=")) == "other":
             events_left(dtype)
             return np.array(at_host(object), dtype, ndmin=ndmin)
@@ -452,8 +514,8 @@ def array(
         wanted = None if dtype is None else np.dtype(dtype)
         if wanted is not None and dtypes.category(wanted) == "other":
             return _moved(np.array(at_host(object), dtype, ndmin=ndmin))
-        if held_by.small:
-            return small.call(np.array, (object, dtype), {"ndmin": ndmin})
+        if held_by.hosted:
+            return hosted.call(np.array, (object, dtype), {"ndmin": ndmin})
         try:
             made = from_sequence(object, held_by, None, wanted)
         except (Unsupported, ValueError):  # strings or objects beside the arrays, or other shapes: as NumPy has it
@@ -463,9 +525,9 @@ def array(
             object = from_protocol(object)
             if isinstance(object, Handle):
                 return array(object, dtype, copy=copy, order=order, ndmin=ndmin)
+        host = np.array(object, dtype=dtype, copy=None, ndmin=ndmin)
         if copy is False and (not isinstance(object, np.ndarray) or dtypes.category(object.dtype) != "other"):
             raise ValueError("a copy is needed to move NumPy data to the backend; do not pass copy=False.")
-        host = np.array(object, dtype=dtype, copy=None, ndmin=ndmin)
         if dtypes.category(host.dtype) == "other":
             made = np.array(object, dtype=dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
             events_left(made.dtype)
@@ -480,8 +542,10 @@ def array(
 _COPIES = frozenset({bool, type(None)})
 
 
-def _copy_mode(copy: Any) -> bool | None:
-    """``copy=`` where it is none of True, False and None."""
+def copy_mode(copy: Any) -> bool | None:
+    """``copy=`` as one of True, False and None."""
+    if copy.__class__ in _COPIES:
+        return copy
     if isinstance(copy, str):
         raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
     if isinstance(copy, np._CopyMode):
@@ -489,6 +553,7 @@ def _copy_mode(copy: Any) -> bool | None:
     return bool(copy)
 
 
+@thin.at_once(np.asarray)
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> Any:
@@ -496,6 +561,7 @@ def asarray(
     return array(a, dtype, copy=copy, order=order)
 
 
+@thin.at_once(np.asanyarray)
 def asanyarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> Any:
@@ -503,14 +569,16 @@ def asanyarray(
     return array(a, dtype, copy=copy, order=order, subok=True)
 
 
+@thin.at_once(np.ascontiguousarray)
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """As :func:`numpy.ascontiguousarray`, on the default backend."""
     return array(a, dtype, copy=None, order="C", ndmin=1)
 
 
+@thin.at_once(np.asfortranarray)
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """As :func:`numpy.asfortranarray`, on the default backend."""
-    return array(a, dtype, copy=None, order="F")
+    return array(a, dtype, copy=None, order="F", ndmin=1)
 
 
 # -- like= (NEP 35) ------------------------------------------------------------------------------------------------------
@@ -520,8 +588,8 @@ _HOST_WITH_LIKE = "frombuffer fromfile fromiter fromstring genfromtxt loadtxt"
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
-    """As :func:`numpy.require`, on the default backend: no C code sees the memory, so its demands are met."""
-    return array(a, dtype, copy=None, subok=True)
+    """As :func:`numpy.require`, on the default backend."""
+    return meeting(array, a, dtype, requirements)
 
 
 def _by_numpy(func: Any) -> Callable[..., Any]:

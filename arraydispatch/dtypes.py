@@ -26,6 +26,17 @@ COMPLEX64 = np.dtype(np.complex64)
 COMPLEX128 = np.dtype(np.complex128)
 
 
+class OnlyOnHost(str):
+    """Why NumPy runs a call that no device could: of strings, dates, Python objects, files. That is no fallback."""
+
+    __slots__ = ()
+
+
+def only_on_host(dtype: DType) -> OnlyOnHost:
+    """The reason that a dtype is."""
+    return OnlyOnHost(f"dtype {dtype} exists only on the host")
+
+
 @lru_cache(maxsize=1)
 def bfloat16() -> DType:
     """NumPy's dtype object of bfloat16 (from ml_dtypes, imported on first use)."""

@@ -12,6 +12,8 @@ __all__ = [
     "ArrayDispatchError",
     "BackendMismatchError",
     "BackendNotInstalledError",
+    "ConvergenceError",
+    "ConvergenceWarning",
     "DeviceMismatchError",
     "DeviceNotFoundError",
     "HostFallbackError",
@@ -26,7 +28,13 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """``" (did you mean 'torch'?)"``, or nothing where no known word is near."""
     from difflib import get_close_matches
 
-    near = get_close_matches(word, list(known), 1)
+    words = list(known)
+    near = get_close_matches(word, words, 1, 0.7) or [
+        # People get the first letter right: "rnu" is "run", but "cupy" is another library, not "numpy".
+        found
+        for found in get_close_matches(word, words, 1)
+        if found[:1] == word[:1]
+    ]
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
@@ -64,11 +72,19 @@ class PrecisionError(ArrayDispatchError, ValueError):
 
 
 class HostFallbackError(ArrayDispatchError, TypeError):
-    """A call would have left the device for the host while ``fallback("error")`` is in force, or is refused."""
+    """A call that a device could do would have left it for the host while ``fallback("error")`` is in force, or is refused."""
 
 
 class TraceError(ArrayDispatchError, TypeError):
     """A concrete value was needed while a library was tracing."""
+
+
+class ConvergenceError(ArrayDispatchError, ArithmeticError):
+    """A linear system, or a minimum, was not found to the tolerance."""
+
+
+class ConvergenceWarning(RuntimeWarning):
+    """A linear system was not solved to the tolerance; said once for each source line."""
 
 
 class HostFallbackWarning(UserWarning):

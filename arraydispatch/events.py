@@ -6,6 +6,8 @@ none installed, the cost is one comparison with None for each call.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from typing import Any
 
 ELEMENT = "__getitem__ (one element)"
@@ -13,9 +15,22 @@ ELEMENT = "__getitem__ (one element)"
 ELEMENT_SET = "__setitem__ (one element)"
 """The name under which writing one element is told."""
 
+BLOCK = "a block of recorded calls"
+"""The name under which the run of a block is told."""
+
 
 class Listener:
-    """What can be told. Subclass, override what is of interest, and :func:`install` an instance."""
+    """What can be told. Subclass, override what is of interest, and let an instance :func:`begin`.
+
+    Attributes
+    ----------
+    each : bool
+        Whether each call is to be told, those of values on the host too, which are otherwise counted only.
+    """
+
+    each = True
+    _outer: Listener | None = None
+    """The one that began before, to whom this one hands on what it is told; kept by :func:`begin` and :func:`end`."""
 
     def call(
         self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None, doors: int = 1
@@ -29,7 +44,8 @@ class Listener:
         backend : str
             Name of the backend that holds the data.
         kind : str
-            ``"override" "native" "composed" "view" "host"``: the class of the entry that ran. A listener files it as
+            ``"override" "native" "composed" "view" "host"``: the class of the entry that ran; ``"fused"``: it was recorded,
+            and ``"block"`` tells of the run of such calls. A listener files it as
             a ``"host kernel"`` if :meth:`host_kernel` was told meanwhile.
         reason : str
             Why the call went to the host; empty unless ``kind`` is ``"host"``.
@@ -67,6 +83,13 @@ AT_A_DOOR = "a library asked for an ndarray"
 """Why values go to the host where ``np.asarray`` of SciPy's or Matplotlib's asks for them."""
 
 
+class _Inside(threading.local):
+    depth = 0
+
+
+inside = _Inside()
+"""How many bodies are running in this thread that call NumPy themselves: those calls are part of one that is told of."""
+
 entrance: Any = None
 """The code of ``Array.__array_ufunc__``, between a ufunc that user code calls and the door that tells of it."""
 
@@ -74,8 +97,49 @@ tap: Listener | None = None
 """The installed listener. Read as ``events.tap`` (never imported by value)."""
 
 
-def install(listener: Listener | None) -> Listener | None:
-    """Install a listener (None: remove) and return the one before it."""
+watchers: list[Callable[[], None]] = []
+"""Called when another listener is told."""
+
+
+_changing = threading.Lock()
+
+
+def begin(listener: Listener) -> None:
+    """Tell a listener from now on, in place of the one before it, to which it hands on."""
     global tap
-    before, tap = tap, listener
-    return before
+    with _changing:
+        if listener in _chain():
+            raise RuntimeError("this profile runs already; take another one for what runs inside it.")
+        listener._outer, tap = tap, listener
+    _changed()
+
+
+def end(listener: Listener) -> None:
+    """Tell it no longer, whether or not it was the last to begin."""
+    global tap
+    with _changing:
+        for inner in _chain():
+            if inner._outer is listener:
+                inner._outer = listener._outer
+        if tap is listener:
+            tap = listener._outer
+    _changed()
+
+
+def _changed() -> None:
+    for watcher in watchers:
+        watcher()
+
+
+def told_each() -> bool:
+    """Whether anybody is to be told of each call."""
+    return any(listener.each for listener in _chain())
+
+
+def _chain() -> list[Listener]:
+    found: list[Listener] = []
+    each = tap
+    while each is not None:
+        found.append(each)
+        each = each._outer
+    return found

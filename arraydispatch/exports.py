@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import sysconfig
 from dis import opname
-from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from . import conversion, events, settings, views
+from . import conversion, events, places, settings, views
 from .backends import loader
 from .dispatch import wrapping
 from .views import Handle, native
 from .warned import real_of
 
-_LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("purelib", "platlib"))
-_NUMPY = os.path.dirname(np.__file__)
-_PACKAGE = os.path.dirname(__file__) + os.sep
 _CPU = 1  # kDLCPU of dlpack.h
 
 
 def shares_with_host(a: Handle) -> bool:
     """Whether the host's ndarray of this array is its own memory."""
-    return a._root is None and a._kind.backend.shares_with_host(native(a))
+    backend = a._kind.backend
+    if a._root is None:
+        return backend.shares_with_host(native(a))
+    root = views.owner(a)
+    if not (backend.mutable and backend.shares_with_host(native(root))):
+        return False
+    memory = root._kind.backend.to_numpy(native(root))  # views that the library has not (reversed ones): NumPy's own
+    return np.may_share_memory(views.on_host(a, backend.to_numpy(native(a))), memory)
 
 
 _ASKS = frozenset({
@@ -41,7 +42,12 @@ def class_shown(a: Handle) -> type:
 
     Without it ``polyval`` would take an array for a scalar, and return numbers that are wrong.
     """
-    return np.ndarray if sys._getframe(1).f_globals.get("__name__") in _ASKS else type(a)
+    return class_seen(type(a), sys._getframe(1).f_globals)
+
+
+def class_seen(cls: type, names: dict[str, Any]) -> type:
+    """The class of an array as code with these globals sees it."""
+    return np.ndarray if names.get("__name__") in _ASKS else cls
 
 
 def as_ndarray(
@@ -58,7 +64,10 @@ def as_ndarray(
         return found
     if copy is None and _asked_by_library():
         return _its_own(found)
-    # Nobody would see what is written to a copy, so it is read-only.
+    return _read_only(found)  # nobody would see what is written to a copy
+
+
+def _read_only(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if found.flags.writeable:
         found = found.view()
         found.flags.writeable = False
@@ -106,7 +115,7 @@ def _read_by_name(a: Any, name: str) -> np.ndarray[Any, Any]:
 
 
 def _may_be_written(a: Handle) -> bool:
-    return (a._ghost is None or bool(a._ghost.flags.writeable)) and shares_with_host(a)
+    return views.writeable(a) and shares_with_host(a)
 
 
 def _its_own(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -116,11 +125,8 @@ def _its_own(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def _asked_by_library() -> bool:
     """Whether the caller of ``__array__`` is an installed library, NumPy apart."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame = frame.f_back
-    name = "" if frame is None else frame.f_code.co_filename
-    return name.startswith(_LIBRARIES) and not name.startswith(_NUMPY)
+    file = places.outside(sys._getframe(2), places.is_ours)[0].f_code.co_filename
+    return places.is_installed(file) and not places.is_core(file)
 
 
 def dlpack(a: Handle, **asked: Any) -> Any:
@@ -132,23 +138,27 @@ def dlpack(a: Handle, **asked: Any) -> Any:
         If a device is asked for that the array is not on, unless it is the CPU and a copy is allowed; for a stream on
         the CPU.
     """
-    backend, device = a._kind.backend, asked.get("dl_device")
-    own: tuple[int, ...] = tuple(map(int, backend.dlpack_device(native(a))))
+    backend, device = a._kind.backend.home, asked.get("dl_device")
+    value = a.native  # type: ignore[attr-defined]
+    own: tuple[int, ...] = tuple(map(int, backend.dlpack_device(value)))
     if device is not None and tuple(device) != own and (device[0] != _CPU or asked.get("copy") is False):
         raise BufferError(
             f"the array is on DLPack device {own}, not on {tuple(device)}; move it there first, with its to_device method."
         )
     if own[0] == _CPU and asked.get("stream") is not None:
         raise BufferError(f"memory of the CPU has no streams; leave out stream={asked['stream']!r}.")
-    return backend.dlpack(views.expose(a), **asked)
+    if own[0] == _CPU and not views.writeable(a) and (asked.get("max_version") or (0,)) >= (1,):
+        # Of the CPU's libraries only NumPy says that memory is read-only, for which the protocol has a flag.
+        return _read_only(a._host(events.AT_A_DOOR)).__dlpack__(**asked)  # type: ignore[attr-defined]
+    return backend.dlpack(value, **asked)
 
 
 def rebuilt(name: str, values: np.ndarray[Any, Any], standard: bool = False) -> Any:
     """Unpickle: on the backend's default device here, or as a NumPy-held array if the library is not installed."""
-    backend = loader.load(name if name in loader.available() else "numpy")
-    home = conversion.home(settings.current_backend(), values.size, values.dtype)
-    if home.small and backend.native_is_ndarray:
-        backend = home
+    name = name if name in loader.available() else "numpy"
+    backend = loader.load(name)
+    if not standard and settings.default.min_size and (held := loader.hosted(name)).holds(values.dtype):
+        backend = held
     value = conversion.upload(backend, values, why="unpickled")
     kind_of = backend.standard_kind if standard else backend.kind
     return views.lay_out(wrapping.wrap(value, kind_of(backend.dtype_of(value))), values)

@@ -67,7 +67,10 @@ class Flat:
 
     def __getitem__(self, key: Any) -> Any:
         self._restart()
-        found: Any = self._base.ravel()[_flat_key(key)]
+        key, size = _flat_key(key), self._base.size
+        if isinstance(key, int | np.integer) and -size <= key < size and not self._base.flags.c_contiguous:
+            return self._base[np.unravel_index(key % size, self._base.shape)]  # a line of all elements would be a copy
+        found: Any = self._base.ravel()[key]
         return found.copy() if np.ndim(found) else found
 
     def __delitem__(self, key: Any) -> None:
@@ -94,6 +97,8 @@ class Flat:
                 return
             count = len(ghost(line)[np.asarray(key) if isinstance(key, Handle) else key])
             value = np.resize(value, count) if count else 0
+        elif isinstance(value, np.generic):
+            value = np.asarray(value)  # which is cast, where a number has to fit
         if views.repeats(self._base):
             places = np.unravel_index(np.arange(self._base.size)[key], self._base.shape)
             indexing.setitem(self._base, places, value)

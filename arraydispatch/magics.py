@@ -1,7 +1,8 @@
-"""Notebook cells on a backend: ``%load_ext arraydispatch``, then ``%%arraydispatch --backend jax --report``.
+"""Notebook cells on a backend: ``%load_ext arraydispatch``, then ``%arraydispatch --backend jax`` or ``%%arraydispatch``.
 
-In such a cell, NumPy is the facade that a script under ``arraydispatch run`` sees, also where an earlier cell imported it;
-after the cell everything is as before. Arrays that the cell made stay on the backend.
+``%arraydispatch`` holds for all later cells, ``%arraydispatch off`` ends it; ``%%arraydispatch`` holds for its own cell. In such a
+cell, NumPy is the facade that a script under ``arraydispatch run`` sees, also where an earlier cell imported it; after the cell
+everything is as before. Arrays that the cell made stay on the backend.
 """
 
 from __future__ import annotations
@@ -11,66 +12,150 @@ import contextvars
 import os
 import shlex
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from typing import Any, cast
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
+from types import FrameType
+from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.core.magic import Magics, cell_magic, magics_class
+from IPython.core.magic import Magics, line_cell_magic, magics_class
 
 from .cli import UsageError as CommandError, run_parser
 from .errors import ArrayDispatchError
-from .launcher import facade, processes, runner, tracebacks
+from .launcher import adoption, facade, processes, runner, tracebacks
 from .launcher.choices import Choices
 from .launcher.session import Spoken
 from .launcher.userfiles import UserFiles
-from .report import WRITERS, Run, print_report, write
+from .places import number_cells
+from .report import WRITERS, Run, print_report, print_verification, write
+from .verification import Verification
 
 __all__ = ["load"]
 
 
 @magics_class
 class _ArrayDispatch(Magics):  # type: ignore[misc]
-    @cell_magic  # type: ignore[untyped-decorator]
-    def arraydispatch(self, line: str, cell: str) -> None:
-        """Run a cell's NumPy code on a backend; the options are those of ``arraydispatch run``."""
-        with ExitStack() as stack:
-            try:
-                options = _options(line)
-                users = UserFiles([root for name in options.include for root in runner.include_roots(name)])
-                stack.enter_context(Choices.of(options).applied())
-            except (CommandError, ArrayDispatchError, ImportError, runner.NotFound) as error:
-                raise UsageError(str(error)) from None
-            _accelerated(cast("Any", self.shell), cell, users, options).raise_error()
+    later: _Later | None = None
+    """What holds for later cells."""
 
-
-def _accelerated(shell: Any, cell: str, users: UserFiles, options: Any) -> Any:
-    """Run a cell and report it; its result."""
-    users.add_namespace(shell.user_ns)
-    profile = Spoken(options.on_fallback == "warn", owns=users.has_file)
-    with runner.accelerated(users, profile.adopted), profile:
-        exchanged = _exchange(shell.user_ns)
+    @line_cell_magic  # type: ignore[untyped-decorator]
+    def arraydispatch(self, line: str, cell: str | None = None) -> None:
+        """Run NumPy code on a backend, of this cell or (``%``) of all later ones; the options are those of ``arraydispatch run``."""
+        shell: Any = self.shell
+        if cell is None and line.split() == ["off"]:
+            if self.later is not None:
+                self.later.end()
+            self.later = None
+            return
         try:
-            result = _run(shell, cell)
-        finally:
-            for name, (ours, theirs) in exchanged.items():
-                if shell.user_ns.get(name) is ours:
-                    shell.user_ns[name] = theirs
-            _restore(shell.user_ns)
-    tracebacks.strip(result.error_in_exec)
-    if options.report:
-        write(WRITERS[os.path.splitext(options.report)[1]], options.report, profile, Run.of(profile))
-    elif options.report is not None:
+            mode = _Mode(shell, line)
+            with mode.choices.applied():  # what cannot be is said now
+                pass
+        except (CommandError, ArrayDispatchError, ImportError, runner.NotFound) as error:
+            raise UsageError(str(error)) from None
+        if cell is None:
+            if self.later is not None:
+                self.later.end()
+            self.later = _Later(shell, mode)
+        else:
+            with mode.held():
+                result = _run(shell, cell)
+            _raise(result)
+
+
+class _Mode:
+    """How cells run, from the options that a magic is given."""
+
+    def __init__(self, shell: Any, line: str) -> None:
+        self._shell, self._options = shell, (options := _options(line))
+        self.choices = Choices.of(options)
+        self._users = UserFiles([root for name in options.include for root in runner.include_roots(name)])
+        self._users.add_namespace(shell.user_ns)
+        self._listeners: tuple[Spoken, Verification | None] | None = None
+        """Where a report goes to a file it is of all cells so far."""
+        self._seconds = 0.0
+
+    def _listening(self) -> tuple[Spoken, Verification | None]:
+        owns = self._users.has_file
+        verification = Verification(sys.stderr, owns) if self._options.verify else None
+        return Spoken(self._options.on_fallback == "warn", owns=owns), verification
+
+    @contextmanager
+    def held(self, later: bool = False) -> Iterator[None]:
+        """For a cell, and its report after it."""
+        profile, verification = self._listeners or self._listening()
+        if self._options.report:
+            self._listeners = profile, verification
+        with self.choices.applied():
+            with ExitStack() as stack:
+                stack.enter_context(runner.accelerated(self._users, profile.adopted))
+                stack.enter_context(profile)
+                if verification is not None:
+                    stack.callback(facade.renew)
+                    stack.enter_context(verification)
+                    facade.renew()
+                stack.enter_context(_exchanged(self._shell.user_ns))
+                yield
+            self._seconds += profile.wall
+            if later and not (
+                profile.calls_by_class() or profile.transfers() or (verification and verification.checked)
+            ):
+                return  # such as the cell that ends it
+            self._report(profile, verification)
+
+    def _report(self, profile: Spoken, verification: Verification | None) -> None:
+        options, found = self._options, None if verification is None else verification.as_dict()
+        run = replace(Run.of(profile), seconds=self._seconds if options.report else profile.wall, verification=found)
         sys.stdout.flush()
-        print_report(profile, Run.of(profile), sys.stdout, full=True)
-    return result
+        if options.report:
+            write(WRITERS[os.path.splitext(options.report)[1]], options.report, profile, run)
+        elif options.report is not None:
+            print_report(profile, run, sys.stdout, full=True)
+        if found is not None and options.report != "":
+            print_verification(found, sys.stdout)
+
+
+class _Later:
+    """All later cells run in a mode, until :meth:`end`."""
+
+    def __init__(self, shell: Any, mode: _Mode) -> None:
+        self._shell, self._mode = shell, mode
+        self._cell: ExitStack | None = None
+        self._depth = 0
+        shell.events.register("pre_run_cell", self._before)
+        shell.events.register("post_run_cell", self._after)
+
+    def end(self) -> None:
+        """No longer: from the next cell on."""
+        self._shell.events.unregister("pre_run_cell", self._before)
+        if self._cell is None:
+            self._shell.events.unregister("post_run_cell", self._after)
+
+    def _before(self, _info: Any) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            with ExitStack() as stack:
+                stack.enter_context(self._mode.held(later=True))
+                self._cell = stack.pop_all()
+
+    def _after(self, _result: Any) -> None:
+        if self._cell is None:  # of the cell that began it
+            return
+        self._depth -= 1
+        if self._depth == 0:
+            cell, self._cell = self._cell, None
+            if self._before not in self._shell.events.callbacks["pre_run_cell"]:
+                self._shell.events.unregister("post_run_cell", self._after)
+            cell.close()
 
 
 def _options(line: str) -> Any:
     options = run_parser().parse_args(shlex.split(line))
-    if options.module or options.trace or options.verify:
-        raise CommandError("-m, --trace and --verify are for scripts, not for cells.")
+    if options.module or options.trace:
+        raise CommandError("-m and --trace are for scripts, not for cells.")
     if options.report and os.path.splitext(options.report)[1] not in WRITERS:
         raise CommandError(f"--report: {options.report!r} must end in one of: {', '.join(WRITERS)}.")
     return options
@@ -78,15 +163,51 @@ def _options(line: str) -> Any:
 
 def _run(shell: Any, cell: str) -> Any:
     """The cell's result; its error is shown once, by whoever raises it."""
-    before = {name: getattr(shell, name) for name in ("showtraceback", "showsyntaxerror", "loop_runner")}
-    shell.showtraceback = shell.showsyntaxerror = lambda *_args, **_kwargs: None
-    if asyncio._get_running_loop() is not None:
-        shell.loop_runner = _run_beside
-    try:
+    compiler = shell.compile
+    with ExitStack() as stack:
+        for name in ("showtraceback", "showsyntaxerror"):
+            stack.enter_context(_set(shell, name, lambda *_args, **_kwargs: None))
+        if asyncio._get_running_loop() is not None:
+            stack.enter_context(_set(shell, "loop_runner", _run_beside))
+        real, number = compiler.cache, _number_of_cell(shell)
+
+        def cache(code: str, now: int = 0, raw_code: str | None = None) -> str:
+            return str(real(f"\n{code}", now if number is None else number, raw_code))
+
+        # To whoever sees the cell, the magic is its first line.
+        stack.enter_context(_set(compiler, "cache", cache))
+        stack.enter_context(_set(compiler, "ast_parse", partial(_one_line_down, compiler.ast_parse)))
         return shell.run_cell(cell, store_history=False)
+
+
+def _one_line_down(parse: Callable[..., Any], source: str, *args: Any, **kwargs: Any) -> Any:
+    return parse(f"\n{source}", *args, **kwargs)
+
+
+def _number_of_cell(shell: Any) -> int | None:
+    """Of the cell that runs: the shell counts on before it runs one."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals is not shell.user_ns:
+        frame = frame.f_back
+    found = None if frame is None else _number(shell, frame.f_code.co_filename)
+    return int(found) if found is not None and found.isdecimal() else None
+
+
+def _number(shell: Any, file: str) -> str | None:
+    """Of the cell that goes by a file name."""
+    named = shell.compile.format_code_name(file)
+    return None if named is None else str(named[1]).strip("In[]")
+
+
+@contextmanager
+def _set(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """Another attribute, for as long as the block runs."""
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
     finally:
-        for name, value in before.items():
-            setattr(shell, name, value)
+        setattr(owner, name, before)
 
 
 def _run_beside(cell: Coroutine[Any, Any, Any]) -> Any:
@@ -95,24 +216,67 @@ def _run_beside(cell: Coroutine[Any, Any, Any]) -> Any:
         return thread.submit(contextvars.copy_context().run, asyncio.run, cell).result()
 
 
-def _exchange(namespace: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Put the facade's in place of NumPy's modules and functions: name -> (ours, NumPy's)."""
+def _raise(result: Any) -> None:
+    """Raise what ended a cell, to be shown as if nothing were around it."""
+    error = result.error_before_exec or result.error_in_exec
+    if error is not None:
+        _came_through[id(error)] = error.__traceback__
+    result.raise_error()
+
+
+_came_through: dict[int, Any] = {}
+"""id of an error -> the frames that it came through in its own cell."""
+
+
+@contextmanager
+def _exchanged(names: dict[str, Any]) -> Iterator[None]:
+    """The facade's in place of NumPy's modules and functions, for as long as the block runs."""
     exchanged = {}
-    for name, value in list(namespace.items()):
+    for name, value in names.copy().items():
         ours = facade.counterpart(value)
         if ours is not value:
             exchanged[name] = ours, value
-            namespace[name] = ours
-    return exchanged
+            names[name] = ours
+    try:
+        yield
+    finally:
+        for name, (ours, theirs) in exchanged.items():
+            if names.get(name) is ours:
+                names[name] = theirs
+        for name, value in names.copy().items():  # what the cell itself imported
+            names[name] = facade.original(value)
 
 
-def _restore(namespace: dict[str, Any]) -> None:
-    """Give what the cell itself imported its real self."""
-    for name, value in list(namespace.items()):
-        namespace[name] = facade.original(value)
+def _show_without_ours(shell: Any) -> None:
+    """Have the shell show errors without our frames."""
+    shown = shell.InteractiveTB
+    real = shown.structured_traceback
+
+    def structured_traceback(etype: Any = None, value: Any = None, tb: Any = None, **kwargs: Any) -> Any:
+        tb = _came_through.pop(id(value), tb)
+        if value is None or tb is None:
+            return real(etype, value, tb, **kwargs)
+        value.__traceback__ = tb
+        tracebacks.strip(value)
+        return real(etype, value, value.__traceback__, **kwargs)
+
+    shown.structured_traceback = structured_traceback
+    shown_of_syntax = shell.SyntaxTB
+    real_of_syntax = shown_of_syntax.structured_traceback
+
+    def of_syntax(etype: Any, value: Any, frames: Any, *args: Any, **kwargs: Any) -> Any:
+        if id(value) in _came_through:  # of the cell itself: nothing of it was running
+            del _came_through[id(value)]
+            frames = []
+        return real_of_syntax(etype, value, frames, *args, **kwargs)
+
+    shown_of_syntax.structured_traceback = of_syntax
 
 
 def load(shell: Any) -> None:
     """Register the magics, and see to it that forks work."""
     shell.register_magics(_ArrayDispatch)
     processes.survive_forks()
+    number_cells(partial(_number, shell))
+    adoption.state.cells = shell.user_ns
+    _show_without_ours(shell)

@@ -65,8 +65,9 @@ def equality(ufunc: np.ufunc, verdict: bool) -> Callable[[Any, Any], Any]:
         except np._core._exceptions._UFuncNoLoopError:  # type: ignore[attr-defined]
             pass
         shape = np.broadcast_shapes(self.shape, np.shape(other))
-        value = self.backend.prim.full(shape, verdict, dtypes.BOOL, self.backend.device_of(native(self)))
-        return wrapping.wrap_result(value, self.backend, "scalar", None)
+        backend = self._kind.backend
+        value = backend.prim.full(shape, verdict, dtypes.BOOL, backend.device_of(native(self)))
+        return wrapping.wrap_result(value, backend, "scalar", None)
 
     return made
 

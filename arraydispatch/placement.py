@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import settings
 from .backends.base import Backend, Device, Native
 from .errors import DeviceNotFoundError
 
@@ -41,6 +42,11 @@ def of(a: Native, backend: Backend) -> Device:
         if device.native == own:
             return device
     return there[0]
+
+
+def of_new(backend: Backend) -> Device:
+    """The device that new arrays of a backend go to."""
+    return settings.default.devices.get(backend.name) or backend.devices()[0]
 
 
 def move(a: Native, backend: Backend, spec: Any) -> Native:

@@ -10,9 +10,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-import sysconfig
 import threading
-import weakref
 from collections.abc import Callable, Iterable, Mapping
 from time import perf_counter
 from types import CodeType, FrameType, TracebackType
@@ -20,17 +18,16 @@ from typing import IO, Any, Self
 
 import numpy as np
 
-from . import events, records, settings
+from . import events, places, records, settings, thin
 from .backends import loader
+from .moved import Known
+from .names import name_of
 from .records import Call, Compilation, Event, Message, Note, Transfer
+from .registry import SPECS
 from .tally import NOTES, Tally
 
 __all__ = ["Call", "Compilation", "Event", "Message", "Note", "Profile", "Transfer"]
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_STDLIB = sysconfig.get_path("stdlib") + os.sep
-_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-_NUMPY = os.path.dirname(np.__file__) + os.sep
 _TO_NUMPY = "to_numpy()"
 """How Matplotlib asks, and users do."""
 _IN_C = "an operation of an ndarray's, or an extension module,"
@@ -39,12 +36,8 @@ _SMALL = 1024
 """Moves of arrays below this many bytes are counted, but nobody is advised to avoid them."""
 _MOST_EVENTS = 200_000
 """Events that a thread keeps for a trace; what comes later is counted, not kept."""
-_JOINS = frozenset({
-    np.append, np.concatenate, np.vstack, np.hstack, np.dstack, np.column_stack, np.insert,
-})  # fmt: skip
-"""Functions by which loops grow arrays."""
 _SAMPLE = 8
-"""Each how many calls of these functions the size of the result is looked at."""
+"""Each how many calls of a function by which loops grow arrays the size of the result is looked at."""
 
 
 _getframe = sys._getframe  # looked up at every call
@@ -83,9 +76,7 @@ class _Internal(dict[str, bool]):
         self._owns = owns
 
     def __missing__(self, file: str) -> bool:
-        found = file.startswith((_PACKAGE, _STDLIB, "<frozen ", "<__array_function__"))
-        found = found or any(part in file for part in _INSTALLED)
-        self[file] = found = found and not (self._owns is not None and self._owns(file))
+        self[file] = found = places.is_library(file) and not (self._owns is not None and self._owns(file))
         return found
 
 
@@ -103,15 +94,7 @@ def straight(file: str) -> str:
 
 def function_name(func: Any) -> str:
     """The name under which a function is reported: ``np.mean``, ``np.linalg.inv``, ``np.add``, ``__getitem__``."""
-    if isinstance(func, str):
-        return func
-    name = getattr(func, "__name__", None) or repr(func)
-    if isinstance(func, np.ufunc):
-        return f"np.{name}" if getattr(np, name, None) is func else name
-    module = getattr(func, "__module__", None)
-    if not module:
-        return name
-    return f"np{module[5:]}.{name}" if module == "numpy" or module.startswith("numpy.") else f"{module}.{name}"
+    return name_of(func)
 
 
 class Profile(events.Listener):
@@ -155,9 +138,7 @@ class Profile(events.Listener):
     ) -> None:
         self._local = threading.local()
         self._threads: list[_Tables] = []
-        self._outer: events.Listener | None = None
-        self._seen: dict[int, weakref.ref[Any]] = {}
-        self._down: dict[int, weakref.ref[Any]] = {}
+        self._up, self._down, self._taken = Known(), Known(), Known()
         self._internal = _Internal(owns)
         self._tracing = trace
         self._waits = self._more = synchronize
@@ -165,6 +146,7 @@ class Profile(events.Listener):
         self._save = save
         self.began = perf_counter()
         self.ended: float | None = None
+        self._counted, self._counting = 0, False
         self.runs = 1
         """Over how many runs the figures are averaged."""
         self.children: list[Tally] = []
@@ -178,16 +160,17 @@ class Profile(events.Listener):
 
     def start(self) -> None:
         """Listen from now on."""
+        events.begin(self)
         self.began, self.ended = perf_counter(), None
-        self._outer = events.install(self)
+        self._counted, self._counting = self._counted - thin.calls(), True
         self._more = self._waits or self._outer is not None
 
     def stop(self) -> None:
         """Listen no longer."""
         if self.ended is None:
             self.ended = perf_counter()
-            events.install(self._outer)
-            self._outer = None
+            self._counted, self._counting = self._counted + thin.calls(), False
+            events.end(self)
 
     def __enter__(self) -> Self:
         self.start()
@@ -220,9 +203,9 @@ class Profile(events.Listener):
         """The installed library between this frame and the user's line, and the function of NumPy's, where one is."""
         internal, numpys = self._internal, ""
         while internal[file := frame.f_code.co_filename] and frame.f_back is not None:
-            if file.startswith(_NUMPY):
+            if file.startswith(places.NUMPYS):
                 numpys = f"NumPy's {frame.f_code.co_qualname}"
-            elif any(part in file for part in _INSTALLED) and not file.startswith(_PACKAGE):
+            elif places.is_installed(file) and not places.is_ours(file):
                 return str(frame.f_globals.get("__name__", "a library")).partition(".")[0], numpys
             frame = frame.f_back
         return "", numpys
@@ -231,6 +214,8 @@ class Profile(events.Listener):
         self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None, doors: int = 1
     ) -> None:
         """Count one call."""
+        if events.inside.depth:
+            return
         if self._more:
             seconds = self._more_of_call(func, backend, kind, reason, seconds, result)
         frame = _getframe(1 + doors)
@@ -255,7 +240,9 @@ class Profile(events.Listener):
             key = (func, kind, id(code), frame.f_lasti, backend, reason)
             row = tables.calls.get(key)
             if row is None:
-                row = tables.calls[key] = [0, 0.0, code, [0, -1] if func in _JOINS else None]
+                spec = SPECS.get(func)
+                grows = spec is not None and spec.grows
+                row = tables.calls[key] = [0, 0.0, code, [0, -1] if grows else None]
                 self.first_call(func, kind, reason, frame)
         row[0] += 1
         row[1] += seconds
@@ -284,12 +271,13 @@ class Profile(events.Listener):
     def first_call(self, func: Any, kind: str, reason: str, frame: FrameType) -> None:
         """Told when a place runs a function in a new way: the launcher says host fallbacks at once."""
 
-    def _count(self, table: str, what: tuple[Any, ...], amount: int = 0) -> None:
+    def _count(self, table: str, what: tuple[Any, ...], amount: int = 0) -> list[Any]:
         frame = self.origin(sys._getframe(2))
         code = frame.f_code
         row = getattr(self._tables(), table).setdefault((*what, id(code), frame.f_lasti), [0, 0, code])
         row[0] += 1
         row[1] += amount
+        return row
 
     def transfer(self, direction: str, nbytes: int, why: str, host: Any = None) -> None:
         """Count bytes moved, and notice arrays that move again."""
@@ -301,31 +289,31 @@ class Profile(events.Listener):
         if self._tracing and len(moves := self._tables().moves) < _MOST_EVENTS:
             moves.append((perf_counter(), direction, nbytes))
         if host is not None and nbytes >= _SMALL:
-            kept = host if host.base is None or not isinstance(host.base, np.ndarray) else host.base
             tables = self._tables()
             if direction == "to_device" and tables.adopting is not None:
-                host = kept = tables.adopting  # what moves is a copy of it
-                tables.adopting = None
+                host, tables.adopting = tables.adopting, None  # what moves is a copy of it
+            kept = host.base if isinstance(host.base, np.ndarray) else host
             if direction == "to_host":
-                _remember(self._down, kept)
-            elif _remembers(self._down, kept):
+                self._down.add(kept)
+            elif kept in self._down:
                 self._count("returns", ("ndarray", _describe(host)), nbytes)
-            elif not _remember(self._seen, kept) and not self._between(sys._getframe(1))[0]:
+            elif (again := self._up.again(kept, host)) is not None and not self._between(sys._getframe(1))[0]:
                 # What a library moves again and again is not in the user's hands.
-                few = host.size < settings.default.min_size
-                self._count("uploads", ("small ndarray" if few else "ndarray", _describe(host)), nbytes)
+                again.count(self._count("uploads", ("ndarray", _describe(host)), nbytes), nbytes)
         if self._outer is not None:
             self._outer.transfer(direction, nbytes, why, host)
 
     def met(self, x: np.ndarray[Any, Any]) -> bool:
         """Whether an ndarray has been on its way to the backend, or from there; small ones are not remembered."""
         return x.nbytes < _SMALL or any(
-            _remembers(known, part) for known in (self._seen, self._down) for part in (x, x.base) if part is not None
+            part in known for known in (self._up, self._down, self._taken) for part in (x, x.base) if part is not None
         )
 
     def adopted(self, x: np.ndarray[Any, Any]) -> None:
         """Note an ndarray that the launcher is about to take in: what moves next is a copy of it."""
         self._tables().adopting = x if x.nbytes >= _SMALL else None
+        if x.nbytes >= _SMALL:
+            self._taken.add(x)
 
     def cast(self, have: Any, want: Any) -> None:
         """Count a dtype that the precision policy changed."""
@@ -344,7 +332,7 @@ class Profile(events.Listener):
         frame = self.origin(sys._getframe(1))
         place = id(frame.f_code), frame.f_lasti
         tables = self._tables()
-        done = sum(row[0] for key, row in list(tables.calls.items()) if key[2:4] == place)
+        done = sum(row[0] for key, row in _items(tables.calls) if key[2:4] == place)
         row = tables.compilations.setdefault((backend, *place), [0, 0.0, frame.f_code, 0, done])
         row[0] += count
         row[1] += seconds
@@ -380,15 +368,17 @@ class Profile(events.Listener):
     def tally(self) -> Tally:
         """All counts so far, with those of :attr:`children`."""
         found = Tally(processes=1)
+        found.counted = self._counted_here
         for tables in list(self._threads):
-            for (func, kind, _, at, backend, reason), (count, seconds, code, growth) in list(tables.calls.items()):
+            for (func, kind, _, at, backend, reason), (count, seconds, code, growth) in _items(tables.calls):
                 if self._only is None or backend in self._only:
                     key = function_name(func), backend, kind, reason, *_place(code, at)
                     found.count("calls", key, count, seconds, growth[0] if growth else 0)
             for name in NOTES:
-                for (what, why, _, at), (count, amount, code) in list(getattr(tables, name).items()):
-                    found.count(name, (what, why, *_place(code, at)), count, amount)
-            for (backend, _, at), (count, seconds, code, again, _) in list(tables.compilations.items()):
+                for (what, why, _, at), (count, amount, code) in _items(getattr(tables, name)):
+                    if count:
+                        found.count(name, (what, why, *_place(code, at)), count, amount)
+            for (backend, _, at), (count, seconds, code, again, _) in _items(tables.compilations):
                 found.count("compilations", (backend, *_place(code, at)), count, seconds, again)
         for child in self.children:
             found.add(child)
@@ -398,6 +388,7 @@ class Profile(events.Listener):
         """Count from zero: in a process that is a copy of one that counted."""
         self._local = threading.local()
         self._threads, self.children = [], []
+        self._counted = -thin.calls() if self._counting else 0
         self.began = perf_counter()
 
     def calls(self) -> list[Call]:
@@ -478,23 +469,43 @@ class Profile(events.Listener):
 
     def totals(self) -> Mapping[str, int]:
         """Calls by class so far; cheap, for a progress line."""
-        found: dict[str, int] = {}
+        found = {"hosted": self._counted_here}
         for tables in list(self._threads):
-            for key, row in list(tables.calls.items()):
+            for key, row in _items(tables.calls):
                 found[key[1]] = found.get(key[1], 0) + row[0]
         return found
 
     @property
     def calls_on_backend(self) -> int:
         """Calls that the backend's library ran."""
-        return sum(call.count for call in self.calls() if call.on_backend)
+        by_line = sum(call.count for call in self.calls() if call.on_backend)
+        return by_line + self.counted * (settings.default.backend == "numpy")
 
     def calls_by_class(self) -> dict[str, int]:
         """Number of calls of each class of entry."""
         counts: dict[str, int] = {}
         for call in self.calls():
             counts[call.kind] = counts.get(call.kind, 0) + call.count
+        if self.counted:
+            kind = "native" if settings.default.backend == "numpy" else "hosted"
+            counts[kind] = counts.get(kind, 0) + self.counted
         return counts
+
+    def seconds_by_class(self) -> dict[str, float]:
+        """Seconds that calls of each class took; those that were only counted are in none."""
+        found: dict[str, float] = {}
+        for call in self.calls():
+            found[call.kind] = found.get(call.kind, 0.0) + call.seconds
+        return found
+
+    @property
+    def counted(self) -> int:
+        """Calls by NumPy, on values in the host's memory, that were counted without their lines (:mod:`arraydispatch.thin`)."""
+        return self._counted_here + sum(child.counted for child in self.children)
+
+    @property
+    def _counted_here(self) -> int:
+        return self._counted + (thin.calls() if self._counting else 0)
 
     def host_fallbacks(self) -> list[Call]:
         """Calls that ran on the host, most frequent first."""
@@ -541,6 +552,14 @@ class Profile(events.Listener):
         report.write(report.WRITERS[".html"], path, self, report.Run.of(self))
 
 
+def _items(rows: Rows) -> Iterable[tuple[tuple[Any, ...], list[Any]]]:
+    """The rows now, while their thread counts on.
+
+    Listing them makes tuples, so Python may look for garbage meanwhile, run code for it and change threads; a copy makes none.
+    """
+    return rows.copy().items()
+
+
 def _place(code: CodeType, instruction: int) -> tuple[str, int, str]:
     return straight(code.co_filename), _line_of(code, instruction), code.co_qualname
 
@@ -549,23 +568,10 @@ def _describe(x: np.ndarray[Any, Any]) -> str:
     return f"{x.dtype}{list(x.shape)}"
 
 
-def _remembers(known: dict[int, weakref.ref[Any]], x: Any) -> bool:
-    before = known.get(id(x))
-    return before is not None and before() is x
-
-
-def _remember(known: dict[int, weakref.ref[Any]], x: Any) -> bool:
-    """Note an array for as long as it lives; False if it was noted before."""
-    if _remembers(known, x):
-        return False
-    key = id(x)
-    known[key] = weakref.ref(x, lambda _: known.pop(key, None))
-    return True
-
-
 def _watch_growth(growth: list[int], backend: str, result: Any) -> None:
-    held = loader.load(backend)
-    size = math.prod(held.shape_of(result) if held.is_native(result) else getattr(result, "shape", ()))
+    held = loader.loaded_one(backend)  # which values on the host have not needed
+    native = held is not None and held.is_native(result)
+    size = math.prod(held.shape_of(result) if held is not None and native else getattr(result, "shape", ()))
     if size > growth[1] >= 0:
         growth[0] += _SAMPLE
     growth[1] = size
@@ -574,7 +580,9 @@ def _watch_growth(growth: list[int], backend: str, result: Any) -> None:
 def _wait(backend: str, result: Any) -> float:
     """Wait for native results and say how long it took."""
     start = perf_counter()
-    held = loader.load(backend)
+    held = loader.loaded_one(backend)
+    if held is None:  # and so no result is its own
+        return 0.0
     for x in result if isinstance(result, list | tuple) else (result,):
         if held.is_native(x) and held.is_concrete(x):
             held.synchronize(x)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import gc
 import math
 import operator
+from threading import get_ident
+from time import monotonic
 from typing import Any
 
 import numpy as np
 
 from . import conversion, views
 from .backends import loader
+from .backends.base import Kind, Unsupported
+from .ghosts import memory_order, stand_in
 from .views import Handle, ghost, native
 
-__all__ = ["hold_on_host", "resize", "set_dtype", "set_shape", "settle_on_host"]
+__all__ = ["hold_on_host", "resize", "set_dtype", "set_shape", "settle"]
 
 
 def set_shape(a: Handle, shape: Any) -> None:
@@ -22,7 +26,7 @@ def set_shape(a: Handle, shape: Any) -> None:
     try:
         made = views.derive(a, np.reshape(ours, shape, copy=False))
     except ValueError:
-        np.empty(ours.shape).reshape(shape)  # NumPy's own error if the sizes differ
+        np.broadcast_to(0, ours.shape).reshape(shape)  # NumPy's own error if the sizes differ
         raise AttributeError(
             "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape."
         ) from None
@@ -46,7 +50,10 @@ def set_dtype(a: Handle, dtype: Any) -> None:
         return
     if not (backend.holds(seen.dtype) and views.can_reread(a, seen)):
         raise TypeError(f"an array of {backend.name} cannot be reread as {dtype} in place")
-    made = views.derive(a, seen)
+    try:
+        made = views.derive(a, seen)
+    except Unsupported as reason:
+        raise TypeError(f"an array of {backend.name} cannot be reread as {dtype} in place: {reason}") from None
     if a._base is not None:
         _become(a, made)
         return
@@ -103,27 +110,74 @@ def resize(a: Handle, shape: Any) -> None:
         a._v, a._ghost, a._owned = made, None, True
         a._writes += 1
     if fortran and not backend.mutable:
-        a._ghost = np.empty(shape, a._kind.dtype, "F")
+        a._ghost = stand_in(shape, a._kind.dtype, "F")
     if not before.flags.writeable:
         ghost(a).flags.writeable = False
 
 
-def settle_on_host(a: Handle) -> None:
-    """Let NumPy hold the memory of ``a`` and of its views from now on: an ndarray that shares it can be written then."""
+def settle(a: Handle, why: str) -> None:
+    """Bring the value of an array, of the root it is a view of and of the root's other views into the host state.
+
+    A library whose memory the host may write shares it from now on. Of another's value the host has a copy, and the value is
+    kept for the library as long as nobody writes.
+    """
     root = views.owner(a)
+    backend = root._kind.backend
     with views.exchange:
-        # The search takes long; views that the library does not make come of the root's ghost.
-        derived = [] if root._ghost is None and not root._kind.backend.mutable else _views_of(root)
-        values = conversion.download(root._kind.backend, native(root), "its memory is shared on the host")
-        hold_on_host(root, derived, values)
+        if not backend.hosted and backend.shares_with_host(root._v):
+            _share_all(root, [each for each in views.readers(root) if not each._kind.backend.hosted])
+        elif not backend.hosted:
+            value = native(root)
+            hold_on_host(root, views.readers(root), conversion.download(backend, value, why))
+            if not backend.mutable:
+                root._twin, root._owned = (value, root._writes, None), True
+        if a is not root and not a._kind.backend.hosted:
+            _share(a)
+
+
+def _share_all(root: Handle, derived: list[Handle]) -> None:
+    """The host's views of a root's memory, and of the views of it: those that are no native arrays lie where their ghosts do."""
+    whole = ghost(root)
+    start = whole.__array_interface__["data"][0]
+    places = [
+        (ghost(each), ghost(each).__array_interface__["data"][0] - start) for each in derived if each._root is not None
+    ]
+    _share(root)
+    memory: np.ndarray[Any, Any] = root._v
+    line = memory.transpose(memory_order(memory))
+    for each in derived:
+        if each._root is None:
+            _share(each)
+            continue
+        g, offset = places.pop(0)
+        seen = np.ndarray(g.shape, g.dtype, line, offset if g.size else 0, g.strides)
+        seen.flags.writeable = g.flags.writeable
+        _put_on_host(each, seen, loader.hosted(root._kind.backend.home.name).kind(g.dtype))
+
+
+def _share(a: Handle) -> None:
+    """The host's view of memory that the library may go on to use."""
+    backend = a._kind.backend
+    seen = conversion.shared(backend, native(a))
+    if not views.writeable(a):
+        seen.flags.writeable = False
+    _put_on_host(a, seen, loader.hosted(backend.name).kind(a._kind.dtype))
+
+
+def _put_on_host(a: Handle, seen: np.ndarray[Any, Any], kind: Kind) -> None:
+    """In one step for other threads, which run where something is called: the end of the value that was there is a call."""
+    before = a._v, a._kind, a._root, a._ghost
+    a._v, a._kind, a._root, a._ghost = seen, kind, None, seen
+    views.settled = get_ident(), monotonic()
+    del before
 
 
 def hold_on_host(root: Handle, derived: list[Handle], values: np.ndarray[Any, Any]) -> None:
     """Put a copy of the values on the host in place of what a root holds, and views of it in place of its views."""
-    whole, held = ghost(root), loader.small()
+    whole, held = ghost(root), loader.hosted(root._kind.backend.home.name)
     memory = np.empty_like(whole)
     memory[...] = values
-    line = memory.transpose(views._memory_order(memory))
+    line = memory.transpose(memory_order(memory))
     start = whole.__array_interface__["data"][0]
     for each in (root, *derived):
         g, seen = ghost(each), memory
@@ -131,7 +185,7 @@ def hold_on_host(root: Handle, derived: list[Handle], values: np.ndarray[Any, An
             offset = g.__array_interface__["data"][0] - start if g.size else 0
             seen = np.ndarray(g.shape, g.dtype, line, offset, g.strides)
         seen.flags.writeable = g.flags.writeable
-        each._v, each._kind, each._root, each._ghost = seen, held.kind(g.dtype), None, seen
+        _put_on_host(each, seen, held.kind(g.dtype))
     root._owned = False
     root._writes += 1
 

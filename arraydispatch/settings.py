@@ -6,11 +6,12 @@ are plain attributes, because a ContextVar set in the main thread is not seen in
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from .backends import loader
 from .backends.base import Backend
@@ -18,8 +19,10 @@ from .errors import PrecisionError
 
 Precision = Literal[64, 32, 16, "bf16"] | None
 Fallback = Literal["warn", "error", "silent"]
-Execution = Literal["eager"] | None
+Execution = Literal["eager", "fused"] | None
+T = TypeVar("T")
 
+_counting = threading.Lock()
 UNSET: Any = object()
 """No override here: the process default holds."""
 
@@ -41,30 +44,53 @@ PLAIN = rules(None, "numpy")
 """NumPy's own precision, NumPy's own scalars where the device allows them."""
 
 
+watchers: list[Callable[[], None]] = []
+"""Called when a default that the thin path stands on has changed, or a block with rules of its own has begun or ended."""
+
+
+def _changed() -> None:
+    for watcher in watchers:
+        watcher()
+
+
 class _Defaults:
     """The process defaults."""
 
-    __slots__ = ("allowing", "backend", "devices", "execution", "fallback", "min_size", "rules")
+    __slots__ = ("allowing", "backend", "devices", "execution", "fallback", "lent", "min_size", "rules")
 
     def __init__(self) -> None:
         self.backend: str = "numpy"
         self.devices: dict[str, Any] = {}
         self.fallback: Fallback = "warn"
-        self.allowing: str = "Set arraydispatch.fallback('warn') to allow it."
+        self.allowing: str = (
+            "To allow it, say arraydispatch.use(fallback='warn'), or arraydispatch.fallback('warn') for a block."
+        )
         """The way out that a refused host fallback names."""
         self.execution: Execution = None
-        """How calls run: ``"eager"`` by the library alone; None also where NumPy is faster on the library's own memory."""
+        """How calls run: ``"eager"`` by the library alone; None also where NumPy is faster on the library's own memory; ``"fused"``:
+        calls on large values of a CPU's are recorded, and run as blocks."""
+        self.lent: bool = False
+        """Whether there is a host state for the sake of fused execution alone."""
         self.rules: Rules = PLAIN
         self.min_size: int = 0
-        """The launcher's ``--min-size``: arrays of fewer elements stay on the host until they meet one on the device."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+        if name in ("backend", "execution", "min_size", "rules"):
+            _changed()
+        """The launcher's ``--min-size``: calls on values in the host state are the library's from so many elements on; 0 where there
+        is no host state."""
 
 
 default = _Defaults()
 
 _backends: ContextVar[tuple[Backend, ...]] = ContextVar("arraydispatch_backends", default=())
+blocks_here = _backends.get
+"""The backends of the blocks that this code is in, the innermost last."""
 context_rules: ContextVar[Rules | None] = ContextVar("arraydispatch_rules", default=None)
 """The rules of the innermost block here, None outside any; read together with ``default.rules`` by every call."""
-_fallback: ContextVar[Any] = ContextVar("arraydispatch_fallback", default=UNSET)
+_overrides: ContextVar[tuple[Override, ...]] = ContextVar("arraydispatch_overrides", default=())
+"""All that is in force here, the innermost last; what calls look at often is kept in a variable of its own."""
 
 
 # -- backend ---------------------------------------------------------------------------------------------------------
@@ -82,12 +108,36 @@ def current_backend() -> Backend:
     return stack[-1] if stack else loader.load(default.backend)
 
 
+def current_name() -> str:
+    """Its name; the library is not imported to tell."""
+    stack = _backends.get()
+    return stack[-1].name if stack else default.backend
+
+
+def on_cpu(name: str) -> bool:
+    """Whether new arrays of a backend go to a CPU; a library that has not been imported is not asked."""
+    device = default.devices.get(name)
+    if device is not None:
+        return bool(device.kind == "CPU")
+    known = _on_cpu.get(name)
+    if known is None:
+        backend = loader.loaded_one(name)
+        if backend is None:
+            return True
+        known = _on_cpu[name] = backend.devices()[0].kind == "CPU"
+    return known
+
+
+_on_cpu: dict[str, bool] = {}
+"""Name of a backend that has been loaded -> whether its own default device is a CPU."""
+
+
 def _enter(backend: Backend) -> None:
     _backends.set((*_backends.get(), backend))
 
 
-def _exit(_backend: Backend) -> None:
-    _backends.set(_backends.get()[:-1])
+def _exit(backend: Backend) -> None:
+    _backends.set(_without_last(_backends.get(), backend))
 
 
 Backend._enter = _enter
@@ -97,18 +147,39 @@ Backend._exit = _exit
 # -- execution ---------------------------------------------------------------------------------------------------------
 
 
+FUSED_FROM = 1 << 17
+"""Elements from which on fused execution records a call, where nothing else is said."""
+fused = False
+"""Whether fused execution is in force; the thin path sees to that."""
+
+
 def check_execution(execution: Any) -> Execution:
     """The way to execute, or a :class:`ValueError` that names the choices."""
-    if execution not in (None, "eager"):
-        raise ValueError(f"execution {execution!r} is not available; choose 'eager', or None.")
+    if execution not in (None, "eager", "fused"):
+        raise ValueError(f"execution {execution!r} is not available; choose 'eager', 'fused', or None.")
     chosen: Execution = execution
     return chosen
 
 
 def set_execution(execution: Execution) -> None:
     """How calls run, for the whole process."""
+    if execution == "fused" and not default.min_size:
+        default.min_size, default.lent = FUSED_FROM, True
+    elif execution != "fused" and default.lent:
+        default.min_size, default.lent = 0, False
     default.execution = execution
-    Backend.host_kernels = execution is None
+    Backend.host_kernels = execution != "eager"
+
+
+@contextmanager
+def execution(way: Execution) -> Iterator[None]:
+    """How calls run while the block does, in the whole process: see :func:`arraydispatch.execution`."""
+    before = default.execution
+    set_execution(check_execution(way))
+    try:
+        yield
+    finally:
+        set_execution(before)
 
 
 @contextmanager
@@ -165,26 +236,106 @@ def set_default_precision(bits: Precision) -> None:
     default.rules = rules(bits, default.rules.scalars)
 
 
-class override:
-    """Set a context variable for a block; may be entered again, also inside itself."""
+class Override:
+    """A setting for a block of this thread or task.
 
-    def __init__(self, var: ContextVar[Any], value: Any) -> None:
-        self._var = var
-        self._value = value
-        self._tokens: list[Any] = []
+    It acts when it is entered, and not before. It may be entered again, also inside itself and by several threads at one
+    time, and blocks may be left in any order.
+
+    Parameters
+    ----------
+    value : object
+        What holds inside.
+    """
+
+    ruling = False
+    """Whether it is one of the rules that every result obeys."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self._entered: list[Token[tuple[Override, ...]]] = []
 
     def __enter__(self) -> None:
-        self._tokens.append(self._var.set(self._value))
+        self._entered.append(_hold((*_overrides.get(), self)))
+        _count(self.ruling)
 
     def __exit__(self, *exc: object) -> None:
-        self._var.reset(self._tokens.pop())
+        held = _without_last(_overrides.get(), self)
+        for token in reversed(tuple(self._entered)):  # other threads enter and leave it meanwhile
+            try:
+                _overrides.reset(token)
+            except (ValueError, RuntimeError):  # entered in another thread or task, which may just have left
+                continue
+            self._entered.remove(token)
+            _count(-self.ruling)
+            break
+        _hold(held)
+
+
+overrides = 0
+"""How many blocks with rules of their own are open, in any thread."""
+
+
+def _count(blocks: int) -> None:
+    global overrides
+    if blocks:
+        with _counting:
+            overrides += blocks
+        _changed()
+
+
+def _without_last(held: tuple[T, ...], one: T) -> tuple[T, ...]:
+    """Without the last occurrence of an object; the same where another thread has it."""
+    for at in reversed(range(len(held))):
+        if held[at] is one:
+            return (*held[:at], *held[at + 1 :])
+    return held
+
+
+def _hold(held: tuple[Override, ...]) -> Token[tuple[Override, ...]]:
+    token = _overrides.set(held)
+    precision, scalars = _innermost(held, _precision), _innermost(held, _scalars)
+    plain = precision is UNSET and scalars is UNSET
+    before = default.rules
+    context_rules.set(
+        None
+        if plain
+        else rules(
+            before.precision if precision is UNSET else precision, before.scalars if scalars is UNSET else scalars
+        )
+    )
+    return token
+
+
+def _innermost(held: tuple[Override, ...], kind: type[Override]) -> Any:
+    """The value of the innermost override of a kind, or UNSET."""
+    for each in reversed(held):
+        if type(each) is kind:
+            return each.value
+    return UNSET
+
+
+class _precision(Override):
+    """Fresh floating results have so many bits."""
+
+    ruling = True
+
+    def __enter__(self) -> None:
+        check_held(self.value, current_backend())
+        super().__enter__()
+
+
+class _scalars(Override):
+    """Where scalars of arrays on the CPU are."""
+
+    ruling = True
 
 
 def precision_context(bits: Any) -> Any:
     """A context in which fresh floating results have ``bits``."""
     checked = check_precision(bits)
     check_held(checked, current_backend())
-    return override(context_rules, rules(checked, current_rules().scalars))
+    return _precision(checked)
 
 
 # -- fallback and scalars ------------------------------------------------------------------------------------------------
@@ -192,15 +343,24 @@ def precision_context(bits: Any) -> Any:
 
 def current_fallback() -> Fallback:
     """What a host fallback does now: warn, raise, or nothing."""
-    value: Fallback = _fallback.get()
+    value: Fallback = _innermost(_overrides.get(), fallback)
     return default.fallback if value is UNSET else value
 
 
-class fallback:
-    """Choose what happens when a call has to run on the host.
+def check_fallback(policy: Any) -> Fallback:
+    """The policy, or a :class:`ValueError` that names the choices."""
+    if policy not in ("warn", "error", "silent"):
+        raise ValueError(f"{policy!r} is not a fallback policy; choose 'warn', 'error' or 'silent'.")
+    chosen: Fallback = policy
+    return chosen
 
-    ``fallback("error")`` sets the process default. Used as ``with fallback("error"): …`` it holds for the block, in
-    this thread or task alone, and the default from before the call stays.
+
+class fallback(Override):
+    """Choose what happens when a call has to run on the host: ``with fallback("error"): …``.
+
+    Calls are meant that a device could do: not those of strings, dates, Python objects and files.
+
+    The policy holds for the block, in this thread or task. ``arraydispatch.use(fallback="error")`` sets the process default.
 
     Parameters
     ----------
@@ -214,18 +374,7 @@ class fallback:
     """
 
     def __init__(self, policy: Fallback) -> None:
-        if policy not in ("warn", "error", "silent"):
-            raise ValueError(f"{policy!r} is not a fallback policy; choose 'warn', 'error' or 'silent'.")
-        self._policy = policy
-        self._before = default.fallback
-        default.fallback = policy
-
-    def __enter__(self) -> None:
-        default.fallback = self._before
-        self._token = _fallback.set(self._policy)
-
-    def __exit__(self, *exc: object) -> None:
-        _fallback.reset(self._token)
+        super().__init__(check_fallback(policy))
 
 
 def current_scalars() -> Literal["numpy", "device"]:
@@ -237,4 +386,4 @@ def scalars_context(where: Literal["numpy", "device"]) -> Any:
     """A context that forces device scalars on the CPU too, as an accelerator's user gets them."""
     if where not in ("numpy", "device"):
         raise ValueError(f"{where!r} is not a place for scalars; choose 'numpy' or 'device'.")
-    return override(context_rules, rules(current_rules().precision, where))
+    return _scalars(where)

@@ -21,10 +21,13 @@ class Tally:
     ----------
     processes : int
         How many processes counted.
+    counted : int
+        Calls that were counted without their lines.
     """
 
     def __init__(self, processes: int = 0) -> None:
         self.processes = processes
+        self.counted = 0
         self._tables: dict[str, dict[tuple[Any, ...], list[Any]]] = {name: {} for name in _TABLES}
 
     def count(self, table: str, key: tuple[Any, ...], *figures: Any) -> None:
@@ -39,6 +42,7 @@ class Tally:
     def add(self, other: Tally) -> None:
         """Add all that another tally holds."""
         self.processes += other.processes
+        self.counted += other.counted
         for table, rows in other._tables.items():
             for key, row in rows.items():
                 self.count(table, key, *row)
@@ -51,14 +55,16 @@ class Tally:
 
     def to_json(self) -> dict[str, Any]:
         """As what :func:`json.dumps` takes."""
-        return {name: [[key, row] for key, row in rows.items()] for name, rows in self._tables.items()}
+        tables = {name: [[key, row] for key, row in rows.items()] for name, rows in self._tables.items()}
+        return {"counted": self.counted, **tables}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
         """The tally of one process, from :meth:`to_json`."""
         made = cls(processes=1)
-        for name, rows in data.items():
-            for key, row in rows:
+        made.counted = data["counted"]
+        for name in _TABLES:
+            for key, row in data[name]:
                 made.count(name, tuple(key), *row)
         return made
 

@@ -1,7 +1,7 @@
 """Views on every backend: a root owns a native value, a view is (root, offset, shape, strides), NumPy's own description.
 
 So NumPy answers for it. Every array can have a *ghost*: an ndarray of its shape, dtype and strides whose memory is
-never touched (``np.empty`` of 8 GB costs nothing). Slicing, transposing or reshaping the ghost tells whether NumPy
+never touched (:mod:`.ghosts`: 64 GiB cost addresses, no memory). Slicing, transposing or reshaping the ghost tells whether NumPy
 would alias or copy, with which strides, and raises NumPy's own errors.
 
 Where native arrays alias (numpy, torch), a view holds a native view. Elsewhere, and for negative strides on torch, a
@@ -13,15 +13,20 @@ with the number of view steps: a view of a view has the same root.
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterable
+from sys import getrefcount
+from time import monotonic
 from typing import Any
 
 import numpy as np
 
+from . import conversion
+from .backends import loader
 from .backends.base import Backend, Kind, Native, Unsupported
+from .ghosts import Ghost, memory_of, memory_order, stand_in, stand_in_like
+from .trees import mapped
 from .view_programs import compile_view
-
-Ghost = np.ndarray[Any, Any]
 
 
 class Handle:
@@ -47,9 +52,28 @@ class Handle:
         without changing it. :func:`expose` takes the bit away.
     _writes : int
         Number of writes to a root.
+    _twin : tuple
+        Of a value in the host state: its native copy, and what :func:`lifted` knows it by. Not set before there is one.
+    _looks : int
+        Of a root: how often a small part of it was read. Not set before the first time.
+    _views : list of weak references
+        Of a root: the views that read it. Not set before there is one.
     """
 
-    __slots__ = ("__weakref__", "_base", "_ghost", "_kind", "_owned", "_root", "_seen", "_v", "_writes")
+    __slots__ = (
+        "__weakref__",
+        "_base",
+        "_ghost",
+        "_kind",
+        "_looks",
+        "_owned",
+        "_root",
+        "_seen",
+        "_twin",
+        "_v",
+        "_views",
+        "_writes",
+    )
 
     _v: Native
     _kind: Kind
@@ -59,6 +83,9 @@ class Handle:
     _writes: int
     _ghost: Ghost | None
     _base: Handle | None
+    _twin: tuple[Native, int, Any]
+    _views: list[weakref.ref[Handle]]
+    _looks: int
 
     def __init__(self, value: Native, kind: Kind, owned: bool = False) -> None:
         self._v = value
@@ -85,11 +112,21 @@ def maker(cls: type[Handle]) -> Callable[..., Any]:
         made._writes = 0
         return made
 
+    make.cls = cls  # type: ignore[attr-defined]
     return make
 
 
 wrapper: Callable[..., Any] = Handle
 """What makes every array: handed in by the array layer."""
+
+waiting: dict[int, tuple[Any, ...]] = {}
+"""``id`` of memory that pending values are to be computed from -> the tapes they are on. Who writes, or lets memory out, runs
+these first."""
+run_readers: Callable[[Handle], None] = lambda a: None
+"""What does that for the memory of an array: handed in by the engine."""
+
+watch: Callable[[Handle, Native], None] | None = None
+"""While a transform runs: called with a root and what is about to be written to it, and raises if that may not be."""
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------
@@ -104,13 +141,16 @@ def native(a: Handle) -> Native:
     if a._seen != writes:
         value = root._v
         try:
-            a._v = _read(a, value)
-        except Exception:
-            if not replaced(root, value):
+            read = _read(a, value)
+        except Exception as error:
+            if not (replaced(root, value) or loader.mended(error)):
                 raise
             return native(a)
-        # On a mutable backend the root changes without our knowing: read again next time.
-        a._seen = NEVER if a._kind.backend.mutable else writes
+        with exchange:
+            if a._root is root:  # else another thread has brought it to the host meanwhile
+                a._v = read
+                # On a mutable backend the root changes without our knowing: read again next time.
+                a._seen = NEVER if a._kind.backend.mutable else writes
     return a._v
 
 
@@ -120,11 +160,52 @@ exchange = threading.RLock()
 """Held while a root's buffer is donated and its successor put in place, and while a buffer is let out."""
 
 
+settled: tuple[int, float] = (0, -1.0)
+"""The thread that last brought a value to the host, and when."""
+_A_CALL = 0.5  # seconds: one that began before that has ended
+
+
+def moved_by_another_thread() -> bool:
+    """Whether one has brought a value to the host just now, whose kind and memory a call may have read one before and one after."""
+    thread, when = settled
+    return thread != threading.get_ident() and monotonic() - when < _A_CALL
+
+
+def exchange_is_mine() -> bool:
+    """Whether this thread holds :data:`exchange`."""
+    return exchange._is_owned()  # type: ignore[attr-defined]
+
+
 def expose(a: Handle) -> Native:
     """The native value, for somebody else to keep: its buffer is no longer ours alone."""
+    if waiting:
+        run_readers(a)
     with exchange:
         owner(a)._owned = False
         return native(a)
+
+
+def lifted(a: Handle, device: Any = None) -> Native:
+    """A value in the host state as a native array of the library, which nobody writes, nor keeps.
+
+    Of an immutable library it is a copy, kept until the array is written; who has seen the memory might write it unseen.
+    """
+    backend = a._kind.backend.home
+    value = a._v
+    if backend.mutable or value.nbytes <= conversion.REMEMBERED:
+        return conversion.lift(backend, value, device)
+    root = owner(a)
+    writes = root._writes
+    try:
+        twin, seen, place = a._twin
+        if seen == writes and place is device and root._owned:
+            return twin
+    except AttributeError:
+        pass
+    made = conversion.lift(backend, value, device)
+    if root._owned:
+        a._twin = made, writes, device
+    return made
 
 
 def replaced(a: Handle, value: Native) -> bool:
@@ -164,15 +245,23 @@ def ghost(a: Handle) -> Ghost:
         else:
             strides = backend.strides_of(a._v)
             if a._base is not None and strides is not None:
-                found = a._ghost = _ghost_in(a._base, a, strides)
-                return found
+                return _kept(a, lambda: _ghost_in(a._base, a, strides))  # type: ignore[arg-type]
             shape = backend.shape_of(a._v)
             if strides is None or 0 in shape:
-                found = np.empty(shape, dtype)
+                found = stand_in(shape, dtype)
             else:
                 found = _ghost_of_strides(shape, strides, dtype)
-        a._ghost = found
+        return _kept(a, lambda: found)
     return found
+
+
+def _kept(a: Handle, make: Callable[[], Ghost]) -> Ghost:
+    """The ghost of an array for good: of those that threads make at one time, the first, where views of it lie."""
+    with exchange:
+        found = a._ghost
+        if found is None:
+            found = a._ghost = make()
+        return found
 
 
 def _ghost_in(root: Handle, a: Handle, strides: tuple[int, ...]) -> Ghost:
@@ -190,7 +279,7 @@ def _ghost_in(root: Handle, a: Handle, strides: tuple[int, ...]) -> Ghost:
     made: Ghost = np.ndarray(
         backend.shape_of(a._v),
         dtype,
-        flat if flat.flags.c_contiguous else flat.transpose(_memory_order(flat)),
+        flat if flat.flags.c_contiguous else flat.transpose(memory_order(flat)),
         offset,
         tuple(s * size for s in strides),
     )
@@ -200,18 +289,13 @@ def _ghost_in(root: Handle, a: Handle, strides: tuple[int, ...]) -> Ghost:
 
 
 def _ghost_of_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]) -> Ghost:
-    plain = np.empty(shape, dtype)
+    plain = stand_in(shape, dtype)
     in_bytes = tuple(s * dtype.itemsize for s in strides)
     if all(n == 1 or s == t for n, s, t in zip(shape, in_bytes, plain.strides)):
         return plain
     span = 1 + sum((n - 1) * s for n, s in zip(shape, strides))
-    made: Ghost = np.ndarray(shape, dtype, np.empty(span, dtype), 0, in_bytes)
-    return np.empty_like(made) if span == made.size else made  # which has these strides and owns its memory
-
-
-def _memory_order(g: Ghost) -> tuple[int, ...]:
-    """The axes from the slowest to the fastest."""
-    return tuple(sorted(range(g.ndim), key=lambda i: -g.strides[i]))
+    made: Ghost = np.ndarray(shape, dtype, stand_in((span,), dtype), 0, in_bytes)
+    return stand_in_like(made) if span == made.size else made  # which has these strides and owns its memory
 
 
 def _alike(one: Ghost, other: Ghost) -> bool:
@@ -240,13 +324,13 @@ def lay_out(a: Any, like: Ghost) -> Any:
         a._v[...] = value
         a._ghost = None
     elif backend.mutable:
-        order = _memory_order(like)
+        order = memory_order(like)
         with backend.within():
             lines = backend.prim.copy(backend.prim.transpose(a._v, order))
             a._v = backend.prim.transpose(lines, tuple(int(i) for i in np.argsort(order)))
         a._ghost = None
     else:  # the value keeps its logical shape: only its description differs
-        a._ghost = np.empty_like(like, a._kind.dtype)
+        a._ghost = stand_in_like(like, a._kind.dtype)
     return a
 
 
@@ -254,7 +338,13 @@ def keep_order(a: Any, host: Ghost) -> Any:
     """Give a new array the memory order of the ndarray that its values came from."""
     if a._kind.backend.mutable or host.flags.c_contiguous:  # libraries with an order of their own keep it by themselves
         return a
-    return lay_out(a, np.empty_like(host))
+    return lay_out(a, stand_in_like(host))
+
+
+def writeable(a: Handle) -> bool:
+    """Whether nobody locked the array (``flags.writeable``)."""
+    seen = a._v if a._kind.backend.native_is_ndarray else a._ghost
+    return seen is None or bool(seen.flags.writeable)
 
 
 def owner(a: Handle) -> Handle:
@@ -262,7 +352,10 @@ def owner(a: Handle) -> Handle:
     return a if a._base is None else a._base
 
 
-def _placement(a_ghost: Ghost, root_ghost: Ghost) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+_Placement = tuple[int, tuple[int, ...], tuple[int, ...]]
+
+
+def _placement(a_ghost: Ghost, root_ghost: Ghost) -> _Placement:
     """Offset, shape and strides of a view in its own elements, from the root's first byte."""
     size = a_ghost.itemsize
     offset = a_ghost.__array_interface__["data"][0] - root_ghost.__array_interface__["data"][0]
@@ -272,23 +365,27 @@ def _placement(a_ghost: Ghost, root_ghost: Ghost) -> tuple[int, tuple[int, ...],
 def _read(a: Handle, value: Native) -> Native:
     """A view's value, from that of its root."""
     root, backend = owner(a), a._kind.backend
-    if backend.scope is None:
-        return _read_in_scope(a, root, value, backend)
-    with backend.within():
-        return _read_in_scope(a, root, value, backend)
+    try:
+        if backend.scope is None:
+            return _read_in_scope(a, root, value, backend)
+        with backend.within():
+            return _read_in_scope(a, root, value, backend)
+    except Exception as error:
+        loader.check_memory(error)
+        raise
 
 
 def _read_in_scope(a: Handle, root: Handle, value: Native, backend: Backend) -> Native:
     whole = ghost(root)
     placement, shape, layout = _placement(ghost(a), whole), whole.shape, _layout(whole)
+    if backend.mutable:
+        alias, flips = _alias(backend, *_items(root, a._kind, placement))
+        return backend.prim.flip(alias, flips)
     if a._kind is not root._kind:
-        if layout is not None and not backend.mutable:
-            value, layout = backend.prim.transpose(value, _memory_order(whole)), None
+        if layout is not None:
+            value, layout = backend.prim.transpose(value, memory_order(whole)), None
         value = reread(backend, value, root._kind.dtype, a._kind.dtype)
         shape = backend.shape_of(value)
-    if backend.mutable:
-        alias, flips = _alias(backend, value, *placement)
-        return backend.prim.flip(alias, flips)
     return compile_view(shape, *placement, layout).read(backend, value)
 
 
@@ -310,17 +407,30 @@ def on_host(a: Handle, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     g = a._ghost
     if g is None or _alike(values, g):
         return values
-    root = owner(a)
-    memory = expose(root)
-    if root is not a and a._kind.backend.on_cpu(memory):
-        whole, held = ghost(root), root._kind.backend.to_numpy(memory)
+    seen = of_root_on_host(a)
+    return _laid(values, g) if seen is None else seen
+
+
+def of_root_on_host(a: Handle) -> np.ndarray[Any, Any] | None:
+    """A view as an ndarray on its root's memory on the host, whose values are not made; None of a root, and of a device's."""
+    g, root = a._ghost, owner(a)
+    if root is a or g is None:
+        return None
+    held = root._kind.backend.peek(expose(root))
+    if held is not None:
+        whole = ghost(root)
         if not _alike(held, whole):
             held = _laid(held, whole)
-        buffer = held.transpose(_memory_order(held))
+        buffer = held.transpose(memory_order(held))
         if buffer.flags.c_contiguous and _alike(held, whole):
             offset = g.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
             return np.ndarray(g.shape, g.dtype, buffer, offset, g.strides)
-    return _laid(values, g)
+    return None
+
+
+def outgrows(a: Handle) -> bool:
+    """Whether an array is a view that has more elements than its root: windows, and what is broadcast."""
+    return a._root is not None and ghost(a).nbytes > ghost(owner(a)).nbytes
 
 
 def _laid(values: np.ndarray[Any, Any], like: Ghost) -> np.ndarray[Any, Any]:
@@ -381,6 +491,21 @@ def reread(backend: Backend, value: Native, have: np.dtype[Any], want: np.dtype[
     return prim.view_dtype(value, want)
 
 
+def _items(root: Handle, kind: Kind, placement: _Placement) -> tuple[Any, ...]:
+    """A root's value on a mutable backend as items of a view's dtype, and the view's offset, shape and strides in them."""
+    backend, value = root._kind.backend, root._v
+    have, want = root._kind.dtype, kind.dtype
+    if kind is root._kind or have == want:
+        return value, *placement
+    if not backend.is_lazy(value):
+        return reread(backend, value, have, want), *placement
+    offset, shape, strides = placement
+    if want != _component(have) or have.kind != "c" or any(s % 2 for n, s in zip(shape, strides) if n > 1):
+        raise Unsupported("its memory holds other values, which the library has not conjugated or negated yet")
+    part = backend.prim.imag if offset % 2 else backend.prim.real  # the library's own, which has the sign
+    return part(value), offset - offset % 2, shape, strides
+
+
 _BYTE = np.dtype(np.uint8)
 
 
@@ -413,18 +538,41 @@ def derive(a: Handle, view_ghost: Ghost) -> Any:
         made._ghost = view_ghost
         return made
     if backend.mutable:
-        value = root._v if kind is root._kind else reread(backend, root._v, root._kind.dtype, kind.dtype)
-        alias, flips = _alias(backend, value, *_placement(view_ghost, ghost(root)))
+        alias, flips = _alias(backend, *_items(root, kind, _placement(view_ghost, ghost(root))))
         if not flips:
             made = wrapper(alias, kind)
             made._base = root
             made._ghost = view_ghost
+            _remember(root, made)
             return made
     made = wrapper(None, kind)
     made._root = made._base = root
     made._seen = NEVER
     made._ghost = view_ghost
+    _remember(root, made)
     return made
+
+
+_FEW = 32
+
+
+def _remember(root: Handle, view: Handle) -> None:
+    try:
+        known = root._views
+    except AttributeError:
+        known = root._views = []
+    known.append(weakref.ref(view))
+    if len(known) > _FEW and len(known) & (len(known) - 1) == 0:  # at each doubling those that are gone are forgotten
+        root._views = [each for each in known if each() is not None]
+
+
+def readers(root: Handle) -> list[Handle]:
+    """The views of a root, which would have to follow it if its value went elsewhere."""
+    try:
+        found = [each() for each in root._views]
+    except AttributeError:
+        return []
+    return [view for view in found if view is not None]
 
 
 def through_ghost(arrays: list[Handle], result: Any, copied: Callable[[], Any]) -> Any:
@@ -441,7 +589,7 @@ def through_ghost(arrays: list[Handle], result: Any, copied: Callable[[], Any]) 
                 raise _Copied
             return derive(viewed, g)
         if isinstance(g, list | tuple):
-            return type(g)([turn(x) for x in g]) if type(g) in (list, tuple) else type(g)(*[turn(x) for x in g])
+            return mapped(turn, g)
         if isinstance(g, np.generic):  # an element: the ghost's memory holds no values
             raise _Copied
         return g
@@ -462,20 +610,11 @@ class _Copied(Exception):
     pass
 
 
-def memory_of(g: Ghost) -> Any:
-    """The ndarray that a chain of views begins with."""
-    base: Any = g.base
-    while base is not None:
-        if isinstance(base, np.ndarray):
-            g = base
-        base = getattr(base, "base", None)  # as_strided puts an object between a view and its base
-    return g
-
-
 def derive_native(a: Handle, value: Native) -> Any:
     """The view of ``a`` that ``value`` is, on a backend whose native arrays have views; its ghost is made on demand."""
     made = wrapper(value, a._kind)
-    made._base = owner(a)
+    made._base = root = owner(a)
+    _remember(root, made)
     return made
 
 
@@ -489,35 +628,49 @@ def assign(a: Handle, value: Native, fresh: bool = False) -> None:
     """
     backend = a._kind.backend
     root = a._root
+    if waiting:
+        run_readers(a)
+    if watch is not None:
+        watch(owner(a), value)
     if repeats(a) and not backend.native_is_ndarray:
-        write_at(a, places(a), value)
+        _write_repeated(a, value)
     elif backend.mutable:
         if root is None:
             backend.fill(a._v, value)
+            if backend.hosted:
+                owner(a)._writes += 1
         else:
-            memory = root._v
-            if a._kind is not root._kind:
-                memory = reread(backend, memory, root._kind.dtype, a._kind.dtype)
-            alias, flips = _alias(backend, memory, *_placement(ghost(a), ghost(root)))
+            alias, flips = _alias(backend, *_items(root, a._kind, _placement(ghost(a), ghost(root))))
             backend.fill(alias, backend.prim.flip(value, flips))
     elif root is None:
         with exchange:
+            if a._kind.backend is not backend:  # another thread has brought it to the host meanwhile
+                assign(a, value, fresh)
+                return
             a._v = value
             a._owned = fresh
             a._writes += 1
     elif ghost(a).size:
-        with backend.within():
-            _write_through(a, root, value, fresh, backend)
+        with backend.within(), exchange:
+            if a._kind.backend is not backend:
+                assign(a, value, fresh)
+                return
+            try:
+                _write_through(a, root, value, fresh, backend)
+            except BaseException:
+                _rescue(root)
+                raise
 
 
 def _write_through(a: Handle, root: Handle, value: Native, fresh: bool, backend: Backend) -> None:
     whole = ghost(root)
     placement, shape, layout = _placement(ghost(a), whole), whole.shape, _layout(whole)
     with exchange:
-        before, donate = root._v, root._owned
+        donate = root._owned and getrefcount(root._v) <= _ALONE
+        before = root._v
         if a._kind is not root._kind and a._kind.dtype != root._kind.dtype:
             have, want, prim = root._kind.dtype, a._kind.dtype, backend.prim
-            order = _memory_order(whole)
+            order = memory_order(whole)
             memory = reread(backend, before if layout is None else prim.transpose(before, order), have, want)
             program = compile_view(backend.shape_of(memory), *placement)
             after = reread(backend, program.write(backend, memory, value), want, have)
@@ -529,11 +682,24 @@ def _write_through(a: Handle, root: Handle, value: Native, fresh: bool, backend:
             fresh = True
         else:
             program = compile_view(shape, *placement, layout)
-            after = program.write(backend, before, value, donate and backend.is_concrete(before))
+            after = program.write(backend, before, value, donate and watch is None and backend.is_concrete(before))
             fresh = fresh or not program.whole
         root._v = after
         root._owned = fresh
         root._writes += 1
+        backend.kept()
+
+
+def _rescue(root: Handle) -> None:
+    """Where a signal came after the buffer was given away: keep what was made in it."""
+    made = root._kind.backend.successor(root._v)
+    if made is not None:
+        root._v = made
+        root._writes += 1
+
+
+_ALONE = 2
+"""References to a value that its array alone holds, one of them while it is asked: a traced program holds its constants."""
 
 
 def update(a: Handle, change: Callable[[Native, bool], Native]) -> None:
@@ -549,12 +715,20 @@ def update(a: Handle, change: Callable[[Native, bool], Native]) -> None:
             assign(a, after)
         return
     with exchange:
+        donate = a._owned and watch is None and getrefcount(a._v) <= _ALONE
         before = a._v
-        after = change(before, a._owned and a._kind.backend.is_concrete(before))
+        try:
+            after = change(before, donate and a._kind.backend.is_concrete(before))
+        except BaseException:
+            _rescue(a)
+            raise
+        if watch is not None:
+            watch(a, after)
         if after is not before or a._owned:
             a._v = after
             a._writes += 1
         a._owned = a._owned if after is before else True
+        a._kind.backend.kept()
 
 
 # -- views that have an element of their root more than once ------------------------------------------------------------
@@ -562,7 +736,7 @@ def update(a: Handle, change: Callable[[Native, bool], Native]) -> None:
 
 def repeats(a: Handle) -> bool:
     """Whether elements of a view may lie at one place, as those of ``np.broadcast_arrays`` and sliding windows do."""
-    if a._base is None or a._kind is not a._base._kind:
+    if a._base is None:
         return False
     g = ghost(a)
     reach = 0
@@ -573,8 +747,22 @@ def repeats(a: Handle) -> bool:
     return False
 
 
+def _write_repeated(a: Handle, value: Native) -> None:
+    """Overwrite a view that repeats elements: of two values for one place the last one stays."""
+    g = ghost(a)
+    last = tuple(slice(n - 1 if s == 0 else 0, n, 1) for n, s in zip(g.shape, g.strides))
+    once = g[last]
+    if once.shape == g.shape:
+        write_at(a, places(a), value)
+    elif once.size:
+        backend = a._kind.backend
+        with backend.within():
+            kept = backend.prim.slice(value, last)
+        assign(derive(a, once), kept)
+
+
 def places(a: Handle) -> np.ndarray[Any, Any]:
-    """Where each element of a view lies in its root's memory, counted in elements."""
+    """Where each element of a view lies in its root's memory, counted in elements of the view's dtype."""
     whole = ghost(owner(a))
     offset, shape, strides = _placement(ghost(a), whole)
     positions = np.full(shape, offset)
@@ -583,20 +771,26 @@ def places(a: Handle) -> np.ndarray[Any, Any]:
     return positions
 
 
+def _line(root: Handle, dtype: np.dtype[Any]) -> Any:
+    """A root's memory in a line, as items of a dtype."""
+    whole = ghost(root)
+    in_order = whole.transpose(memory_order(whole))
+    line = (
+        in_order.reshape(-1) if in_order.flags.c_contiguous else memory_of(whole)
+    )  # with what lies between its elements
+    return derive(root, line.view(dtype))
+
+
 def write_at(a: Handle, positions: np.ndarray[Any, Any], value: Native) -> None:
     """Write a native value of the positions' shape into the root's memory: of two at one place the last one stays."""
     if not positions.size:
         return
-    root = owner(a)
-    backend, whole = a._kind.backend, ghost(root)
+    line, backend = _line(owner(a), a._kind.dtype), a._kind.backend
     prim = backend.prim
-    last = np.full(whole.size, -1)
+    last = np.full(ghost(line).size, -1)
     last[positions.reshape(-1)] = np.arange(positions.size)
     with backend.within():
         device = backend.device_of(value)
         chosen, written = (backend.from_numpy(x, device) for x in (np.maximum(last, 0), last >= 0))
-        order = _memory_order(whole)
-        before = prim.transpose(native(root), order)
-        new = prim.where(written, prim.take(prim.reshape(value, (-1,)), chosen, 0), prim.reshape(before, (-1,)))
-        after = prim.transpose(prim.reshape(new, backend.shape_of(before)), tuple(int(i) for i in np.argsort(order)))
-    assign(root, after, fresh=True)
+        new = prim.where(written, prim.take(prim.reshape(value, (-1,)), chosen, 0), native(line))
+    assign(line, new, fresh=True)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
-_INSIDE = tuple(os.path.dirname(os.path.abspath(file)) + os.sep for file in (__file__, np.__file__))
+from . import places
 
 
 def user_depth() -> int:
     """``stacklevel`` that points a warning at the first frame outside this package and NumPy."""
-    depth, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
-        frame = frame.f_back
-        depth += 1
-    return depth
+    return 1 + places.outside(sys._getframe(1), places.is_core)[1]
+
+
+def user_frame() -> FrameType:
+    """The first frame outside this package and NumPy; the outermost one if there is none."""
+    return places.outside(sys._getframe(1), places.is_core)[0]
 
 
 def warn(message: str, category: type[Warning] = RuntimeWarning) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from . import array_api_suite, expected, page, results
+from . import array_api_suite, expected, page, results, scipy_suite
 from .array_api_suite import ArrayApiSuite
 from .expected import Expectations
 from .numpy_suite import MODULES, NumpySuite
@@ -72,6 +72,11 @@ def _parser() -> _Parser:
     numpy.add_argument("--device", metavar="D", help="a device of the backend")
     _add_common(numpy, f"modules ({MODULES[0]}, …) or groups (lib, …)", seconds=120.0)
 
+    scipy = suites.add_parser("scipy", help="SciPy's own test modules, under the launcher")
+    scipy.add_argument("--backend", metavar="B", required=True, help=f"a backend, or {PLAIN}: SciPy without us")
+    scipy.add_argument("--device", metavar="D", help="a device of the backend")
+    _add_common(scipy, f"modules ({scipy_suite.MODULES[0]}, …) or groups (fft, …)", seconds=120.0)
+
     array_api = suites.add_parser("array-api", help="the array-API standard's tests on our namespaces")
     which = array_api.add_mutually_exclusive_group(required=True)
     which.add_argument("--backend", metavar="B", help="a backend")
@@ -125,12 +130,12 @@ def _say(text: str) -> None:
 def _suite(options: argparse.Namespace) -> tuple[Suite, Settings]:
     """The suite that the command line names, and how to run it."""
     device = None
-    if options.suite == "numpy":
+    if options.suite in ("numpy", "scipy"):
         _check_backend(options.backend, (PLAIN,))
         device = options.device
         if device is not None and options.backend == PLAIN:
             raise Usage(f"--device: {PLAIN} has none; leave it out.")
-        suite: Suite = NumpySuite()
+        suite: Suite = NumpySuite() if options.suite == "numpy" else scipy_suite.ScipySuite()
     else:
         if options.namespace is None:
             _check_backend(options.backend)
@@ -218,7 +223,7 @@ def _plain_passes(
         return {}
     if settings.backend == PLAIN:
         return {result.module: result.count("passed") for result in found}
-    kept = results.baseline() if settings.select is None else None
+    kept = results.baseline() if settings.select is None and suite.name == "numpy" else None
     modules = [result.module for result in found]
     if kept is not None and all(module in kept for module in modules):
         return kept
@@ -269,9 +274,9 @@ def _main(options: argparse.Namespace) -> int:
         raise Usage(f"{suite.left_out}: tests are left out one by one; name each instead of '[*]'.")
     workers = int(max(1, options.workers))
 
-    bars, console = Console(stderr=True), Console()
+    bars, console = Console(stderr=True), Console(emoji=False)
     if not console.is_terminal:
-        console = Console(width=_WIDTH)
+        console = Console(width=_WIDTH, emoji=False)
     found = _run(suite, modules, settings, left_out, workers, bars)
     plain = _plain_passes(found, suite, settings, workers, bars)
     if options.write_xfails:

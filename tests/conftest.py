@@ -1,65 +1,172 @@
-"""Fixtures that every test shares."""
+"""Options and fixtures that every test shares."""
 
 from __future__ import annotations
 
+import gc
 import os
+import random
+import re
 import signal
-import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import arraydispatch as ad
+from arraydispatch import events, settings, thin
+from tests import compiled, rows
 from tests.launched import zygotes
 
 __all__ = ["zygotes"]
 
-# What JAX compiled is shared by the workers, by the scripts that tests start, and with the next run. (Before JAX is
-# imported, which nothing has done yet: arraydispatch imports libraries on first use.)
-os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "jax"))
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
+_BACKENDS = ["numpy", "jax", "torch", "tensorflow"]
+
+# Before JAX is imported, which nothing has done yet: arraydispatch imports libraries on first use.
+compiled.begin(Path(__file__).parents[1] / ".pytest_cache" / "jax")
 
 
-# A shell that runs tests in the background has them ignore Ctrl-C, and what they start too, which tests of Ctrl-C start.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-_COMPILED = (
-    "functions", "backends", "array_api/test_values.py", "test_assignment.py", "test_indexing_oracle.py",
-    "test_view_relations.py",
-)  # fmt: skip
-"""Tables whose rows each make JAX compile something new."""
-_SHARE = 8
+# A shell that runs tests in the background has them ignore Ctrl-C (nohup: the end of the terminal), and what they start too,
+# which tests of signals start.
+for _signal, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_signal) is signal.SIG_IGN:
+        signal.signal(_signal, _usual)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--whole``: every row of every table on JAX too."""
-    parser.addoption(
-        "--whole", action="store_true", help="every row of the tables on JAX, not one of eight (10 minutes)"
-    )
+    """``--all``, ``--whole``, ``--seed``, ``--row``."""
+    parser.addoption("--all", action="store_true", help="long tests too, and every row of every table on JAX (hours)")
+    parser.addoption("--seed", type=int, help="draw what is left to chance as the run did that printed this number")
+    parser.addoption("--whole", action="store_true", help="every row of every table, but no long tests")
+    parser.addoption("--row", default="", help="of the tests that run a table, only rows that contain this text")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw a seed. What a person chose to run is run whole."""
+    if hasattr(config, "workerinput"):
+        config.option.seed, config.option.whole = config.workerinput["drawn"]
+        return
+    if config.option.seed is None:
+        config.option.seed = random.SystemRandom().randrange(2**32)
+        if config.option.all:
+            os.environ.setdefault("ARRAYDISPATCH_SEED", str(config.option.seed))
+    else:
+        os.environ.setdefault("ARRAYDISPATCH_SEED", str(config.option.seed))
+    chosen = config.option.keyword or config.args_source is not pytest.Config.ArgsSource.TESTPATHS
+    config.option.whole = config.option.whole or config.option.all or bool(chosen)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist, which has the command line alone, what was drawn."""
+    node.workerinput["drawn"] = node.config.option.seed, node.config.option.whole
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Come to the end."""
+    compiled.end()
+
+
+def _seed_of(config: pytest.Config) -> str:
+    return f"seed: {config.option.seed} (to draw the same again: --seed {config.option.seed})"
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """The seed, before."""
+    return _seed_of(config)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """The seed, where something failed, at the end too."""
+    if terminalreporter.stats.keys() & {"failed", "error"}:
+        terminalreporter.write_line(_seed_of(config))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A run of everything takes one of eight of the rows that JAX compiles; runs of files or of a choice take them all."""
-    if config.option.whole or config.option.keyword or config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+    """Long tests are for runs of everything, and for whoever names their file.
+
+    What runs scripts in forks of a process with one library is one worker's (``--dist loadgroup``), which keeps what they did.
+    """
+    for item in items:
+        if "zygotes" in getattr(item, "fixturenames", ()):
+            parameters = item.callspec.params if hasattr(item, "callspec") else {}
+            backend = next((value for value in parameters.values() if value in _BACKENDS), "any library")
+            item.add_marker(pytest.mark.xdist_group(f"scripts on {backend}"))
+    if config.option.whole:
         return
-    here = Path(__file__).parent
-    left = [
-        item
-        for item in items
-        if item.path.relative_to(here).as_posix().startswith(_COMPILED)
-        and ("[jax" in item.name or "-jax" in item.name)
-        and zlib.crc32(item.nodeid.encode()) % _SHARE
-    ]
-    out = set(map(id, left))
-    items[:] = [item for item in items if id(item) not in out]
-    config.hook.pytest_deselected(items=left)
+    left = {item for item in items if item.get_closest_marker("long")} | _not_drawn(config, items)
+    if left:
+        config.hook.pytest_deselected(items=[item for item in items if item in left])
+        items[:] = [item for item in items if item not in left]
 
 
-@pytest.fixture(params=["numpy", "jax", "torch", "tensorflow"])
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What three libraries made when they were imported stays: no later search for garbage walks it."""
+    gc.collect()
+    gc.freeze()
+
+
+def _not_drawn(config: pytest.Config, items: list[pytest.Item]) -> set[pytest.Item]:
+    """Of each test marked ``one_backend`` the items on all backends but one; what is left of those marked ``compiles`` on JAX."""
+    alike: dict[tuple[str, ...], list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("one_backend"):
+            parts = re.split(r"[-\[\]]", item.nodeid)
+            alike.setdefault(tuple(part for part in parts if part not in _BACKENDS), []).append(item)
+    taken: set[pytest.Item] = {
+        random.Random(f"{config.option.seed} {key}").choice(several) for key, several in alike.items()
+    }
+    left = {item for several in alike.values() for item in several} - taken
+    for item in items:
+        mark = item.get_closest_marker("compiles")
+        if mark and "jax" in re.split(r"[-\[\]]", item.nodeid):
+            left |= {item} if random.Random(f"{config.option.seed} {item.nodeid}").randrange(mark.args[0]) else set()
+    return left
+
+
+@pytest.fixture(scope="session")
+def seed(request: pytest.FixtureRequest) -> int:
+    """What this run draws by; another in each run, and printed."""
+    return int(request.config.option.seed)
+
+
+@pytest.fixture
+def drawn(request: pytest.FixtureRequest) -> Callable[..., list[Any]]:
+    """``drawn(values, backend, one_of)``: what of a table this run takes on JAX; see :func:`tests.rows.drawn`."""
+    return partial(rows.drawn, request)
+
+
+@pytest.fixture(scope="session")
+def effort(request: pytest.FixtureRequest) -> int:
+    """How many times as much work a run of everything does, where a test may do more or less."""
+    return 20 if request.config.option.all else 1
+
+
+@pytest.fixture(params=_BACKENDS)
 def backend(request: pytest.FixtureRequest) -> str:
     """Each backend by name; skipped where its library is missing."""
     if request.param not in ad.available_backends():
         pytest.skip(f"{request.param} is not installed")
     return str(request.param)
+
+
+def _process_state() -> dict[str, Any]:
+    """What decides how calls run in this process."""
+    state: dict[str, Any] = {name: getattr(settings.default, name) for name in settings.default.__slots__}
+    state["devices"] = dict(settings.default.devices)
+    return state | {
+        "blocks": settings.overrides,
+        "suspended": thin._suspended,
+        "fused": settings.fused,
+        "told": events.told_each(),
+    }
+
+
+@pytest.fixture(autouse=True)
+def process_state_is_kept() -> Iterator[None]:
+    """No test may leave the process otherwise than it found it: what runs after it would test something else."""
+    before = _process_state()
+    yield
+    assert _process_state() == before

@@ -38,8 +38,7 @@ class Zygote:
         self._outs = (folder / str(i) for i in itertools.count())
         self._done: dict[tuple[Any, ...], Done] = {}
         env = {
-            **os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1",
-            "TF_CPP_MIN_LOG_LEVEL": "3",
+            **os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3",
         }  # fmt: skip
         self._process = subprocess.Popen(
             [sys.executable, str(ZYGOTE), backend, *broken], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,

@@ -137,7 +137,7 @@ def main(what: str, backend: str, figures: str, script: str) -> int:
     code: Any = 0
     with mode:
         try:
-            code = cli.main(["run", "--backend", backend, script])
+            code = cli.main(["run", "--backend", backend, "--execution", "eager", "--min-size", "0", script])
         except SystemExit as exit_:
             code = exit_.code
     Path(figures).write_text(json.dumps({"operations": operations, "elements": elements}), encoding="utf-8")

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
 import re
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,7 @@ import numpy as np
 
 import arraydispatch as ad
 
-from .functions import accuracy
+from . import limits
 
 
 def _make() -> dict[str, np.ndarray[Any, Any]]:
@@ -92,22 +95,23 @@ def evaluate(expression: str, arrays: dict[str, Any]) -> Any:
 # -- comparison ----------------------------------------------------------------------------------------------------------
 
 
-def distances(ours: Any, theirs: Any, elementwise: bool = False, where: str = "") -> dict[str, float]:
-    """Assert that two results are the same thing, and return how far their floating values are apart.
+Floats = np.ndarray[Any, Any]
+
+
+def parts(ours: Any, theirs: Any, where: str = "") -> list[tuple[Floats, Floats]]:
+    """Assert that two results are the same thing, and return the floating arrays and scalars of both, which may be rounded.
 
     Parameters
     ----------
     ours, theirs : object
         What we and NumPy returned or raised.
-    elementwise : bool
-        Whether an element's error is measured against that element; otherwise against the largest one of the result.
     where : str
         What to say before a difference.
 
     Returns
     -------
-    dict
-        Name of each floating dtype in the result -> largest distance in units in the last place.
+    list of (ndarray, ndarray)
+        In the order of :func:`.limits.leaves`.
 
     Raises
     ------
@@ -118,17 +122,13 @@ def distances(ours: Any, theirs: Any, elementwise: bool = False, where: str = ""
         assert isinstance(ours, Exception), f"{where}: NumPy raises {theirs!r}, we return {ours!r}"
         same = isinstance(ours, type(theirs)) or isinstance(theirs, type(ours))
         assert same, f"{where}: NumPy raises {theirs!r}, we raise {ours!r}"
-        return {}
+        return []
     if isinstance(ours, Exception):
         raise AssertionError(f"{where}: we raise {ours!r}, NumPy returns {theirs!r}") from ours
     if isinstance(theirs, tuple | list):
         assert type(ours).__name__ == type(theirs).__name__, f"{where}: {type(ours)} for {type(theirs)}"
         assert len(ours) == len(theirs), f"{where}: {len(ours)} results, NumPy has {len(theirs)}"
-        found: dict[str, float] = {}
-        for i, (x, y) in enumerate(zip(ours, theirs)):
-            for dtype, distance in distances(x, y, elementwise, f"{where}[{i}]").items():
-                found[dtype] = max(distance, found.get(dtype, 0.0))
-        return found
+        return [pair for i, (x, y) in enumerate(zip(ours, theirs)) for pair in parts(x, y, f"{where}[{i}]")]
     if isinstance(theirs, np.ndarray):
         assert isinstance(ours, ad.Array), f"{where}: {type(ours)} where NumPy returns an array"
     elif isinstance(theirs, np.generic):
@@ -136,49 +136,62 @@ def distances(ours: Any, theirs: Any, elementwise: bool = False, where: str = ""
     else:
         assert type(ours) is type(theirs), f"{where}: {type(ours)} for {type(theirs)}"
         assert ours == theirs or ours != ours, f"{where}: {ours!r} != {theirs!r}"
-        return {}
+        return []
     assert ours.dtype == theirs.dtype, f"{where}: dtype {ours.dtype}, NumPy's is {theirs.dtype}"
     assert ours.shape == theirs.shape, f"{where}: shape {ours.shape}, NumPy's is {theirs.shape}"
     got, want = np.asarray(ad.to_numpy(ours)), np.asarray(theirs)
     if want.dtype.kind not in "fc":
         np.testing.assert_array_equal(got, want, err_msg=where)
-        return {}
-    distance = ulps(got, want, elementwise)
-    assert np.isfinite(distance), f"{where}: {got!r} where NumPy has {want!r}"
-    return {want.dtype.name: distance}
+        return []
+    return [(got, want)]
 
 
-def ulps(got: np.ndarray[Any, Any], want: np.ndarray[Any, Any], elementwise: bool) -> float:
-    """The largest distance in units in the last place of NumPy's value; infinite where only one is NaN or infinite.
+def distances(pairs: list[tuple[Floats, Floats]], elementwise: bool = False) -> dict[str, float]:
+    """Name of each floating dtype -> largest distance of ours from NumPy's in units in the last place.
 
-    The unit of a complex number is that of its larger part. Subnormal numbers are as good as zeros: XLA and TensorFlow
-    flush them on the CPU (the page on accuracy says where).
+    ``elementwise``: whether an element's error is measured against that element; otherwise against the largest of the result.
     """
-    if want.dtype.kind == "c":
-        neither = ~(np.isnan(got) & np.isnan(want))  # a complex number is NaN if either part is
-        got, want = (np.where(neither, x, 0).astype(x.dtype) for x in (got, want))
-        got, want = (x.view(x.real.dtype).reshape(*x.shape, 2) for x in map(np.ascontiguousarray, (got, want)))
-        if elementwise:
-            return _ulps(got, want, np.max(np.abs(want), axis=-1, keepdims=True, initial=0.0))
-    return _ulps(got, want, np.abs(want) if elementwise else None)
+    found: dict[str, float] = {}
+    for got, want in pairs:
+        distance = float(np.max(limits.apart(got, want, elementwise), initial=0.0))
+        found[want.dtype.name] = max(distance, found.get(want.dtype.name, 0.0))
+    return found
 
 
-def _ulps(got: np.ndarray[Any, Any], want: np.ndarray[Any, Any], sizes: np.ndarray[Any, Any] | None) -> float:
-    limits = np.finfo(want.dtype)
-    with np.errstate(all="ignore"):
-        finite = np.isfinite(want)
-        if sizes is None:
-            sizes = np.max(np.abs(want), initial=0.0, where=finite)
-        unit = np.spacing(np.where(np.isfinite(sizes), sizes, np.abs(want))).astype(np.float64)
-        low, high = (np.where(np.abs(x) < limits.tiny, 0, x).astype(np.float64) for x in (got, want))
-        apart = np.abs(low - high) / np.maximum(unit, float(limits.smallest_subnormal))
-    same = (low == high) | (np.isnan(low) & np.isnan(high))
-    apart = np.where(same, 0.0, np.where(np.isfinite(got) & finite, apart, np.inf))
-    return float(np.max(apart, initial=0.0))
+def within(
+    pairs: list[tuple[Floats, Floats]], theirs: Any, call: Call, backend: str, *, elementwise: bool = False
+) -> str:
+    """What is beyond the limits of :mod:`.limits`, in words; nothing if all is within them."""
+    operands = [x for name, x in call.operands.items() if name != "out"]
+    allowed = limits.units(call.expression, operands, backend)
+    moved: list[Floats] | None = None
+    for i, (got, want) in enumerate(pairs):
+        distance = limits.apart(got, want, elementwise)
+        left, why = float(np.max(distance, initial=0.0)), ""
+        if left > allowed > 0 and limits.moves(call.expression, operands):
+            normwise = limits.of_matrices(call.expression)
+            moved = moved or limits.movements(
+                call.run, call.operands, theirs, elementwise=elementwise, normwise=normwise
+            )
+            why = f" (of {left:.3g}, beside what the operands' last bits do)"
+            left = limits.excess(distance, moved[i], want.dtype, elementwise)
+        if not left <= allowed:
+            return f"{left:.3g} units in the last place of {want.dtype}{why}, {allowed:.3g} allowed\n{got!r}\nNumPy: {want!r}"
+    return ""
 
 
-OTHER_PROCESSORS = 2
-"""Units that may come on top: NumPy and the libraries round otherwise where they find other vector instructions."""
+@dataclass(frozen=True)
+class Call:
+    """An expression that can be evaluated again, with NumPy's arrays under their names."""
+
+    expression: str
+    operands: dict[str, Floats] = field(default_factory=dict)
+    evaluate: Callable[[str, dict[str, Any]], Any] = evaluate
+
+    def run(self, operands: dict[str, Floats]) -> Any:
+        """The value with other operands, or the exception."""
+        return self.evaluate(self.expression, operands)
+
 
 _NAMES = re.compile(r"np\.(?:(?:linalg|fft|lib|random|polynomial|scimath|stride_tricks|emath)\.)*\w+")
 _METHODS = re.compile(r"\.(\w+)\(")
@@ -197,22 +210,28 @@ def function_of(expression: str) -> str:
 def _note(backend: str, function: str, found: dict[str, float]) -> None:
     """Keep what was measured, where the command of :mod:`tests.functions.accuracy` asks for it."""
     path = os.environ.get("ARRAYDISPATCH_MEASURE")
+    found = {dtype: distance for dtype, distance in found.items() if math.isfinite(distance)}
     if path and found:
         with Path(path).open("a", encoding="utf-8") as stream:
             stream.write(json.dumps({"backend": backend, "function": function, "ulp": found}) + "\n")
 
 
 def compare(
-    ours: Any, theirs: Any, where: str, rtol: float | None = None, *, backend: str = "", function: str = ""
+    ours: Any, theirs: Any, where: str, rtol: float | None = None, *, backend: str = "", call: Call | None = None
 ) -> None:
-    """Assert that two results are the same: type of thing, dtype, shape, value within the function's figures."""
-    found = distances(ours, theirs, where=where)
-    if rtol is None:
-        _note(backend, function, found)
-    figures = accuracy.figures(backend).get(function, {})
-    for dtype, distance in found.items():
-        allowed = figures.get(dtype, 0) + OTHER_PROCESSORS if rtol is None else rtol / float(np.finfo(dtype).eps)
-        assert distance <= allowed, f"{where}: {distance:.3g} units in the last place of {dtype}, {allowed:.3g} allowed"
+    """Assert that two results are the same: type of thing, dtype, shape, value within the limits of the call, or ``rtol``."""
+    pairs = parts(ours, theirs, where)
+    if rtol is not None:
+        for dtype, distance in distances(pairs).items():
+            allowed = rtol / float(np.finfo(dtype).eps)
+            assert distance <= allowed, (
+                f"{where}: {distance:.3g} units in the last place of {dtype}, {allowed:.3g} allowed"
+            )
+        return
+    call = call or Call(where)
+    _note(backend, function_of(call.expression), distances(pairs))
+    beyond = within(pairs, theirs, call, backend)
+    assert not beyond, f"{where}: {beyond}"
 
 
 def check(expression: str, backend: str, *, rtol: float | None = None, host: bool = False) -> None:
@@ -225,12 +244,13 @@ def check(expression: str, backend: str, *, rtol: float | None = None, host: boo
     backend : str
         Name of the backend.
     rtol : float, optional
-        Relative tolerance, of the largest element; the default is what the table of accuracy has for the function.
+        Relative tolerance, of the largest element; the default is what :mod:`.limits` has for the expression.
     host : bool
         Whether the call may run on the host; otherwise a fallback is an error.
     """
-    theirs = evaluate(expression, {name: x.copy(order="K") for name, x in ARRAYS.items() if name in expression})
-    arrays = {name: wrapped(backend, x) for name, x in ARRAYS.items() if name in expression}
+    operands = {name: x for name, x in ARRAYS.items() if re.search(rf"\b{name}\b", expression)}
+    theirs = evaluate(expression, {name: x.copy(order="K") for name, x in operands.items()})
+    arrays = {name: wrapped(backend, x) for name, x in operands.items()}
     with ad.fallback("silent" if host else "error"):
         ours = evaluate(expression, arrays)
-    compare(ours, theirs, f"{expression} on {backend}", rtol, backend=backend, function=function_of(expression))
+    compare(ours, theirs, f"{expression} on {backend}", rtol, backend=backend, call=Call(expression, operands))

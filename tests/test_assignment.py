@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
+import itertools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import arraydispatch as ad
 
 from . import differential
+from .rows import each
 
 STATEMENTS: list[str] = [
     "i[0]=np.array([5])",
@@ -555,6 +563,7 @@ MORE: list[str] = [
     "x.getfield('f8',4)",
     "x.getfield('f4',6)",
     "x.setfield(1.5,'f8'); i.setfield(3,'i4',4); i.setfield([1,2,3,4,5,6],'i2')",
+    "b.setfield(True,bool); v=b.getfield(bool); v[0]=False",
     "x.dtype='i4'; x[0,0]=7; x.dtype='f8'",
     "v=x[1:]; x.dtype='i8'; x[1]=0; w=v+0",
     "x.T.dtype='f4'",
@@ -578,6 +587,72 @@ MORE: list[str] = [
 ]
 
 
-@pytest.mark.parametrize("program", STATEMENTS + KEYS + MORE)
+@each("program", STATEMENTS + KEYS + MORE)
 def test_programs_leave_what_numpy_leaves(backend: str, program: str) -> None:
     differential.check(program, backend)
+
+
+# -- casts: at index arrays and masks NumPy makes an array of a scalar of its own ------------------------------------------
+
+SCALARS: list[Any] = [
+    np.float64(1e10), np.float64(-3.7), np.float64(np.nan), np.float32(1e30), np.float16(3.5), np.int64(300), np.int64(-1),
+    np.uint64(2**63), np.complex128(1 + 2j), np.bool_(True), np.longdouble(1e10), np.datetime64(5, "s"), np.str_("5"),
+    1e10, 2.7, 300, -1, 2**70, 1 + 2j, True, "3", None,
+]  # fmt: skip
+ARRAYS: list[Any] = [np.array([1e10, 2.0]), np.array(1e10), np.array([np.nan, 1.5]), np.array([1 + 2j, 3])]
+MASK = np.array([True, True, False, False])
+PLACES: dict[str, Callable[[Any, Any], Any]] = {
+    "list": lambda a, v: a.__setitem__([0, 1], v),
+    "index array": lambda a, v: a.__setitem__(np.array([0, 1]), v),
+    "mask": lambda a, v: a.__setitem__(MASK, v),
+    "no element": lambda a, v: a.__setitem__(~(MASK | ~MASK), v),
+    "one and all": lambda a, v: a.reshape(2, 2).__setitem__((slice(None), [0]), v),
+    "pairs": lambda a, v: a.reshape(2, 2).__setitem__(([0, 0], [0, 1]), v),
+    "True": lambda a, v: a.__setitem__(True, v),
+    "slice": lambda a, v: a.__setitem__(slice(0, 2), v),
+    "element": lambda a, v: a.__setitem__(0, v),
+    "line": lambda a, v: a.flat.__setitem__(slice(0, 2), v),
+    "one of a line": lambda a, v: a.flat.__setitem__(0, v),
+    "put": lambda a, v: np.put(a, [0, 1], v),
+    "method": lambda a, v: a.put([0, 1], v),
+    "put_along_axis": lambda a, v: np.put_along_axis(a, np.array([0, 1]), v, 0),
+    "place": lambda a, v: np.place(a, MASK, v),
+    "putmask": lambda a, v: np.putmask(a, MASK, v),
+    "copyto": lambda a, v: np.copyto(a[:2], v),
+    "any cast": lambda a, v: np.copyto(a[:2], v, casting="unsafe"),
+    "fill": lambda a, v: a.fill(v),
+    "diagonal": lambda a, v: np.fill_diagonal(a.reshape(2, 2), v),
+}
+
+
+def _left_by(write: Callable[[Any, Any], Any], a: Any, value: Any) -> Any:
+    """The values, what was raised, and what was warned of where nothing was."""
+    with warnings.catch_warnings(record=True) as told, ad.fallback("silent"):
+        warnings.simplefilter("always")
+        try:
+            write(a, value)
+        except Exception as error:
+            return str(np.asarray(a).tolist()), type(error)
+    return str(np.asarray(a).tolist()), {(each.category, str(each.message)) for each in told}
+
+
+def test_scalars_are_cast_as_numpy_casts_them(backend: str, drawn: Callable[..., list[Any]]) -> None:
+    wrong = []
+    for dtype, (place, write), value in drawn(itertools.product("?bBilQfdD", PLACES.items(), SCALARS), backend, 4):
+        values = np.arange(4).astype(dtype)
+        expected = _left_by(write, values.copy(), value)
+        got = _left_by(write, ad.asarray(values, backend=backend, copy=True), value)
+        if got != expected:
+            wrong.append(f"{dtype} {place} {value!r}: {got}, NumPy: {expected}")
+    assert not wrong, f"{len(wrong)}\n" + "\n".join(wrong[:30])
+
+
+def test_arrays_are_cast_with_numpys_warnings(backend: str) -> None:
+    wrong = []
+    for dtype, (place, write), value in itertools.product("il", PLACES.items(), ARRAYS):
+        values = np.arange(4).astype(dtype)
+        expected = _left_by(write, values.copy(), value)
+        got = _left_by(write, ad.asarray(values, backend=backend, copy=True), value)
+        if got != expected and not (place == "no element" and np.ndim(value) == 0):  # where there is nothing to cast
+            wrong.append(f"{dtype} {place} {value!r}: {got}, NumPy: {expected}")
+    assert not wrong, f"{len(wrong)}\n" + "\n".join(wrong[:30])

@@ -30,11 +30,11 @@ def classes(expression: str, backend: str) -> list[str]:
             "c": ad.asarray(np.array([1 + 0j, 2])),
         }
         listener = Classes()
-        before = events.install(listener)
+        events.begin(listener)
         try:
             eval(expression, scope)
         finally:
-            events.install(before)
+            events.end(listener)
     return listener.found
 
 

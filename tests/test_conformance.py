@@ -78,6 +78,15 @@ class _OneFile(Suite):
 # -- modules -----------------------------------------------------------------------------------------------------------
 
 
+def test_the_modules_of_scipys_suite_are_there() -> None:
+    pytest.importorskip("scipy")
+    from conformance.scipy_suite import ScipySuite
+
+    suite = ScipySuite()
+    assert {suite.file_of(module).name for module in suite.modules} >= {"test_filters.py", "test_real_transforms.py"}
+    assert suite.chosen(["fft"]) == [module for module in suite.modules if module.startswith("fft.")]
+
+
 def test_every_module_is_in_this_numpy() -> None:
     assert len(MODULES) == 24
     for module in MODULES:
@@ -252,7 +261,7 @@ def test_a_module_that_does_not_import(tmp_path: Path) -> None:
     [
         ([], "required: SUITE"),
         (["numpy"], "required: --backend"),
-        (["scipy", "--backend", "numpy"], "invalid choice: 'scipy'"),
+        (["pandas", "--backend", "numpy"], "invalid choice: 'pandas'"),
         (["numpy", "--backend", "nope"], "--backend: there is no 'nope'; choose one of: plain, numpy"),
         (["numpy", "--backend", "numpy", "--module", "lib.test_nope"], "--module: there is no 'lib.test_nope'"),
         (["numpy", "--backend", "numpy", "--json", "/no/such/folder/x.json"], "cannot be written"),

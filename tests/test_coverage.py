@@ -21,6 +21,11 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert by_name["member", "ndarray.__add__"]["numpy"] == {"class": "native"}
     assert by_name["creation", "np.linspace"]["numpy"] == {"class": "composed"}
     assert by_name["function", "np.save"]["numpy"]["class"] == "host"
+    assert by_name["scipy", "scipy.linalg.expm"]["numpy"] == {"class": "native"}
+    for name in set(loader.available()) - {"numpy"}:
+        assert by_name["scipy", "scipy.linalg.expm"][name] == {"class": "composed"}
+        assert by_name["scipy", "scipy.signal.savgol_filter"][name]["class"] == "host"
+        assert by_name["scipy ufunc", "scipy.special.erf"][name]["class"] in ("native", "composed")
     assert len({row["kind"] for row in data["rows"]}) == len(coverage.KINDS)
     for kind, by_backend in data["counts"].items():
         for counts in by_backend.values():

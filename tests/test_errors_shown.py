@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 import arraydispatch as ad
+
+from .rows import each
 
 ARRAYS = {"a": np.arange(12.0).reshape(3, 4), "b": np.arange(7.0), "m": np.eye(2), "i": np.arange(4)}
 
@@ -71,7 +72,7 @@ def shown(expression: str, make: Any) -> tuple[str, str, list[str]]:
     raise AssertionError(f"{expression} raises nothing")
 
 
-@pytest.mark.parametrize("expression", [line.strip() for line in CASES.splitlines() if line.strip()])
+@each("expression", [line.strip() for line in CASES.splitlines() if line.strip()])
 def test_errors_read_as_numpys(backend: str, expression: str) -> None:
     expected = shown(expression, np.asarray)
     with ad.backend(backend), ad.fallback("error"):

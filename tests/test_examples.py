@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from .launched import Zygotes
+
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
 BACKENDS = ("numpy", "jax", "torch", "tensorflow")
@@ -66,18 +68,30 @@ def test_example_prints_ten_digits_and_knows_nothing_of_us(script: Path) -> None
     assert all(significant_digits(number) >= 10 for number in numbers if float(number))
 
 
+EAGER = ("--execution", "eager", "--min-size", "0")
+"""Every call on the library."""
+
+
+@pytest.mark.one_backend  # by default a CPU's programs run in pieces on NumPy
 @every_backend
 @every_example
-def test_example_prints_what_plain_python_prints(script: Path, backend: str, tmp_path: Path) -> None:
+def test_example_prints_by_default_what_plain_python_prints(script: Path, backend: str, zygotes: Zygotes) -> None:
     need(backend)
-    report = tmp_path / "report.json"
-    done = python("-m", "arraydispatch", "run", "--backend", backend, "--report", report, script)
-    assert done.returncode == 0, done.stderr
+    done = zygotes.of(backend).run(script.name, cwd=script.parent)
+    assert done.code == 0, done.stderr
     assert done.stdout == plain(script)
-    figures = json.loads(report.read_text(encoding="utf-8"))
-    assert figures["host_fallbacks"] == []
-    assert figures["left_numpy"] == []
-    assert figures["calls_on_backend"] > 0
+
+
+@every_backend
+@every_example
+def test_example_prints_what_plain_python_prints(script: Path, backend: str, zygotes: Zygotes) -> None:
+    need(backend)
+    done = zygotes.of(backend).run(script.name, cwd=script.parent, options=EAGER)
+    assert done.code == 0, done.stderr
+    assert done.stdout == plain(script)
+    assert done.report["host_fallbacks"] == []
+    assert done.report["left_numpy"] == []
+    assert done.report["calls_on_backend"] > 0
 
 
 # What each script does at the least, counted by hand from its source: torch operation -> elements made by it.
@@ -106,14 +120,19 @@ def test_the_work_runs_on_torch(script: Path, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.one_backend
 @every_backend
 @every_example
-def test_a_broken_library_shows(script: Path, backend: str, tmp_path: Path) -> None:
-    output, _ = controlled("both", backend, script, tmp_path)
+def test_a_broken_library_shows(script: Path, backend: str, zygotes: Zygotes) -> None:
+    need(backend)
+    done = zygotes.of(backend, "broken").run(script.name, cwd=script.parent, options=EAGER)
+    assert done.code == 0, done.stderr
+    output = done.stdout
     assert output != plain(script)
     assert len(output.splitlines()) == len(plain(script).splitlines())  # it ran to its end, on other numbers
 
 
+@pytest.mark.one_backend
 @every_backend
 @pytest.mark.parametrize("what", ["add", "matmul"])
 def test_sums_and_products_each_show(what: str, backend: str, tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ import pytest
 
 import arraydispatch as ad
 
+from .rows import each
+
 ARRAYS: dict[str, np.ndarray[Any, Any]] = {
     "z": np.array([1.0, 0.0, -1.0, np.nan, np.inf]),
     "o": np.zeros(5),
@@ -85,14 +87,14 @@ def heard(expression: str, backend: str | None, mode: str, **modes: str) -> list
 
 
 @pytest.mark.parametrize("mode", ["warn", "raise", "call", "log"])
-@pytest.mark.parametrize("expression", cases(REPORTED))
+@each("expression", cases(REPORTED))
 def test_reported(expression: str, mode: str, backend: str) -> None:
     modes = {"under": "ignore"} if mode == "warn" else {}  # NumPy's default
     assert heard(expression, backend, mode, **modes) == heard(expression, None, mode, **modes)
 
 
 @pytest.mark.parametrize("mode", ["raise", "call", "log"])
-@pytest.mark.parametrize("expression", cases(STRICT))
+@each("expression", cases(STRICT))
 def test_strict(expression: str, mode: str, backend: str) -> None:
     if backend == "numpy" and expression in RENAMED:
         pytest.skip("its message names another function of NumPy's")
@@ -101,7 +103,7 @@ def test_strict(expression: str, mode: str, backend: str) -> None:
     assert heard(expression, backend, mode) == theirs
 
 
-@pytest.mark.parametrize("expression", cases(REPORTED + STRICT))
+@each("expression", cases(REPORTED + STRICT))
 def test_ignored(expression: str, backend: str) -> None:
     assert heard(expression, backend, "ignore") == []
 

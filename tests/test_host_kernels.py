@@ -19,6 +19,7 @@ LISTED = {
 }
 _NUMBERS = np.random.default_rng(7).permutation(700) / 8 - 40  # no two are equal
 CALLS: dict[Any, Any] = {
+    np.sqrt: lambda x: np.sqrt(np.abs(x)),
     np.sort: np.sort,
     np.argsort: np.argsort,
     np.partition: lambda x: np.partition(x, 5)[5],
@@ -46,7 +47,8 @@ def test_every_host_kernel_is_told_and_eager_execution_has_none(name: str, func:
     kinds = {call.kind for call in profile.calls() if call.function == f"np.{func.__name__}"}
     assert kinds <= {"native", "composed"} if execution == "eager" else kinds == {"host kernel"}
     for one, other in zip(np.atleast_1d(got), np.atleast_1d(CALLS[func](_NUMBERS)), strict=True):
-        np.testing.assert_array_equal(np.asarray(one), other)
+        rtol = 2.3e-16 if func is np.sqrt and execution == "eager" else 0  # torch's own is not correctly rounded
+        np.testing.assert_allclose(np.asarray(one), other, rtol=rtol)
 
 
 def test_a_mask_is_a_host_kernel_only_where_it_may_be(execution: str | None) -> None:
@@ -75,7 +77,6 @@ def test_the_call_after_a_host_kernel_is_its_own_class() -> None:
 
 
 def test_unknown_ways_to_execute_are_refused() -> None:
-    with pytest.raises(ValueError, match="choose 'eager', or None"):
-        ad.use(execution="lazy")
-    with pytest.raises(ValueError, match="not available"):
-        ad.use(execution="fused")
+    for ask in (lambda: ad.use(execution="lazy"), lambda: ad.execution("lazy").__enter__()):
+        with pytest.raises(ValueError, match="choose 'eager', 'fused', or None"):
+            ask()

@@ -8,8 +8,11 @@ import re
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import pytest
+import numpy as np
+
+from .rows import each
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "arraydispatch"
@@ -18,17 +21,24 @@ PACKAGE = ROOT / "arraydispatch"
 # everything inside it; the longest match wins. `.` is the package's own `__init__`: it looks names up in all layers, on
 # first use, so nothing below it may import it and its own imports are not held against it.
 LAYERS: list[tuple[str, ...]] = [
-    ("errors", "events", "warned"),
+    ("buffers", "errors", "events", "places", "exchanges", "ghosts", "names", "results", "tracing", "trees", "warned"),
     ("backends.base",),
     ("backends",),
-    ("dtypes", "settings", "placement", "conversion", "views", "view_programs", "engine"),
+    ("dtypes", "settings", "placement", "threads", "hardware", "conversion", "views", "view_programs"),
     ("registry", "ufuncs", "functions"),
+    ("reshaping",),
+    ("engine",),
+    ("science",),
     ("dispatch",),
-    ("array", "exports", "flat", "methods", "reshaping", "scalars"),
-    ("api", "active", "creation", "random_"),
+    ("array", "exports", "flat", "methods", "scalars"),
+    ("recording", "thin"),
+    ("api", "active", "creation", "random_", "requirements"),
     ("array_api",),
+    ("transforms", "sparse"),
+    ("solvers",),
+    ("doors", "imports"),
     (".",),
-    ("profiled", "profiling", "records", "report", "tally", "verification"),
+    ("moved", "profiled", "profiling", "records", "report", "tally", "verification"),
     ("launcher", "cli", "coverage", "__main__", "pytest_plugin", "magics"),
 ]
 
@@ -40,6 +50,9 @@ LIBRARIES = {
     "tensorflow": "tensorflow",
     "keras": "tensorflow",
 }
+
+# Where it is said what is true of a NumPy function; `creation` implements what NumPy does not dispatch.
+SAYS_WHAT_IS_TRUE_OF_FUNCTIONS = ("backends", "registry", "functions", "ufuncs", "creation")
 
 # Modules that may name a library: the table of known backends says what is to be looked for.
 MAY_NAME_LIBRARIES = {"backends.loader"}
@@ -147,18 +160,18 @@ def test_there_is_something_to_check() -> None:
     assert {"errors", "events", "backends.base", "backends.loader", "."} <= set(MODULES)
 
 
-@pytest.mark.parametrize("module", MODULES)
+@each("module", list(MODULES))
 def test_module_is_in_a_layer(module: str) -> None:
     assert layer_of(module) is not None, f"put {module} into LAYERS"
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if layer_of(m) is not None])
+@each("module", [m for m in MODULES if layer_of(m) is not None])
 def test_imports_point_downward(module: str) -> None:
     path = MODULES[module]
     assert violations(path.read_text(encoding="utf-8"), module, path.name == "__init__.py") == []
 
 
-@pytest.mark.parametrize("module", MODULES)
+@each("module", list(MODULES))
 def test_libraries_are_named_only_by_their_backend(module: str) -> None:
     if module in MAY_NAME_LIBRARIES:
         return
@@ -169,6 +182,43 @@ def test_libraries_are_named_only_by_their_backend(module: str) -> None:
         if not own or LIBRARIES.get(word.replace("jnp", "jax")) != own[1]
     ]
     assert named == []
+
+
+def _is_numpy_function(node: ast.expr) -> bool:
+    """Whether an expression is a function of NumPy's: ``np.linalg.svd``."""
+    path = []
+    while isinstance(node, ast.Attribute):
+        path.append(node.attr)
+        node = node.value
+    if not path or not isinstance(node, ast.Name) or node.id != "np":
+        return False
+    found: Any = np
+    for name in reversed(path):
+        found = getattr(found, name, None)
+    return callable(found) and not isinstance(found, type)
+
+
+def tables_of_functions(source: str) -> list[str]:
+    """The tables of a module, or of a class in it, that have functions of NumPy's for keys or members."""
+    tree = ast.parse(source)
+    bodies = [tree.body, *(node.body for node in tree.body if isinstance(node, ast.ClassDef))]
+    found = []
+    for statement in (inner for body in bodies for inner in body):
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+            for node in ast.walk(statement.value):
+                keys = node.keys if isinstance(node, ast.Dict) else node.elts if isinstance(node, ast.Set) else []
+                if isinstance(node, ast.Call) and ast.unparse(node.func) in {"dict.fromkeys", "frozenset", "set"}:
+                    keys = [x for arg in node.args[:1] if isinstance(arg, ast.Tuple | ast.List) for x in arg.elts]
+                if any(key is not None and _is_numpy_function(key) for key in keys):
+                    found.append(f"line {statement.lineno}")
+                    break
+    return found
+
+
+@each("module", [m for m in MODULES if not m.startswith(SAYS_WHAT_IS_TRUE_OF_FUNCTIONS)])
+def test_what_is_true_of_a_function_is_said_where_it_is_implemented(module: str) -> None:
+    """Give ``@implements`` (or ``on_host``, ``describe``) an attribute instead of a table by function."""
+    assert tables_of_functions(MODULES[module].read_text(encoding="utf-8")) == []
 
 
 # -- the checks themselves can fail --------------------------------------------------------------------------------
@@ -192,3 +242,9 @@ def test_library_name_in_code_is_found() -> None:
     assert list(code_words("if b.name == 'torch':\n    pass\n")) == [(1, "torch")]
     assert list(code_words("x = is_torch_array(y)\n")) == [(1, "torch")]
     assert list(code_words('"""About torch."""\n# torch\nraise ValueError("convert it with torch first")\n')) == []
+
+
+def test_table_of_functions_is_found() -> None:
+    assert tables_of_functions("A = frozenset({np.sum, np.linalg.svd})\n") == ["line 1"]
+    assert tables_of_functions("class A:\n    b: dict = {**dict.fromkeys((np.sum,), 1), None: 2}\n") == ["line 2"]
+    assert tables_of_functions("A = {np.float64: 1, 'sum': np.sum}\nb = np.zeros(3)\n") == []

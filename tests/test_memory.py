@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from . import differential
+from .rows import each
 
 PROGRAMS: list[str] = [
     "a,b=np.broadcast_arrays(new(np.arange(3.)),new(np.zeros((2,3)))); a+=1",
@@ -66,6 +65,6 @@ PROGRAMS: list[str] = [
 ]
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@each("program", PROGRAMS)
 def test_program(backend: str, program: str) -> None:
     differential.check(program, backend)

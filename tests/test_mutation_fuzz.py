@@ -16,17 +16,19 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, seed, settings, strategies as st
 
 import arraydispatch as ad
 from arraydispatch import creation, views
 from arraydispatch.array import Array
+from arraydispatch.engine import blocks, tape
+from arraydispatch.settings import default, kept, set_execution
 
 STEPS = 20
 MEMBERS = 6
@@ -156,7 +158,26 @@ class _Author:
         if not self.arrays():
             return self.create()
         write, read = (self.assign, self.inplace, self.ufunc, self.function), (self.view, self.view, self.reshape)
-        return str(self.pick(*write, *write, *read, *read, self.create, self.copy, self.look, self.flag)())
+        pure = (self.compute,) * 12 if default.execution == "fused" else ()
+        return str(self.pick(*write, *write, *read, *read, *pure, self.create, self.copy, self.look, self.flag)())
+
+    def compute(self) -> str:
+        """What fused execution records."""
+        name = self.array()
+        x, y = name, self.operand(name)
+        how = self.pick(
+            "{} + {}", "{} * {}", "{} - {}", "{} < {}", "np.maximum({}, {})", "np.where({} > np.zeros(1), {}, 2)", "-{}", "abs({}) ** 0.5",
+            "{} ** 2", "np.sin({})", "np.exp({}) / {}", "1 - {}", "np.clip({}, -2, 3)", "{}.astype('float64')", "{}.astype('int32')",
+            "({} + {}) * 2 + 1", "{} - np.sqrt(np.abs({} * 3))", "{}[::2] + 1", "{}[..., None] * {}",
+            "({} * 2).sum(axis=-1, keepdims=True)", "np.max({}, axis=-1)", "({} + {}).mean()", "np.sum({}, axis=-1)",
+            "{}.std()", "np.multiply({}, {}, out={}[...])",
+        )  # fmt: skip
+        made = how.format(*(x, y, self.array())[: how.count("{}")])
+        if self.chance(4):
+            return f"{name} {self.pick('+=', '-=')} {made}"
+        if self.chance(4):
+            return f"{self.array()}[{self.key(name)}] {self.pick('=', '=', '+=')} {made}"
+        return f"{self.fresh()} = {made}"
 
     def create(self) -> str:
         shape, dtype = self.pick(*SHAPES), self.pick(*DTYPES)
@@ -324,18 +345,19 @@ def _numpy_scope() -> Scope:
 
 def _scope_of(backend: ad.Backend) -> Scope:
     def make(shape: tuple[int, ...], dtype: str, start: int, order: str = "C") -> Any:
-        return creation.array(ad.asarray(_values(shape, dtype, start), backend=backend), order=order)
+        where = {"backend": backend} if not default.min_size else {}
+        return creation.array(ad.asarray(_values(shape, dtype, start), **where), order=order)
 
     def hold(x: Any) -> Any:
         # Somebody else's hold on a buffer: where arrays are immutable it keeps its value for ever.
         return x.copy() if backend.mutable or not isinstance(x, Array) else ad.wrap(x.native)
 
-    return {"np": np, "make": make, "new": lambda x: ad.asarray(np.array(x), backend=backend), "hold": hold}
+    return {"np": np, "make": make, "new": creation.array, "hold": hold}
 
 
 def _read(x: Array) -> np.ndarray[Any, Any]:
     """The value, without telling the array that anybody looked: it stays free to be updated in place."""
-    return np.array(x.backend.to_numpy(views.native(x)))
+    return np.array(x._kind.backend.to_numpy(views.native(x)))
 
 
 def _difference(ours: Any, theirs: Any) -> str | None:
@@ -385,7 +407,10 @@ def _compare(ours: Scope, theirs: Scope) -> str | None:
 
 
 def play(lines: Iterator[str] | list[str], backend: ad.Backend, author_scope: Scope | None = None) -> Failure | None:
-    """Run a program on NumPy and on a backend, comparing after each step; the lines may be drawn as it runs."""
+    """Run a program on NumPy and on a backend, comparing after each step; the lines may be drawn as it runs.
+
+    Under fused execution a comparison ends what is pending, so there it comes after each fifth step, and at the end.
+    """
     theirs = _numpy_scope() if author_scope is None else author_scope
     ours = _scope_of(backend)
     with warnings.catch_warnings(), ad.backend(backend.name), ad.fallback("silent"), np.errstate(all="ignore"):
@@ -394,10 +419,13 @@ def play(lines: Iterator[str] | list[str], backend: ad.Backend, author_scope: Sc
             expected, error = _run(line, theirs), _run(line, ours)
             if not _alike(error, expected):
                 return Failure(step, f"{line}\nraises {error!r}, NumPy {expected!r}")
+            if default.execution == "fused" and step % 5 != 4:
+                continue
             what = _compare(ours, theirs)
             if what is not None:
                 return Failure(step, f"{line}\nleaves {what}")
-    return None
+        what = _compare(ours, theirs)
+        return None if what is None else Failure(step, f"{line}\nleaves {what}")
 
 
 def _alike(ours: Exception | None, theirs: Exception | None) -> bool:
@@ -447,20 +475,41 @@ def _shortest(
 # -- in the suite, and alone -------------------------------------------------------------------------------------------
 
 
-PROGRAMS = {"jax": 50}
-"""Programs of a backend in the suite, where not 150: JAX compiles a dozen kernels for each of the first."""
+PROGRAMS = {"jax": 15, "tensorflow": 80}
+"""Programs of a backend in the suite, where not 150, all others in the next run: JAX compiles kernels for each of the first."""
+
+
+THRESHOLDS = (0, 1, 8, 4096)
+"""Elements from which on the library computes: at 0 it has every value, at 1 the host has each until a call, at 8 values of
+these programs go to and fro."""
+
+
+@contextmanager
+def threshold(least: int, execution: Any = None) -> Iterator[None]:
+    """The threshold in force for a block."""
+    with kept(), pytest.MonkeyPatch.context() as patch:
+        default.min_size = least
+        set_execution(execution)
+        if least == 1:  # threads, and pieces of two elements
+            patch.setattr(tape, "IN_THREADS", 0)
+            patch.setattr(blocks, "STEP", 1)
+            patch.setattr(blocks, "PIECE", 16)
+            patch.setattr(blocks, "LONGEST", 2)
+        yield
+
+
+FUSED = 1, 5
+"""Thresholds of fused execution: at 1 every call is recorded, at 5 few of a program's are."""
 
 
 @pytest.mark.slow
-def test_random_programs(backend: str) -> None:
-    @seed(20260117)
-    @settings(max_examples=PROGRAMS.get(backend, 150), deadline=None, database=None, phases=[Phase.generate])
-    @given(number=st.integers(0, 2**32))
-    def programs(number: int) -> None:
-        found = run_random(random.Random(number), ad.backend(backend))
-        assert found is None, f"the program of random.Random({number}):{found}"
-
-    programs()
+@pytest.mark.parametrize(("least", "execution"), [*((n, None) for n in THRESHOLDS), *((n, "fused") for n in FUSED)])
+def test_random_programs(backend: str, least: int, execution: Any, seed: int, effort: int) -> None:
+    with threshold(least, execution):
+        for i in range(effort * PROGRAMS.get(backend, 150)):
+            drawn_by = f"{seed}/{backend}/{least}/{execution}/{i}"
+            found = run_random(random.Random(drawn_by), ad.backend(backend))
+            assert found is None, f"the program of random.Random({drawn_by!r}):{found}"
 
 
 def main() -> int:
@@ -470,8 +519,15 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep-going", type=int, default=1, help="how many failing programs to show")
+    parser.add_argument("--threshold", type=int, default=0, help="elements from which on the library computes")
+    parser.add_argument("--execution", choices=("eager", "fused"), help="how calls run")
     options = parser.parse_args()
     backend = ad.backend(options.backend)
+    with threshold(options.threshold, options.execution):
+        return _many(options, backend)
+
+
+def _many(options: argparse.Namespace, backend: ad.Backend) -> int:
     start, failed = time.perf_counter(), 0
     for i in range(options.programs):
         found = run_random(random.Random(f"{options.seed}/{i}"), backend)

@@ -21,6 +21,10 @@ import pytest
 
 import arraydispatch as ad
 from arraydispatch import views
+from arraydispatch.dispatch import ufuncs
+from arraydispatch.functions import indexing
+
+from .rows import each
 
 IMMUTABLE = ["jax", "tensorflow"]
 START = np.arange(12.0).reshape(3, 4)
@@ -194,7 +198,7 @@ VIEWS: list[str] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("expression", ALIASES + VIEWS)
+@each("expression", ALIASES + VIEWS)
 def test_results_see_writes_as_numpys_do(backend: str, expression: str) -> None:
     """Writes into the argument and into the result, many of them, after the result was read and before."""
     theirs, ours = START.copy(), made(backend)
@@ -272,7 +276,8 @@ def test_writes_reuse_the_buffer_when_nobody_looks(backend: str) -> None:
         "x[1] += 1",
     ):
         x = made(backend)
-        write(program, x)
+        for _ in range(2):  # the first of a kind compiles, with a copy to give away
+            write(program, x)
         before = where[backend](x._v)
         for _ in range(3):
             write(program, x)
@@ -312,7 +317,11 @@ def test_libraries_get_memory_of_their_own() -> None:
     signal = pytest.importorskip("scipy.signal")
     for backend in (name for name in IMMUTABLE if name in ad.available_backends()):
         x = made(backend)
-        np.testing.assert_allclose(signal.detrend(x, overwrite_data=True), signal.detrend(START))
+        with ad.fallback("silent"):
+            np.testing.assert_allclose(signal.medfilt2d(x, 1), START)
+        np.testing.assert_allclose(
+            signal.detrend(x, overwrite_data=True), signal.detrend(START), atol=1e-14
+        )  # of zeros
         np.testing.assert_array_equal(ad.to_numpy(x), START)
 
 
@@ -412,7 +421,7 @@ PARTS: list[str] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("program", PARTS)
+@each("program", PARTS)
 def test_parts_and_views_write_through(backend: str, program: str) -> None:
     arrays = {
         "c": START * (1 + 2j), "x": START.copy(), "i": np.arange(6), "u": np.arange(16, dtype="u1"),
@@ -474,6 +483,7 @@ def stencil(backend: str, iterations: int, n: int = 300) -> tuple[np.ndarray[Any
 
 
 def test_a_stencil_is_numpys_bit_for_bit_and_memory_stays_flat(backend: str) -> None:
+    gc.freeze()  # what tests before made is not walked
     expected, _ = stencil("", 60)
     _, before = stencil(backend, 3)
     found, after = stencil(backend, 60)
@@ -522,3 +532,28 @@ def test_long_chains_of_views_cost_what_short_ones_do(backend: str, monkeypatch:
     view[1] = -1
     chain(expected, 5000)[1] = -1
     np.testing.assert_array_equal(ad.to_numpy(x), expected)
+
+
+@pytest.mark.parametrize(
+    ("holder", "name", "program"),
+    [(indexing, "setitem", "x[[0, 2]] = -1"), (ufuncs, "_array_ufunc", "np.add(x, 1, out=x)"), (views, "_read", "x[...] = x[::-1].copy()")],
+)  # fmt: skip
+def test_what_jax_has_not_got_over_is_done_again(
+    holder: Any, name: str, program: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """JAX takes a function for being traced whose first tracing a signal handler's exception has interrupted."""
+    pytest.importorskip("jax")
+    x, expected = made("jax"), START.copy()
+    real, told = getattr(holder, name), []
+
+    def interrupted(*args: Any) -> Any:
+        if not told:
+            told.append(name)
+            raise RecursionError("Recursively calling <weakref at 0x1; to 'function' at 0x2 (add)>")
+        return real(*args)
+
+    monkeypatch.setattr(holder, name, interrupted)
+    write(program, x)
+    write(program, expected)
+    np.testing.assert_array_equal(ad.to_numpy(x), expected)
+    assert told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from . import differential
+from .rows import each
 
 PROGRAMS: list[str] = [
     "r=s+1; r2=1+s; r3=s+1.5; r4=s*n; r5=s/2; r6=2/s; r7=s//2; r8=7//s; r9=s%2; r10=s**2; r11=2**s; r12=-s; r13=+s; r14=abs(s)",
@@ -98,6 +99,6 @@ PROGRAMS: list[str] = [
 
 
 @pytest.mark.parametrize("scalars", ["numpy", "device"])
-@pytest.mark.parametrize("program", PROGRAMS)
+@each("program", PROGRAMS)
 def test_scalars_behave_as_numpys(backend: str, program: str, scalars: str) -> None:
     differential.check(program, backend, scalars=scalars, on_scalars=True)

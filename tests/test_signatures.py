@@ -10,6 +10,8 @@ import pytest
 
 from arraydispatch import registry
 
+from .rows import each
+
 registry.load_topics()
 
 # Handled once, by the dispatch (`out`) or by NumPy before it calls us (`like`).
@@ -42,7 +44,7 @@ def differences(func: Any, body: Any) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("func", registry.SPECS, ids=lambda f: f"{f.__module__}.{f.__name__}")
+@each("func", list(registry.SPECS))
 def test_parameters_are_numpys(func: Any) -> None:
     body = registry.SPECS[func].body
     try:

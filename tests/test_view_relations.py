@@ -10,6 +10,7 @@ import pytest
 from arraydispatch import creation
 
 from . import differential
+from .rows import each
 
 VIEWS: list[str] = [
     "v=np.einsum('ii->i', s33); v[...]=7",
@@ -243,12 +244,12 @@ class Facade:
         return getattr(creation if name in creation.__all__ else np, name)
 
 
-@pytest.mark.parametrize("program", VIEWS)
+@each("program", VIEWS)
 def test_views_are_views_and_copies_are_copies(backend: str, program: str) -> None:
     differential.check(program, backend)
 
 
-@pytest.mark.parametrize("program", ORDERS)
+@each("program", ORDERS)
 def test_memory_order(backend: str, program: str) -> None:
     differential.check(program, backend, numpy=Facade(), layout=True)
 
@@ -280,7 +281,7 @@ FRESH: list[str] = [
 """New arrays, which keep their operands' memory order. PyTorch keeps its own: docs/reference/mutation.md."""
 
 
-@pytest.mark.parametrize("program", FRESH)
+@each("program", FRESH)
 def test_memory_order_of_new_arrays(backend: str, program: str) -> None:
     if backend == "torch":
         pytest.skip("its arrays have a memory order of their own")

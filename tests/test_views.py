@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -224,6 +225,131 @@ def test_lazy_signs_are_read_written_and_given_away(how: str) -> None:
         run(write, x)
         run(write, expected)
         np.testing.assert_array_equal(np.array(native.tolist()), expected, err_msg=write)
+
+
+LAZY = {
+    "a conjugate": (lambda t: t.conj(), np.conj),
+    "a conjugate's transpose": (lambda t: t.mH, lambda n: n.conj().T),
+    "a part of a conjugate": (lambda t: t.conj()[:, 1:], lambda n: n.conj()[:, 1:]),
+    "a negative": (lambda t: t.conj().imag, lambda n: n.conj().imag),
+    "the real part of a conjugate": (lambda t: t.conj().real, lambda n: n.conj().real),
+}
+READ = [
+    "x.real", "x.imag", "x.view('f8')", "x.view('i8')", "x.T.imag", "x[0].real", "x[::-1, 1:].imag", "x.copy().view('f8')",
+    "x.ravel().view('f8')", "np.real(x.conj())", "x.imag.view('i8')", "x.getfield('f8')", "x.getfield('f8', 8)",
+]  # fmt: skip
+WRITTEN = [
+    "x.real = 7", "x.imag = 7", "x.imag[0] = 7", "x[::-1].imag[0] = 3", "x.T.real[...] += 1", "np.add(x.imag, 1, out=x.imag)",
+    "x.imag[:] = x.imag[::-1]", "x[0] = 2", "x[0].imag *= 2",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("how", LAZY)
+def test_parts_of_what_is_lazily_signed(how: str) -> None:
+    """Memory whose values a library has yet to conjugate or negate is read rightly, and written rightly or not at all."""
+    torch = pytest.importorskip("torch")
+    make, numpys = LAZY[how]
+    values = np.arange(1.0, 7).reshape(2, 3) + 1j * np.arange(10.0, 16).reshape(2, 3)
+    complex_only = values.dtype == numpys(values).dtype
+    for look in READ:
+        x = ad.wrap(make(torch.from_numpy(values.copy())))
+        plain = numpys(values).copy() if "view" in look else numpys(values)
+        if "view" in look and not (plain.flags.c_contiguous and x.flags.c_contiguous):
+            continue
+        if "8)" in look and not complex_only:
+            continue
+        with ad.fallback("silent"):
+            got = eval(look, {"x": x, "np": np})
+        np.testing.assert_array_equal(np.asarray(got), eval(look, {"x": plain, "np": np}), err_msg=look)
+    for write in WRITTEN:
+        if "imag" in write and not complex_only:
+            continue
+        tensor, plain = make(torch.from_numpy(values.copy())), numpys(values).copy()
+        x = ad.wrap(tensor)
+        run(write, x)
+        run(write, plain)
+        np.testing.assert_array_equal(np.asarray(x), plain, err_msg=write)
+        np.testing.assert_array_equal(np.array(tensor.tolist()), plain, err_msg=write)
+    if complex_only and make(torch.from_numpy(values)).is_contiguous():
+        x = ad.wrap(make(torch.from_numpy(values.copy())))
+        with ad.fallback("silent"), pytest.raises(ValueError, match="read-only"):
+            x.view("f8")[...] = 1
+        with pytest.raises(TypeError, match="in place"):
+            x.dtype = "f8"
+
+
+def test_a_variable_gives_its_value() -> None:
+    """Neither an array nor a variable sees what is written to the other, however the one came into the other."""
+    tf = pytest.importorskip("tensorflow")
+    variable = tf.Variable([1.0, 2.0, 3.0])
+    with ad.backend("tensorflow"), ad.fallback("silent"):
+        zeros = [ad.asarray(np.zeros(3, "f4")) for _ in range(5)]
+        zeros[0][:] = variable
+        zeros[1][np.array([True] * 3)] = variable
+        np.copyto(zeros[2], variable)
+        np.put(zeros[3], [0, 1, 2], variable)
+        np.add(zeros[4], variable, out=zeros[4])
+        wrapped = ad.wrap(variable)
+        made = [
+            *zeros, wrapped, wrapped[:], ad.asarray(variable), np.atleast_1d(variable, zeros[0])[0],
+            np.asarray(variable, like=zeros[0]), np.broadcast_arrays(zeros[0], variable)[1], np.full_like(zeros[0], variable),
+        ]  # fmt: skip
+        variable.assign([9.0, 9.0, 9.0])
+        variable.assign_add([1.0, 1.0, 1.0])
+        assert [x.tolist() for x in made] == [[1.0, 2.0, 3.0]] * len(made)
+        wrapped[0] = 100
+        assert variable.numpy().tolist() == [10.0, 10.0, 10.0]
+        assert wrapped.tolist() == [100, 2, 3]
+        with tf.GradientTape() as tape:
+            made_of_it = ad.wrap(variable) * 2 + zeros[0] * variable
+        assert tape.gradient(made_of_it.native, variable).numpy().tolist() == [3, 4, 5]
+        compiled = tf.function(lambda: (ad.wrap(variable) + 1).native)
+        assert compiled().numpy().tolist() == [11, 11, 11]
+        variable.assign([0.0, 0.0, 0.0])
+        assert compiled().numpy().tolist() == [1, 1, 1]
+
+
+PARTS = "v = np.broadcast_arrays(z.imag[:1], z.real)[0]"
+WINDOWS = "v = np.lib.stride_tricks.sliding_window_view({}, 2, axis=1, writeable=True)"
+REPEATED = [
+    "v = np.broadcast_arrays(z.real, z.real[None])[1]; v[...] = V(v)",
+    "v = np.broadcast_arrays(z.imag[:, :1], z.real)[0]; v[...] = V(v)",
+    "v = np.broadcast_arrays(z.real[None, :1], z.imag[:, None])[0]; v[1, 0] = 5; v[..., ::-1] = V(v)",
+    f"{PARTS}; v += 1",
+    f"{PARTS}; v[[0, 1]] = V(v[[0, 1]])",
+    f"{PARTS}; v[v > 0] = 3",
+    f"{PARTS}; v.flat = V(v.ravel())",
+    f"{PARTS}; np.copyto(v, V(v)); np.put(v, [1, 5], 8); np.add(v, 1, out=v)",
+    f"{PARTS}; v.fill(3)",
+    "v = np.meshgrid(z.real[0], z.imag[1], copy=False)[1]; v[...] = V(v)",
+    "v = np.broadcast_arrays(f.T.real[0], f.real.T)[0]; v[...] = V(v)",
+    "v = np.broadcast_arrays(x[::-1, :1], x)[0]; v[...] = V(v)",
+    "v = np.broadcast_arrays(x[:1].view('i4'), np.zeros((3, 8)))[0]; v[...] = 7; v[:, 1] = 9",
+    "v = np.broadcast_arrays(z[:0].real, z[:1].real)[1]; v[...] = 3",
+    WINDOWS.format("z.imag") + "; v[...] = V(v)",
+    WINDOWS.format("z.T.imag") + "; v[1:, 0] = V(v[1:, 0])",
+    WINDOWS.format("z.view('f8')") + "; v[...] = V(v)",
+    WINDOWS.format("x.T") + "; v[...] = V(v)",
+    WINDOWS.format("x.view('u1')") + "; v[...] = np.arange(v.size).reshape(v.shape) % 256",
+]
+
+
+def test_what_is_written_to_repeated_elements_of_another_dtype(backend: str) -> None:
+    wrong = []
+    for program in REPEATED:
+        held = []
+        for make in (lambda v: v.copy("K"), lambda v: ad.asarray(v.copy("K"), backend=backend)):
+            numbers = np.random.default_rng(0).normal(size=(2, 3, 4))
+            z, f = numbers[0] + 1j * numbers[1], np.asfortranarray(numbers[1] + 1j)
+            space = {"np": np, "z": make(z), "f": make(f), "x": make(numbers[0])}
+            space["V"] = lambda v, make=make: make(np.arange(v.size, dtype=float).reshape(v.shape))
+            with ad.fallback("silent"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                exec(program, space)
+            held.append([np.asarray(space[name]) for name in "zfx"])
+        if not all(map(np.array_equal, *held)):
+            wrong.append(program)
+    assert wrong == []
 
 
 @st.composite

@@ -10,6 +10,8 @@ import pytest
 
 import arraydispatch as ad
 
+from .rows import each
+
 ARRAYS: dict[str, np.ndarray[Any, Any]] = {
     "x": np.arange(6.0).reshape(2, 3),
     "a": np.arange(5.0),
@@ -151,7 +153,7 @@ def heard(statement: str, make: Any) -> tuple[str, list[tuple[str, str]], set[st
     return error, [(w.category.__name__, str(w.message)) for w in caught], {w.filename for w in caught}
 
 
-@pytest.mark.parametrize("statement", cases(STATISTICS + CASTS + ERRORS))
+@each("statement", cases(STATISTICS + CASTS + ERRORS))
 def test_warnings_are_numpys(backend: str, statement: str) -> None:
     error, said, _ = heard(statement, np.asarray)
     with ad.backend(backend), ad.fallback("error"):

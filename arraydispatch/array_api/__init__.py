@@ -7,9 +7,7 @@ functions on arrays, which the dispatch runs on the backend, and add what the st
   NumPy scalar;
 - creation functions make arrays of the backend; devices are given and told as its own;
 - promotion is strict: kinds (boolean, integer, floating) do not mix;
-- where values differ (``floor_divide`` of infinities, ``expm1`` of complex infinities) they are the standard's.
-
-Operators are NumPy's: ``x // y`` is ``np.floor_divide``.
+- where values differ (``//`` of infinities, ``expm1`` of complex infinities) they are the standard's.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ UNARY: dict[str, np.ufunc] = {
 BINARY: dict[str, np.ufunc] = {
     "add": np.add, "atan2": np.arctan2, "bitwise_and": np.bitwise_and, "bitwise_left_shift": np.left_shift,
     "bitwise_or": np.bitwise_or, "bitwise_right_shift": np.right_shift, "bitwise_xor": np.bitwise_xor,
-    "copysign": np.copysign, "divide": np.divide, "equal": np.equal, "greater": np.greater,
+    "copysign": np.copysign, "divide": np.divide, "equal": np.equal, "floor_divide": np.floor_divide, "greater": np.greater,
     "greater_equal": np.greater_equal, "hypot": np.hypot, "less": np.less, "less_equal": np.less_equal,
     "logaddexp": np.logaddexp, "logical_and": np.logical_and, "logical_or": np.logical_or, "logical_xor": np.logical_xor,
     "maximum": np.maximum, "minimum": np.minimum, "multiply": np.multiply, "nextafter": np.nextafter,
@@ -75,19 +75,6 @@ def expm1(x: Any, /) -> Any:
     return np.where(np.equal(x, 0), np.sqrt(x), result)  # +0 for -0 too, and the imaginary zero's sign
 
 
-def floor_divide(x1: Any, x2: Any, /) -> Any:
-    """The quotient rounded down; one with an infinity is that of :func:`divide`, where NumPy's is NaN or -1."""
-    check(x1, x2)
-    result = np.floor_divide(x1, x2)
-    if result.dtype.kind != "f":
-        return result
-    return np.where(np.logical_or(_infinite(x1), _infinite(x2)), np.divide(x1, x2), result)
-
-
-def _infinite(x: Any) -> Any:
-    return np.isinf(float(x) if type(x) is int else x)  # integers of any length
-
-
 def imag(x: Any, /) -> Any:
     """The imaginary part."""
     return np.imag(x)
@@ -116,5 +103,5 @@ def tanh(x: Any, /) -> Any:
 FUNCTIONS = (
     *[_unary(name, ufunc) for name, ufunc in UNARY.items()],
     *[_binary(name, ufunc) for name, ufunc in BINARY.items()],
-    clip, expm1, floor_divide, imag, real, round, tanh,
+    clip, expm1, imag, real, round, tanh,
 )  # fmt: skip

@@ -6,6 +6,8 @@ A backend is a package ``arraydispatch/backends/<name>/`` whose ``__init__.py`` 
 ``backend.py``     the :class:`Backend` subclass: identity, dtypes, devices, conversion (this file's class);
 ``primitives.py``  a module with one function for each name in :data:`PRIMITIVES`, strict and small;
 ``ufuncs.py``      the tables ``UFUNCS``, ``REDUCE``, ``ACCUMULATE``: NumPy ufunc object -> kernel;
+``transforms.py``  a module with one function for each name in :data:`TRANSFORMS`, loaded when first used;
+``sparse.py``      its sparse matrices, see :attr:`Backend.sparse`, loaded when first used;
 ``overrides.py``   (optional) ``OVERRIDES``: NumPy function object -> code for this library alone, each citing why.
 
 Primitives are strict: NumPy's argument handling (negative axes, ``dtype=``, ``where=``, ``initial=``, ``out=``,
@@ -16,10 +18,13 @@ goes to the host by policy. Nothing else is caught.
 
 from __future__ import annotations
 
+import importlib
+import os
+import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from types import ModuleType
 from typing import Any, ClassVar, Self
 
@@ -27,6 +32,18 @@ import numpy as np
 
 Native = Any
 """An array of the backend's library (or a tracer of it)."""
+
+
+_UNROLLED = 200
+"""Steps of a loop that is written out, because the library has none under a trace."""
+
+
+def bytes_in(said: str) -> int:
+    """The number of bytes in what a library says of memory that it did not get; 0 if there is none."""
+    found = re.search(r"allocat\w* (?:[a-z ]*?)([\d.]+) ?(bytes|[KMGT]i?B)", said)
+    if found is None:
+        return 0
+    return int(float(found[1]) * 1024 ** "bKMGT".index(found[2][0]))
 
 
 class Unsupported(Exception):
@@ -77,6 +94,11 @@ class Device:
         return hash(self.name)
 
 
+def processors() -> int:
+    """How many processors this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class Kind:
     """A backend together with a dtype: the flyweight that every array carries and every plan is keyed by."""
 
@@ -91,15 +113,20 @@ class Kind:
         """A 0-d array of this kind as NumPy's own scalar if it is concrete and in host memory, else None."""
         self.whole: dict[Any, Callable[[Any], Any]] = {}
         """NumPy function -> what reduces all of an array of this kind; filled by the dispatch layer."""
-        self.join: Callable[[list[Native]], Native] | None = None if backend.small else backend.join
+        self.join: Callable[[list[Native]], Native] | None = None if backend.hosted else backend.join
         """Joins arrays of this kind and of shapes that fit; None where rules of placement come first."""
+
+    @property
+    def home(self) -> Kind:
+        """The kind of this dtype in the library: itself, but for a value in the host state."""
+        return self.backend.home.kind(self.dtype) if self.backend.hosted else self
 
     def of(self, dtype: np.dtype[Any]) -> Kind:
         """The kind of another dtype with the same rule for 0-d results."""
         return self.backend.standard_kind(dtype) if self.standard else self.backend.kind(dtype)
 
     def __repr__(self) -> str:
-        return f"<{self.backend.name} {self.dtype}>"
+        return f"<{self.backend.name} {self.dtype}{' on the host' if self.backend.hosted else ''}>"
 
 
 PRIMITIVES: dict[str, str] = {
@@ -160,6 +187,28 @@ PRIMITIVES: dict[str, str] = {
 """Name -> signature and meaning. A test holds every backend's ``primitives.py`` against this table."""
 
 
+TRANSFORMS: dict[str, str] = {
+    "differentiate": "(f, primals, once) -> (outs, extra, pull). f(natives) -> (outs, extra), lists of native arrays, is run one time. "
+    "once: pull will be called one time. "
+    "pull(cotangents, many) -> a list with a gradient for each primal, zeros where nothing depends on it; many: the "
+    "cotangents, and the gradients, have a leading axis of many at once. Of a complex z the gradient is dL/dRe + i dL/dIm",
+    "jit": "(f, examples) -> f compiled for natives of these shapes and dtypes, run once to be traced: f(natives) -> (outs, extra)",
+    "vectorize": "(f, natives, size) -> (outs, extra) with a leading axis of size: f, of natives without theirs, for all at once",
+    "loop": "(going, step, state, most) -> the state, a list of native arrays, after step was taken while going (a 0-d bool) holds; "
+    "most: so often at most, or None",
+    "call_host": "(f, natives, specs) -> native arrays of these (shape, dtype): f takes and returns lists of ndarrays, and is called when "
+    "the program runs; f(arrays, n): with n leading axes of examples",
+    "with_gradient": "(f, back, natives) -> outs: f(natives) -> (outs, extra); derivatives are back(natives, outs, cotangents)",
+    "parameters": "(module) -> name -> native array of what a module of the library learns; None if it is none of the library's",
+    "apply": "(module, params, args, kwargs) -> what it returns with these parameters in place of its own",
+    "number": "(host, upload) -> what a compiled program takes for a number, a 0-d ndarray: that itself, or upload(host)",
+    "signature": "(a) -> what, with the dtype, tells arrays apart that need programs of their own",
+    "nests": "(traces) -> whether a compiled function may be called inside these traces; else it runs as part of them",
+    "stop_gradient": "(a) -> the same values, constant to every derivative",
+}
+"""Name -> signature and meaning: what ``backends/<name>/transforms.py`` offers. A test holds every backend against it."""
+
+
 class Backend:
     """One array library behind one protocol. Also a context manager: ``with ad.backend("torch"):``.
 
@@ -180,6 +229,9 @@ class Backend:
     install: ClassVar[str]
     mutable: ClassVar[bool]
 
+    unrolls: ClassVar[bool] = False
+    """Whether programs of the library have the steps of a loop one after another, so that their number is to be known."""
+
     native_views: ClassVar[bool] = False
     """Whether ``a[key]`` of a native array, for a basic key without negative steps, is NumPy's view (and its errors)."""
 
@@ -191,8 +243,8 @@ class Backend:
 
     REFUSALS: ClassVar[tuple[type[Exception], ...]] = (Unsupported,)
     """What is raised of calls that the library does not run: NumPy then does, or says in its own words what is wrong."""
-    small: ClassVar[bool] = False
-    """Whether this holds the small arrays of another backend on the host, where NumPy runs what meets only its like."""
+    hosted: ClassVar[bool] = False
+    """Whether this is the host state of the arrays of another backend, :attr:`home`."""
 
     prim: ModuleType
     UFUNCS: dict[Any, Callable[..., Any]]
@@ -203,6 +255,16 @@ class Backend:
     """Ufuncs whose kernel takes ``out=`` of the loop's output dtype with the same result."""
     SCALARS: frozenset[Any] = frozenset()
     """Ufuncs whose kernel takes a Python scalar as one operand (32 and 64 bit dtypes) with the same result."""
+
+    @cached_property
+    def special(self) -> Mapping[str, Callable[..., Any]]:
+        """Name of a ufunc of SciPy's -> kernel of real numbers, where the library's own is accurate."""
+        return {}
+
+    @cached_property
+    def science(self) -> Mapping[str, Callable[..., Any]]:
+        """Full name of a function of SciPy's -> code for it in this library alone, as in :attr:`OVERRIDES`."""
+        return {}
 
     HOST_KERNELS: Mapping[Any, str] = {}
     """NumPy function -> why NumPy runs it on the zero-copy view of an array in host memory, where it may."""
@@ -223,7 +285,35 @@ class Backend:
         """NumPy's functions on this backend's native arrays: :class:`arraydispatch.registry.XP`."""
         return type(self).resolver(self)
 
+    @cached_property
+    def transforms(self) -> Any:
+        """The module with the library's transforms, one function for each name in :data:`TRANSFORMS`."""
+        return importlib.import_module(f"{type(self).__module__.rpartition('.')[0]}.transforms")
+
+    @cached_property
+    def sparse(self) -> Any:
+        """The module with the library's sparse matrices.
+
+        ``native(places, index, values)`` makes one of a :class:`arraydispatch.sparse.structure.Structure`, whose index arrays
+        ``index(name)`` gives as the library has them; ``parts(matrix)`` takes one apart, None of what is none;
+        ``matmul(places, index, values, dense)``, in programs and ``vmap`` too if ``TRACES``.
+        """
+        return importlib.import_module(f"{type(self).__module__.rpartition('.')[0]}.sparse")
+
     # -- identity ------------------------------------------------------------------------------------------------
+
+    @property
+    def home(self) -> Backend:
+        """The backend that users see: this one, but for the host state or another variant of it."""
+        return self
+
+    @property
+    def traced(self) -> Backend:
+        """The variant that arrays have inside transforms, where native arrays cannot be written in place; else this one.
+
+        It takes arrays of its :attr:`home` as its own.
+        """
+        return self
 
     def __str__(self) -> str:
         return self.name
@@ -235,14 +325,14 @@ class Backend:
         """The flyweight for (self, dtype)."""
         kind = self._kinds.get(dtype)
         if kind is None:
-            kind = self._kinds[dtype] = Kind(self, dtype)
+            kind = self._kinds.setdefault(dtype, Kind(self, dtype))  # of several threads' the first stays
         return kind
 
     def standard_kind(self, dtype: np.dtype[Any]) -> Kind:
         """The flyweight of arrays made by an array-API namespace."""
         kind = self._standard_kinds.get(dtype)
         if kind is None:
-            kind = self._standard_kinds[dtype] = Kind(self, dtype, True)
+            kind = self._standard_kinds.setdefault(dtype, Kind(self, dtype, True))
         return kind
 
     @property
@@ -293,6 +383,10 @@ class Backend:
         """False for a tracer: its value is not known now."""
         return True
 
+    def recorded(self, a: Native) -> bool:
+        """Whether a derivative in progress depends on the array: its value may be known, but looking at it cuts that."""
+        return not self.is_concrete(a)
+
     def on_cpu(self, a: Native) -> bool:
         """True when the value is concrete and in host memory: scalars of it are NumPy's own."""
         raise NotImplementedError
@@ -318,6 +412,13 @@ class Backend:
     def peek(self, a: Native) -> np.ndarray[Any, Any] | None:
         """The values without a copy, if they are known and in host memory; else None."""
         return self.to_numpy(a) if self.on_cpu(a) else None
+
+    def lent(self, a: Native) -> np.ndarray[Any, Any] | None:
+        """The values where NumPy may compute on them in the library's place (see :attr:`host_kernels`); else None.
+
+        They are known, in host memory, and no gradient is recorded of them.
+        """
+        return self.peek(a) if Backend.host_kernels else None
 
     def item(self, a: Native) -> Any:
         """A concrete 0-d array as NumPy's own scalar."""
@@ -346,6 +447,18 @@ class Backend:
 
     def configure(self, **options: Any) -> None:
         """Apply options (already checked against :attr:`OPTIONS`); raise where one can no longer change."""
+
+    @property
+    def threads(self) -> int:
+        """Threads that one operation uses on the CPU."""
+        return 1
+
+    def use_threads(self, n: int) -> None:
+        """Use so many threads from now on; raises RuntimeError where the library has started with another number."""
+
+    waits_busily: ClassVar[bool] = False
+    """Whether threads of the library wait for each other without a pause: where others keep the processors busy, one that is not
+    let run holds up the rest, and a tenth of the speed is left."""
 
     @property
     def capabilities(self) -> frozenset[str]:
@@ -409,6 +522,31 @@ class Backend:
         """Overwrite ``a`` in place with ``value`` of its shape and dtype. Mutable backends only."""
         raise NotImplementedError
 
+    def gone(self, error: Exception) -> bool:
+        """Whether the library says that a buffer was given away: another thread wrote the array meanwhile."""
+        return False
+
+    def mended(self, error: Exception) -> bool:
+        """Whether the library had not got over an interrupted call, and now has: what failed is to be done again."""
+        return False
+
+    deferred: ClassVar[bool] = False
+    """Whether the library returns before it has memory for the result: what has none is then an error of who reads it."""
+
+    def obtained(self, *values: Native) -> None:
+        """Wait until there is memory for results that are large; raises what the library raises. Where `deferred`."""
+
+    def refused_bytes(self, error: Exception) -> int | None:
+        """The size in the library's error that there was no memory for, 0 if it does not say; None of another error."""
+        return None
+
+    def successor(self, a: Native) -> Native | None:
+        """What was made in the buffer of an array that this thread gave away last, or None."""
+        return None
+
+    def kept(self) -> None:
+        """The successor is kept: nobody will ask for it."""
+
     def slice_update(self, a: Native, key: tuple[slice, ...], value: Native, donate: bool) -> Native:
         """The primitive; ``donate``: nobody else can see the buffer of ``a``, which may be reused."""
         return self.prim.slice_update(a, key, value)
@@ -416,6 +554,14 @@ class Backend:
     def strided(self, a: Native, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Native:
         """An aliasing view of a mutable native array, in elements from its first one; no negative strides."""
         raise NotImplementedError
+
+    def value_of(self, a: Native) -> Native:
+        """A native array that is handed in: of what the library lets change behind an array, the value that it has now."""
+        return a
+
+    def is_lazy(self, a: Native) -> bool:
+        """Whether the memory of a mutable native array holds other values than the array has, which are computed when read."""
+        return False
 
     def check_writeable(self, a: Native) -> None:
         """Raise ValueError if the library does not let a native array be written. Mutable backends only."""
@@ -426,6 +572,10 @@ class Backend:
 
     def shares_with_host(self, a: Native) -> bool:
         """Whether what is written to :meth:`to_numpy` of an array is written to the array."""
+        return False
+
+    def is_view(self, a: Native) -> bool:
+        """Whether a native array is the library's own view of another. Of use where :attr:`traced` is another backend."""
         return False
 
     def may_share(self, a: Native, b: Native) -> bool:
@@ -439,6 +589,22 @@ class Backend:
     def kernel(self, ufunc: np.ufunc, dtype: np.dtype[Any], scalars: bool = False) -> Callable[..., Any]:
         """The leanest exact kernel of a row for operands of ``dtype``; ``scalars``: one of them is a Python scalar."""
         return self.UFUNCS[ufunc]
+
+    def fused(self, body: Callable[..., Any]) -> Callable[..., Any]:
+        """A long body over ``xp`` as one kernel, where the library has a compiler that is at hand in eager calls."""
+        return partial(body, self.xp)
+
+    def loop(
+        self,
+        going: Callable[..., Native],
+        step: Callable[..., tuple[Native, ...]],
+        state: tuple[Native, ...],
+        most: int,
+    ) -> tuple[Native, ...]:
+        """``step`` while ``going`` (an array of bools) holds anywhere, at most so often, on values not known yet."""
+        for _ in range(min(most, _UNROLLED)):
+            state = step(*state)
+        return state
 
     def whole(self, ufunc: np.ufunc, dtype: np.dtype[Any]) -> Callable[[Native], Native]:
         """The leanest kernel that reduces all of an array (not empty, if the ufunc has no identity) of ``dtype`` to a 0-d array of that dtype."""

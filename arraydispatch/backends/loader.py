@@ -5,10 +5,15 @@ This is the one place outside ``backends/<library>/`` that knows the libraries b
 
 from __future__ import annotations
 
+import glob
 import importlib
 import importlib.util
+import os
 import sys
 import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from typing import Any, NamedTuple
 
 from ..errors import BackendNotInstalledError, NoBackendFoundError, did_you_mean
@@ -19,20 +24,53 @@ class _Row(NamedTuple):
     library: str
     roots: tuple[str, ...]  # top-level modules whose types are this library's arrays
     install: str
+    built_for: dict[str, str] = {}  # noqa: RUF012 -- kind of accelerators -> what shows it (see `hardware.reaches`)
+    platforms: str = ""  # environment variable that limits it to some; "cpu": to none
+    environment: dict[str, str] = {}  # noqa: RUF012 -- what it reads while it is imported; values that are set are kept
 
 
 KNOWN: dict[str, _Row] = {
     "numpy": _Row("numpy", ("numpy",), "pip install numpy"),
-    "jax": _Row("jax", ("jax", "jaxlib"), "pip install 'arraydispatch[jax]'"),
-    "torch": _Row("torch", ("torch",), "pip install 'arraydispatch[torch]'"),
-    "tensorflow": _Row("tensorflow", ("tensorflow",), "pip install 'arraydispatch[tensorflow]'"),
-}
+    "jax": _Row(
+        "jax", ("jax", "jaxlib"), "pip install 'arraydispatch[jax]'",
+        {
+            "NVIDIA GPU": "distribution jax-cuda*-plugin",
+            "AMD GPU": "distribution jax-rocm*-plugin",
+            "TPU": "distribution libtpu",
+        },
+        "JAX_PLATFORMS",
+    ),
+    "torch": _Row(
+        "torch", ("torch",), "pip install 'arraydispatch[torch]'",
+        {"NVIDIA GPU": "file lib/*torch_cuda.*", "AMD GPU": "file lib/*torch_hip.*"},
+    ),
+    "tensorflow": _Row(
+        "tensorflow", ("tensorflow",), "pip install 'arraydispatch[tensorflow]'",
+        {
+            "NVIDIA GPU": r"text python/platform/build_info.py is_cuda_build\W+True",
+            "AMD GPU": r"text python/platform/build_info.py is_rocm_build\W+True",
+        },
+        # Its C++ code writes to stderr what it finds while it is imported, and that a CPU lacks some instruction.
+        # What goes wrong it raises as well; what ends the process is still written.
+        environment={"TF_CPP_MIN_LOG_LEVEL": "3"},
+    ),
+}  # fmt: skip
+CHEAPEST = ("torch", "jax", "tensorflow", "numpy")
+"""Backends in the order of what a program costs on them: to import the library (1.5, 0.8 and 5.2 s), to compile (0, hundreds of
+programs, 0), to call (measured on the examples with every array on the library: 2.8, 6.9 and 6.0 s for the digits)."""
 _ROOT_TO_NAME = {root: name for name, row in KNOWN.items() for root in row.roots}
 
 _loaded: dict[str, Backend] = {}
 _by_type: dict[type, Backend | None] = {}
 _lock = threading.RLock()
+_waiting: dict[str, list[Callable[[Backend], None]]] = {}
+_hosted: dict[str, Backend] = {}
 _wrapper: type | None = None
+threads: int | None = None
+"""Threads that libraries are to use that are loaded from now on; see :mod:`arraydispatch.threads`."""
+
+natives_first = False
+"""Whether an operator between an array of ours and one of a library's own is the library's, as between it and an ndarray."""
 
 
 def installed(name: str) -> bool:
@@ -48,6 +86,59 @@ def available() -> list[str]:
     return [name for name in KNOWN if installed(name)]
 
 
+def check(name: str) -> None:
+    """Raise what :func:`load` raises, without importing the library."""
+    if name not in KNOWN:
+        known = ", ".join(KNOWN)
+        raise NoBackendFoundError(
+            f"there is no backend named {name!r}{did_you_mean(name, KNOWN)}; choose one of: {known}."
+        )
+    if not installed(name):
+        row = KNOWN[name]
+        raise BackendNotInstalledError(
+            f"backend {name!r} needs the library {row.library!r}, which is not installed; run: {row.install}"
+        )
+
+
+def version(name: str) -> str:
+    """Version of a backend's library, which is not imported to tell."""
+    backend = _loaded.get(name)
+    if backend is not None:
+        return backend.version
+    distributions = KNOWN[name].library, f"{KNOWN[name].library}-cpu"
+    for (
+        distribution
+    ) in distributions:  # importlib.metadata reads the same names, but takes a tenth of the launcher's start
+        pattern = f"{distribution.replace('-', '_')}-*.dist-info"
+        found = [folder for path in sys.path for folder in glob.glob(os.path.join(glob.escape(path), pattern))]
+        if len(found) == 1:
+            return os.path.basename(found[0]).removesuffix(".dist-info").rpartition("-")[2]
+    from importlib import metadata
+
+    for distribution in distributions:
+        try:
+            return metadata.version(distribution)
+        except metadata.PackageNotFoundError:
+            pass
+    return load(name).version
+
+
+def prepare(name: str) -> None:
+    """Set the environment that a known backend's library is to be imported in, by whomever."""
+    for variable, value in KNOWN[name].environment.items():
+        os.environ.setdefault(variable, value)
+
+
+def when_loaded(name: str, then: Callable[[Backend], None]) -> None:
+    """Have a backend made ready as soon as it is loaded; at once if it is."""
+    with _lock:
+        backend = _loaded.get(name)
+        if backend is None:
+            _waiting.setdefault(name, []).append(then)
+    if backend is not None:
+        then(backend)
+
+
 def load(name: str) -> Backend:
     """The backend of that name; its library is imported now if it was not.
 
@@ -61,30 +152,54 @@ def load(name: str) -> Backend:
     backend = _loaded.get(name)
     if backend is not None:
         return backend
-    if name not in KNOWN:
-        known = ", ".join(KNOWN)
-        raise NoBackendFoundError(
-            f"there is no backend named {name!r}{did_you_mean(name, KNOWN)}; choose one of: {known}."
-        )
-    if not installed(name):
-        row = KNOWN[name]
-        raise BackendNotInstalledError(
-            f"backend {name!r} needs the library {row.library!r}, which is not installed; run: {row.install}"
-        )
+    check(name)
     with _lock:
         backend = _loaded.get(name)
         if backend is None:
+            prepare(name)
             backend = importlib.import_module(f"{__package__}.{name}").BACKEND
             if _wrapper is not None:
                 backend.adopt_wrapper(_wrapper)
+            if threads is not None:
+                with suppress(RuntimeError):  # the program has started the library by itself
+                    backend.use_threads(threads)
+            for then in _waiting.pop(name, []):
+                then(backend)
             _loaded[name] = backend
     return backend
 
 
-def small() -> Backend:
-    """What holds small arrays on the host (:attr:`Backend.small`)."""
-    held: Backend = importlib.import_module(f"{__package__}.numpy").SMALL
-    return held
+@cache
+def hosted(name: str) -> Backend:
+    """The host state of a backend's arrays (:attr:`Backend.hosted`); the backend is not loaded for it."""
+    made: Backend = importlib.import_module(f"{__package__}.numpy").HostState(name, load)
+    return _hosted.setdefault(name, made)  # the cache alone would let threads have one each
+
+
+def check_memory(error: Exception) -> None:
+    """Raise MemoryError for what a library raises that did not get its memory: each has an error of its own for that."""
+    for backend in loaded():
+        asked = backend.refused_bytes(error)
+        if asked is not None:
+            raise MemoryError(f"Unable to allocate {_size(asked)} for an array") from None
+
+
+def mended(error: Exception) -> bool:
+    """Whether a library had not got over an interrupted call, and now has: what failed is to be done again."""
+    return any(backend.mended(error) for backend in loaded())
+
+
+def _size(nbytes: int) -> str:
+    """As NumPy says it: three digits and a unit; "memory" if it is not known."""
+    if not nbytes:
+        return "memory"
+    power = min((nbytes.bit_length() - 1) // 10, 6)
+    return f"{nbytes / 1024**power:#.3g} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB')[power]}"
+
+
+def loaded_one(name: str) -> Backend | None:
+    """The backend of that name if it has been loaded."""
+    return _loaded.get(name)
 
 
 def loaded() -> list[Backend]:
@@ -95,7 +210,7 @@ def loaded() -> list[Backend]:
 def stand_in(lost: Backend, by: Backend) -> None:
     """From now on whoever loads one backend gets another: a forked process has lost its library."""
     _loaded[lost.name] = by
-    for cls, found in list(_by_type.items()):
+    for cls, found in _by_type.copy().items():
         if found is lost:
             _by_type[cls] = None
 
@@ -103,9 +218,10 @@ def stand_in(lost: Backend, by: Backend) -> None:
 def set_wrapper(wrapper: type) -> None:
     """Hand in the class that wraps native arrays, so that every library learns to take it."""
     global _wrapper
-    _wrapper = wrapper
-    for backend in _loaded.values():
-        backend.adopt_wrapper(wrapper)
+    with _lock:
+        _wrapper = wrapper
+        for backend in _loaded.values():
+            backend.adopt_wrapper(wrapper)
 
 
 def backend_of(value: Any) -> Backend | None:

@@ -20,8 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backends.base import Backend
+from ..functions import operands
+from ..registry import SPECS
+from ..trees import mapped
 from ..ufuncs import Plan
-from ..ufuncs.plans import INTEGER_DIVISIONS, REPORTED
+from ..ufuncs.traits import INTEGER_DIVISIONS, REPORTED, REPORTED_BY_METHODS
 from ..views import Handle, native
 from ..warned import reporting
 
@@ -65,8 +68,27 @@ def rule() -> Rule:
 def _finite(values: np.ndarray[Any, Any]) -> bool:
     """Whether all elements are finite, and so small that their squares are."""
     if values.dtype.char in "fdFD":
-        return cmath.isfinite(np.vdot(values, values))  # half the time of `isfinite`, and it reports nothing itself
+        return cmath.isfinite(_square(values))  # half the time of `isfinite`, and it reports nothing itself
     return bool(np.isfinite(values).all())
+
+
+_BY_ONE_THREAD, _WORTH_MORE = 10_000, 1 << 17
+"""OpenBLAS multiplies so many elements in one thread; above, others help, which is worth waiting for them from so many on."""
+
+
+def _square(values: np.ndarray[Any, Any]) -> Any:
+    """The product of an array with itself, or some number that is not finite if that is not.
+
+    Of arrays in between it is made piece by piece: a thread that is not let run at once would take more than all of the work.
+    """
+    if not _BY_ONE_THREAD < values.size <= _WORTH_MORE or not values.flags.c_contiguous:
+        return _vdot(values, values)
+    flat = values.reshape(-1)
+    total = 0.0
+    for start in range(0, flat.size, _BY_ONE_THREAD):
+        piece = flat[start : start + _BY_ONE_THREAD]
+        total += _vdot(piece, piece)
+    return total
 
 
 def _suspects(values: np.ndarray[Any, Any], under: bool) -> Any:
@@ -124,7 +146,7 @@ def look(
         return
     if plan.one_float and not told.under:  # the short path: a view of the result, one product of it with itself
         values = plan.out.backend.peek(result)
-        if (values is None and not told.strict) or (values is not None and _isfinite(_vdot(values, values))):
+        if (values is None and not told.strict) or (values is not None and _isfinite(_square(values))):
             return
     _examine(ufunc, plan, operands, result, where, told)
 
@@ -156,7 +178,7 @@ def _examine(ufunc: np.ufunc, plan: Plan, operands: tuple[Any, ...], result: Any
     if not divides:  # NaN in, NaN out is no error
         known = np.ones(int(mask.sum()), bool)
         for x in picked:
-            known &= x == x
+            known &= np.isfinite(x) if plan.infinities else x == x
         if not known.any():
             return
         picked = [x[known] if isinstance(x, np.ndarray) else x for x in picked]
@@ -188,16 +210,10 @@ def look_at_method(
         reporting(lambda: getattr(ufunc, method)(*hosts, **again), name)
 
 
-TOTALS: frozenset[Any] = frozenset({np.sum, np.prod})
-"""Functions whose results are small beside their operands: these are always looked at."""
-_SUMS = frozenset({np.add, np.multiply, np.subtract})
-"""Ufuncs of which all methods but ``outer`` are looked at."""
-
-
 def look_at_function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, backend: Backend) -> None:
     """Report the errors of a function, which NumPy runs again if there is a trace of one."""
-    told = rule()
-    if backend.native_is_ndarray or not (told.strict or (told.warned and func in TOTALS)):
+    told, spec = rule(), SPECS.get(func)
+    if backend.native_is_ndarray or not (told.strict or (told.warned and spec is not None and spec.reported)):
         return
     results = tuple(r for r in (result if isinstance(result, list | tuple) else (result,)) if backend.is_native(r))
     if not _known_now(results, backend, told.strict):
@@ -232,19 +248,19 @@ def look_at_cast(value: Any, wanted: np.dtype[Any], backend: Backend) -> None:
         reporting(lambda: beyond.astype(wanted), "cast")
 
 
+operands.look_at_cast = look_at_cast
+
+
 def heard_of(ufunc: np.ufunc, method: str, backend: Backend) -> bool:
     """Whether the methods of a ufunc are looked at under the rule in force."""
     if backend.native_is_ndarray:
         return False
     told = rule()
-    return told.strict or (told.warned and (ufunc in REPORTED or (method != "outer" and ufunc in _SUMS)))
+    return told.strict or (told.warned and ufunc in (REPORTED if method == "outer" else REPORTED_BY_METHODS))
 
 
 def _hosted(x: Any) -> Any:
     """An argument with ndarrays in place of arrays."""
     if isinstance(x, Handle):
         return x._kind.backend.to_numpy(native(x))
-    if isinstance(x, list | tuple):
-        items = [_hosted(y) for y in x]
-        return type(x)(items) if type(x) in (list, tuple) else type(x)(*items)
-    return x
+    return mapped(_hosted, x) if isinstance(x, list | tuple | dict) else x

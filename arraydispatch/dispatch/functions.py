@@ -10,18 +10,21 @@ import numpy as np
 
 from .. import conversion, dtypes, events, settings, views
 from ..backends import loader
-from ..backends.base import Backend, Unsupported
+from ..backends.base import Backend, Kind, Unsupported
 from ..errors import HostFallbackError
-from ..registry import IN_PLACE_IF_NOT_COPIED, Entry, Spec, resolve
+from ..ghosts import shown, stand_in, stand_in_like
+from ..registry import Entry, Into, Spec, resolve
 from ..settings import PLAIN, context_rules
+from ..trees import mapped
 from ..ufuncs.plans import WholePlan, whole_plan
 from ..views import Handle, native
-from . import floating, host, indexing, layout, small, wrapping
-from .floating import TOTALS, UNTOUCHED, in_force
+from . import floating, host, hosted, indexing, layout, wrapping
+from .floating import UNTOUCHED, in_force
 
 _defaults = settings.default
 _context_rules = context_rules.get
 _NUMPY_FUNCTION = np.ndarray.__array_function__
+_PLAIN = wrapping.PLAIN
 
 creators: dict[Any, Callable[..., Any]] = {}
 """NumPy function with ``like=`` (NEP 35) -> what makes an array of ours; handed in by the creation layer."""
@@ -49,7 +52,7 @@ def array_function(func: Any, types: Collection[Any], args: tuple[Any, ...], kwa
         if cls is np.ndarray or cls is np.memmap or issubclass(cls, Handle):
             continue
         if cls.__array_function__ is not _NUMPY_FUNCTION:
-            return NotImplemented
+            return host.with_strangers(func, "", args, kwargs, types)
         guest = True
     if guest:
         backend = wrapping.find_backend((*args, *kwargs.values())) or settings.current_backend()
@@ -59,36 +62,55 @@ def array_function(func: Any, types: Collection[Any], args: tuple[Any, ...], kwa
 
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a NumPy function on arguments of which at least one is an array of ours."""
-    first = args[0] if args else None
-    backend = first._kind.backend if isinstance(first, Handle) else _backend_of_all(first)
-    if backend is not None and _plain(args, kwargs) and (_context_rules() or _defaults.rules).precision is None:
-        entry = backend.entries.get(func)
-        if (
-            entry is not None
-            and entry.plain
-            and len(args) <= entry.most
-            and (entry.spec.mode != "like" or _like_c_order(first, args, kwargs))
-        ):
-            return _plainly(entry, func, args, kwargs, backend)
-    return _general(func, args, kwargs)
+    try:
+        return _run(func, args, kwargs)
+    except Exception as error:
+        if not wrapping.overtaken(error):
+            raise
+    with views.exchange:  # nobody writes now
+        return _run(func, args, kwargs)
 
 
-def _like_c_order(first: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether ``np.zeros_like(first, …)`` is laid out as any new array is."""
-    return (
-        len(args) == 1 and "order" not in kwargs and isinstance(first, Handle) and views.ghost(first).flags.c_contiguous
-    )
+def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The one way of every function: who holds the arrays, its entry there, the entry's mode, the report."""
+    backend = wrapping.find_backend((*args, *kwargs.values()) if kwargs else args)
+    if backend is None:
+        backend = settings.current_backend()
+    if func in creators:
+        return CREATED
+    if backend.hosted:
+        if not (hosted.computes(func, kwargs) and (hosted.large(args) or hosted.large(kwargs.values()))):
+            return hosted.call(func, args, kwargs)
+        backend = backend.home
+    entry = backend.entries.get(func) or resolve(func, backend)
+    if entry.kind == "refused":
+        raise HostFallbackError(f"{host.name_of(func)} is refused on {backend.name}: {entry.reason}.")
+    spec = entry.spec
+    if entry.run is None or spec is None:
+        return host.call(func, args, kwargs, backend, entry.reason)
+    perform = _MODES[spec.mode]
+    tap = events.tap
+    start = 0.0 if tap is None else perf_counter()
+    try:
+        scope = backend.scope if backend.scoped else None
+        if scope is None:
+            result = perform(entry, spec, args, kwargs, backend)
+        else:
+            with scope():
+                result = perform(entry, spec, args, kwargs, backend)
+        if backend.deferred:
+            wrapping.obtained(result, backend)
+    except backend.REFUSALS as refused:
+        reason = host.refusal(refused)
+    else:
+        if tap is not None and perform is not _meta:
+            seen = perform is _view and spec.part is None and _only_views(result, args)
+            tap.call(func, backend.name, "view" if seen else entry.kind, "", perf_counter() - start, result)
+        return result
+    return host.call(func, args, kwargs, backend, reason)  # outside `except`: what NumPy raises has no context of ours
 
 
-def _backend_of_all(first: Any) -> Backend | None:
-    """The backend of a list or tuple of nothing but arrays of one backend (``np.concatenate((a, b))``), else None."""
-    if type(first) not in (list, tuple) or not first or not isinstance(first[0], Handle):
-        return None
-    backend = first[0]._kind.backend
-    for x in first:
-        if not isinstance(x, Handle) or x._kind.backend is not backend:
-            return None
-    return backend
+# -- short ways to the same --------------------------------------------------------------------------------------------
 
 
 def _reducer(func: Any, plan: WholePlan) -> Callable[[Handle], Any]:
@@ -101,11 +123,14 @@ def _reducer(func: Any, plan: WholePlan) -> Callable[[Handle], Any]:
         if (_context_rules() or _defaults.rules) is not PLAIN or in_force() is not UNTOUCHED:
             return call(func, (a,), {})
         tap = events.tap
-        if tap is None:
+        start = 0.0 if tap is None else perf_counter()
+        try:
             value = run(a._v if a._root is None else native(a))
-        else:
-            start = perf_counter()
-            value = run(a._v if a._root is None else native(a))
+        except Exception as error:
+            if not backend.gone(error):
+                raise
+            return call(func, (a,), {})
+        if tap is not None:
             tap.call(func, backend.name, entry, "", perf_counter() - start, value, 2)
         made = scalar(value)
         if made is None:
@@ -144,7 +169,7 @@ def join(arrays: Any) -> Any:
             break
         values.append(value)
     else:
-        made = run(values)
+        made = wrapping.beside_writers(run, values)
         if tap is not None:
             tap.call(np.concatenate, kind.backend.name, "native", "", perf_counter() - start, made, 2)
         joined = views.wrapper(made, kind)
@@ -155,154 +180,121 @@ def join(arrays: Any) -> Any:
     return call(np.concatenate, (arrays,), {})
 
 
-def _plainly(entry: Entry, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """A call of which the first argument is the only one with arrays, under NumPy's own precision."""
-    spec: Spec = entry.spec  # type: ignore[assignment]
-    first = args[0]
-    if isinstance(first, Handle):
-        if spec.whole is not None:
-            plan = whole_plan(spec.whole, first._kind)
-            if plan is not None:
-                first._kind.whole[func] = _reducer(func, plan)
-        first = first._v if first._root is None else native(first)
-    else:
-        first = [native(x) for x in first]
-    start = perf_counter()
-    scope = backend.scope if backend.scoped else None
-    try:
-        if scope is None:
-            result = entry.bound(first, *args[1:], **kwargs)  # type: ignore[misc]
-        else:
-            with scope():
-                result = entry.bound(first, *args[1:], **kwargs)  # type: ignore[misc]
-    except backend.REFUSALS as refused:
-        reason = host.refusal(refused)
-    else:
-        if func in TOTALS or in_force() is not UNTOUCHED:
-            floating.look_at_function(func, args, kwargs, result, backend)
-        return _finish(entry, func, args, kwargs, result, backend, start)
-    return host.call(func, args, kwargs, backend, reason)  # outside `except`: what NumPy raises has no context of ours
-
-
-def _finish(
-    entry: Entry,
-    func: Any,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    result: Any,
-    backend: Backend,
-    start: float,
-) -> Any:
-    spec: Spec = entry.spec  # type: ignore[assignment]
-    if events.tap is not None:
-        events.tap.call(func, backend.name, entry.kind, "", perf_counter() - start, result)
-    first = args[0]
-    standard = first._kind.standard if isinstance(first, Handle) else first[0]._kind.standard
-    made = wrapping.wrap_result(result, backend, spec.returns, None, standard)
-    if backend.mutable:
-        return made
-    views.keep_apart(args[:1], result)
-    return layout.of_function(func, args, kwargs, made)
-
-
-def _plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether the first argument is the only one that can hold an array."""
-    if len(args) > 1:
-        for x in args[1:]:
-            if type(x) not in wrapping.PLAIN:
-                return False
-    if kwargs:
-        for x in kwargs.values():
-            if type(x) not in wrapping.PLAIN:
-                return False
-        return "out" not in kwargs and not _on_host_only(kwargs.get("dtype"))
-    return True
-
-
-def _general(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    backend = wrapping.find_backend((*args, *kwargs.values()))
-    if backend is None:
-        backend = settings.current_backend()
-    if func in creators:
-        return CREATED
-    if backend.small:
-        return small.call(func, args, kwargs)
-    entry = resolve(func, backend)
-    if entry.kind == "refused":
-        raise HostFallbackError(f"{host.name_of(func)} is refused on {backend.name}: {entry.reason}.")
-    if entry.run is None or entry.spec is None:
-        return host.call(func, args, kwargs, backend, entry.reason)
-    tap = events.tap
-    start = perf_counter() if tap is not None else 0.0
-    mode = entry.spec.mode
-    try:
-        with_scope = backend.scope
-        if with_scope is None:
-            result = _MODES[mode](entry, entry.spec, args, kwargs, backend)
-        else:
-            with with_scope():
-                result = _MODES[mode](entry, entry.spec, args, kwargs, backend)
-    except backend.REFUSALS as refused:
-        reason = host.refusal(refused)
-    else:
-        if tap is not None and mode != "meta":
-            seen = mode == "view" and func not in _BY_VALUES and _only_views(result, args)
-            tap.call(func, backend.name, "view" if seen else entry.kind, "", perf_counter() - start, result)
-        return result
-    return host.call(func, args, kwargs, backend, reason)
-
-
 # -- the modes of a spec -------------------------------------------------------------------------------------------------
 
 
 def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    plain = _unwrapped(entry, args, kwargs, backend) if entry.plain else None
+    if plain is None:
+        return _by_every_rule(entry, spec, args, kwargs, backend)
+    natives, keywords, standard = plain
+    result = entry.bound(*natives, **keywords)  # type: ignore[misc]
+    return _made(spec, args, kwargs, result, backend, None, standard)
+
+
+def _unwrapped(
+    entry: Entry, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend
+) -> tuple[list[Any], dict[str, Any], bool] | None:
+    """The arguments, where their arrays need unwrapping and nothing else, and whether one is of an array-API namespace.
+
+    None where ``out=``, an array from elsewhere, a dtype of the host or a precision policy has a say.
+    """
+    if (_context_rules() or _defaults.rules).precision is not None or len(args) > entry.most:
+        return None
+    natives: list[Any] = []
+    arrays: list[Handle] = []
+    for x in args:
+        cls = type(x)
+        if cls in _PLAIN:
+            natives.append(x)
+        elif isinstance(x, Handle):
+            if x._kind.backend is not backend:
+                return None
+            arrays.append(x)
+            natives.append(x._v if x._root is None else native(x))
+        elif cls is list or cls is tuple:
+            items = []
+            for y in x:
+                if isinstance(y, Handle) and y._kind.backend is backend:
+                    arrays.append(y)
+                    items.append(y._v if y._root is None else native(y))
+                elif type(y) in _PLAIN:
+                    items.append(y)
+                else:
+                    return None
+            natives.append(cls(items))
+        else:
+            return None
+    keywords = kwargs
+    if kwargs:
+        if "out" in kwargs or _on_host_only(kwargs.get("dtype")):
+            return None
+        for name, x in kwargs.items():
+            if type(x) not in _PLAIN:
+                if not isinstance(x, Handle) or x._kind.backend is not backend:
+                    return None
+                if keywords is kwargs:
+                    keywords = dict(kwargs)
+                arrays.append(x)
+                keywords[name] = native(x)
+    standard = False
+    for a in arrays:
+        if a._kind.standard:
+            standard = True
+    ufunc = entry.spec.whole  # type: ignore[union-attr]
+    if ufunc is not None and len(args) == 1 and not kwargs and arrays and arrays[0] is args[0]:
+        _remember(entry.func, ufunc, arrays[0]._kind)
+    return natives, keywords, standard
+
+
+def _remember(func: Any, ufunc: np.ufunc, kind: Kind) -> None:
+    """Have the short way of reducing all of an array of this kind made, where there is one."""
+    plan = whole_plan(ufunc, kind)
+    if plan is not None:
+        kind.whole[func] = _reducer(func, plan)
+
+
+def _made(
+    spec: Spec,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    result: Any,
+    backend: Backend,
+    precision: settings.Precision,
+    standard: bool,
+) -> Any:
+    """What the body computed as the caller sees it."""
+    if spec.reported or in_force() is not UNTOUCHED:
+        floating.look_at_function(spec.func, args, kwargs, result, backend)
+    made = wrapping.wrap_result(result, backend, spec.returns, precision, standard)
+    if not backend.mutable:
+        views.keep_apart((*args, *kwargs.values()), result)
+        made = layout.of_function(spec.func, args, kwargs, made)
+    return made if spec.keeps is None else spec.keeps(made, *args, **kwargs)
+
+
+def _by_every_rule(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    """With all that arguments may ask for: ``out=``, its promotion, precision, arrays from elsewhere."""
     args, kwargs, out = _without_out(spec, args, kwargs)
-    if out is not None and spec.func in _MADE_AS_OUT:
+    if out is not None and "made" in spec.into:
         kwargs = _as_out(spec, kwargs, out)
-    elif out is not None and spec.func in _ACCUMULATES:
+    elif out is not None and "accumulates" in spec.into:
         args, kwargs = _promoted_with_out(spec, args, kwargs, out)
     if _on_host_only(kwargs.get("dtype")):
-        raise Unsupported(f"dtype {np.dtype(kwargs['dtype'])} exists only on the host")
+        raise Unsupported(dtypes.only_on_host(np.dtype(kwargs["dtype"])))
     precision = settings.current_precision() if out is None else None
     natives, keywords = _natives(args, kwargs, backend, precision, spec.min_bits)
     result = entry.run(backend.xp, *natives, **keywords)  # type: ignore[misc]
-    if spec.func in TOTALS or in_force() is not UNTOUCHED:
+    if out is None:
+        standard = wrapping.is_standard((*args, *kwargs.values()))
+        return _made(spec, args, kwargs, result, backend, precision, standard)
+    if spec.reported or in_force() is not UNTOUCHED:
         floating.look_at_function(spec.func, args, kwargs, result, backend)
     if not backend.mutable:
         views.keep_apart((*args, *kwargs.values()), result)
-    if out is not None:
-        if spec.func is np.clip and kwargs.get("where", True) is not True:  # a ufunc's keyword
-            result = _where_asked(result, kwargs["where"], out, backend)
-        return _write(spec.func, out, result, backend, kwargs.get("casting", "same_kind"))
-    standard = wrapping.is_standard((*args, *kwargs.values()))
-    made = wrapping.wrap_result(result, backend, spec.returns, precision, standard)
-    return made if backend.mutable else layout.of_function(spec.func, args, kwargs, made)
-
-
-_MADE_AS_OUT = frozenset({np.concatenate, np.stack})
-"""Functions that make their result in the dtype of ``out=``: ``casting=`` holds for each of the arrays."""
-_ACCUMULATES = frozenset(
-    {
-        np.sum, np.prod, np.cumsum, np.cumprod, np.cumulative_sum, np.cumulative_prod, np.trace, np.mean,
-        np.nansum, np.nanprod, np.nancumsum, np.nancumprod,
-    }
-)  # fmt: skip
-"""Functions that accumulate in a dtype for both operand and ``out=`` if no ``dtype=`` is given, which stands before it."""
-_POSITIONS = frozenset({np.argmax, np.argmin, np.nanargmax, np.nanargmin})
-"""Functions that want integers for ``out=``."""
-_DIVIDES = frozenset({np.mean, np.std, np.var, np.nanmean, np.nanstd, np.nanvar, np.median})
-"""Functions that keep a sum in ``out=`` before they divide it."""
-_CASTS_FREELY = _ACCUMULATES | _POSITIONS | _DIVIDES | {
-    np.max, np.min, np.nanmax, np.nanmin, np.choose, np.compress, np.take,
-}  # fmt: skip
-"""Functions whose result, or its last division, NumPy writes into ``out=`` with casting="unsafe"."""
-_FILLS_OUT = frozenset(
-    {
-        np.clip, np.fix, np.isneginf, np.isposinf, np.nanmedian, np.nanpercentile, np.nanquantile, np.outer,
-        np.percentile, np.quantile,
-    }
-)  # fmt: skip
-"""Functions whose last step, a ufunc or an assignment, broadcasts the result to ``out=``."""
+    if spec.func is np.clip and kwargs.get("where", True) is not True:  # a ufunc's keyword
+        result = _where_asked(result, kwargs["where"], out, backend)
+    return _write(spec.into, out, result, backend, kwargs.get("casting", "same_kind"))
 
 
 def _as_out(spec: Spec, kwargs: dict[str, Any], out: Any) -> dict[str, Any]:
@@ -314,7 +306,7 @@ def _as_out(spec: Spec, kwargs: dict[str, Any], out: Any) -> dict[str, Any]:
 def _promoted_with_out(spec: Spec, args: Any, kwargs: dict[str, Any], out: Any) -> tuple[Any, dict[str, Any]]:
     """The arguments with the dtype in which NumPy accumulates because of ``out=``."""
     a, at = args[0] if args else kwargs["a"], len(args) if spec.out is None else spec.out - 1
-    if spec.func is np.mean and (a.dtype.kind not in "fc" or a.dtype.itemsize == 2):
+    if spec.func is np.mean and _takes_results(a) and (a.dtype.kind not in "fc" or a.dtype.itemsize == 2):
         return args, kwargs  # for which NumPy names a dtype itself
     positional = len(args) > at
     if (args[at] if positional else kwargs.get("dtype")) is not None or not (_takes_results(a) and _takes_results(out)):
@@ -327,7 +319,10 @@ def _takes_results(out: Any) -> bool:
     return isinstance(out, Handle | np.ndarray)
 
 
-def _write(func: Any, out: Any, result: Any, backend: Backend, casting: str) -> Any:
+_CASTS: frozenset[Into] = frozenset({"accumulates", "positions", "divides", "casts"})
+
+
+def _write(into: frozenset[Into], out: Any, result: Any, backend: Backend, casting: str) -> Any:
     outs = out if isinstance(out, tuple) else (out,)
     results = result if isinstance(result, tuple) else (result,)
     xp = backend.xp
@@ -336,15 +331,15 @@ def _write(func: Any, out: Any, result: Any, backend: Backend, casting: str) -> 
             raise TypeError("return arrays must be of ArrayType")
         value = r if backend.is_native(r) else xp.asarray(r)
         if o.shape != (shape := xp.shape_of(value)):
-            wide = np.broadcast_shapes(o.shape, shape) if func in _FILLS_OUT else shape
+            wide = np.broadcast_shapes(o.shape, shape) if "fills" in into else shape
             if o.shape != wide:
                 raise ValueError(f"output array has wrong shape {o.shape}, the result has shape {shape}")
             value = xp.prim.broadcast_to(value, wide)
-        if func in _POSITIONS and not np.can_cast(o.dtype, dtypes.INTP, "safe"):
+        if "positions" in into and not np.can_cast(o.dtype, dtypes.INTP, "safe"):
             raise TypeError(f"Cannot cast array data from {o.dtype!r} to {dtypes.INTP!r} according to the rule 'safe'")
-        if func in _DIVIDES and not np.can_cast(backend.dtype_of(value), o.dtype, "same_kind"):
+        if "divides" in into and not np.can_cast(backend.dtype_of(value), o.dtype, "same_kind"):
             raise Unsupported("NumPy keeps the sum in out=, in whose dtype it is another one")
-        wrapping.write_out(o, value, backend, "unsafe" if func in _CASTS_FREELY else casting)
+        wrapping.write_out(o, value, backend, casting if _CASTS.isdisjoint(into) else "unsafe")
     return out
 
 
@@ -369,7 +364,7 @@ def _without_out(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> t
     elif spec.out is not None and len(args) > spec.out:
         out = args[spec.out]
         args = args[: spec.out] + args[spec.out + 1 :]
-    if spec.func in IN_PLACE_IF_NOT_COPIED and not (args[1] if len(args) > 1 else kwargs.get("copy", True)):
+    if spec.uncopied and not (args[1] if len(args) > 1 else kwargs.get("copy", True)):
         out = args[0]
     if isinstance(out, tuple) and len(out) == 1:
         out = out[0]
@@ -392,8 +387,8 @@ def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: 
     """Floating arrays in the dtype the precision policy computes in; sequences are searched."""
     if type(x) in wrapping.PLAIN:
         return x
-    if isinstance(x, list | tuple) and type(x) in (list, tuple):
-        return type(x)(_precise(y, backend, precision, min_bits) for y in x)
+    if isinstance(x, list | tuple | dict):
+        return mapped(lambda y: _precise(y, backend, precision, min_bits), x)
     if not backend.is_native(x):
         return x
     have = backend.dtype_of(x)
@@ -412,13 +407,12 @@ def ghosts(x: Any, found: list[Handle]) -> Any:
     if isinstance(x, Handle):
         found.append(x)
         return views.ghost(x)
-    if isinstance(x, list | tuple):
-        items = [ghosts(y, found) for y in x]
-        return type(x)(items) if type(x) in (list, tuple) else type(x)(*items)
+    if isinstance(x, list | tuple | dict):
+        return mapped(lambda y: ghosts(y, found), x)
     if not isinstance(x, np.ndarray | np.generic) and type(x) not in wrapping.PLAIN:
         backend = loader.backend_of(x)
         if backend is not None:
-            return np.empty(backend.shape_of(x), backend.dtype_of(x))
+            return stand_in(backend.shape_of(x), backend.dtype_of(x))
     return x
 
 
@@ -427,13 +421,11 @@ def _looked_at(x: Any) -> Any:
     if isinstance(x, Handle):
         looked = conversion.download(x._kind.backend, native(x), "axes or a shape given as an array")
         return looked.copy()  # what is downloaded is read-only, and rot90 writes into its k
-    if isinstance(x, list | tuple) and wrapping.find_backend(x) is not None:
-        return type(x)(_looked_at(y) for y in x)
-    return x
+    return mapped(_looked_at, x) if isinstance(x, list | tuple | dict) else x
 
 
 def _meta(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    if spec.func in _MEMORY and any(isinstance(x, np.ndarray) for x in (*args, *kwargs.values())):
+    if spec.memory and any(isinstance(x, np.ndarray) for x in (*args, *kwargs.values())):
         # An ndarray may share the memory of a native array (np.asarray of it does): the ghost knows nothing of that.
         hosts = [_in_memory(x) for x in args]
         return spec.func(*hosts, **{key: _in_memory(x) for key, x in kwargs.items()})
@@ -443,57 +435,30 @@ def _meta(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
     return spec.func(*stand_ins, **keywords)
 
 
-_MEMORY = frozenset({np.shares_memory, np.may_share_memory})
-
-
 def _in_memory(x: Any) -> Any:
     return x._kind.backend.to_numpy(views.expose(x)) if isinstance(x, Handle) else x
 
 
-_OF_MANY = frozenset({np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays, np.einsum, np.meshgrid})
-"""View functions whose positional arguments are all arrays to view; the others' first one is."""
-_METHODS = frozenset({np.reshape, np.squeeze, np.swapaxes, np.transpose})
-"""View functions that call the method of their argument: of a scalar they make scalars."""
 _VIEWED = frozenset({"a", "m", "x", "v", "ary", "array", "arr", "matrix"})
 """NumPy's names of the argument that is viewed."""
 
 
-def _einsum_permutes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether ``np.einsum`` sums nothing of its one operand: then NumPy's result is a view."""
-    if any(x is not None for name, x in kwargs.items() if name != "optimize"):
-        return False
-    if args and isinstance(args[0], str):
-        left, arrow, right = args[0].replace(" ", "").partition("->")
-        return len(args) == 2 and "," not in left and set(left) == set(right if arrow else _once(left))
-    return len(args) in (2, 3) and set(args[1]) == set(args[2] if len(args) == 3 else _once(args[1]))
-
-
-def _once(labels: Any) -> list[Any]:
-    return [x for x in labels if x in {".", Ellipsis} or list(labels).count(x) == 1]
-
-
-_VIEW_IF: dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], bool]] = {
-    np.einsum: _einsum_permutes,
-    np.meshgrid: lambda args, kwargs: not kwargs.get("copy", True),
-}
-"""Functions that return views in some calls only."""
-
-
 def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    if args and isinstance(args[0], wrapping.scalar_class) and spec.func not in _OF_MANY:
+    if args and isinstance(args[0], wrapping.scalar_class) and not spec.many:
         made = _view(entry, spec, (wrapping.zero_d(args[0]), *args[1:]), kwargs, backend)
-        method = spec.func in _METHODS and not views.ghost(made).shape
+        method = spec.scalars and not views.ghost(made).shape
         return wrapping.scalar_class(native(made), made._kind) if method else made
-    if spec.func in _BY_VALUES:
-        return _BY_VALUES[spec.func](args, kwargs, backend)
-    may_view = _VIEW_IF.get(spec.func)
-    if may_view is not None and not may_view(args, kwargs):
+    if spec.part is not None:
+        return spec.part(backend.xp, *(_array(x, backend) for x in args[:1]), *args[1:], **kwargs)
+    if spec.view_if is not None and not spec.view_if(args, kwargs):
         return _function(entry, spec, args, kwargs, backend)
     found: list[Handle] = []
-    many = len(args) if spec.func in _OF_MANY else 1
+    many = len(args) if spec.many else 1
+    if many > 1 and spec.func is not np.einsum:  # a list or a scalar is an array that nobody else has
+        args = tuple(x if isinstance(x, Handle) else _array(x, backend) for x in args)
     stand_ins = [ghosts(x, found) if at < many else _looked_at(x) for at, x in enumerate(args)]
     keywords = {key: ghosts(x, found) if key in _VIEWED else _looked_at(x) for key, x in kwargs.items()}
-    result = spec.func(*stand_ins, **keywords)
+    result = shown(spec.func, stand_ins, keywords)
     made = views.through_ghost(found, result, lambda: _copied(entry, spec, args, kwargs, backend))
     if isinstance(result, np.generic) and isinstance(made, Handle):  # np.flip of a 0-d array
         return indexing.getitem(made, ())
@@ -507,12 +472,9 @@ def _only_views(result: Any, args: tuple[Any, ...]) -> bool:
     return not isinstance(result, Handle) or result._base is not None or any(result is x for x in args)
 
 
-_ORDER_OF_VIEW = {np.ravel: 1, np.reshape: 2}
-
-
 def _copied(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
     """Where NumPy copies: ``order="A"`` and ``"K"`` ask about memory, which the ghost knows and the native value may not."""
-    at = _ORDER_OF_VIEW.get(spec.func)
+    at = spec.order
     a = args[0] if args else kwargs.get("a")
     if at is not None and isinstance(a, Handle):
         order = args[at] if len(args) > at else kwargs.get("order", "C")
@@ -533,11 +495,18 @@ def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
         if isinstance(target, np.ndarray):
             return host.call(spec.func, args, kwargs, backend, "the array written to is a NumPy array")
         raise TypeError(f"{host.name_of(spec.func)} writes into its first argument, which is a {type(target).__name__}")
-    if target._kind.backend.small:
-        return small.call(spec.func, args, kwargs)
+    if target._kind.backend.hosted:
+        return hosted.call(spec.func, args, kwargs)
+    with views.exchange:  # what is read to be written is written before another thread reads it
+        return _updated(entry, spec, args, kwargs, backend, target)
+
+
+def _updated(
+    entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, target: Handle
+) -> None:
+    wrapping.check_writeable(target)
     if target._kind.backend is not backend:
         return host.call(spec.func, args, kwargs, backend, "the array written to is held by NumPy")
-    wrapping.check_writeable(target)
     natives, keywords = _natives(args, kwargs, backend, None, 16)
     new = entry.run(backend.xp, *natives, **keywords)  # type: ignore[misc]
     if not backend.mutable:
@@ -546,55 +515,19 @@ def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
     return None
 
 
-_ORDER_AT = {np.copy: 1, np.empty_like: 2, np.zeros_like: 2, np.ones_like: 2, np.full_like: 3}
-
-
 def _like(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
     made = _function(entry, spec, args, kwargs, backend)
-    a, at = args[0] if args else next(iter(kwargs.values())), _ORDER_AT[spec.func]
-    order = args[at] if len(args) > at else kwargs.get("order", "K")
+    a, at = args[0] if args else next(iter(kwargs.values())), spec.order
+    order = args[at] if at is not None and len(args) > at else kwargs.get("order", "K")
     if not isinstance(a, Handle) or not isinstance(made, Handle) or order == "C":
         return made
     g = views.ghost(a)
-    shape = views.ghost(made).shape
-    if len(shape) < 2 or (order != "F" and (g.ndim < 2 or g.flags.c_contiguous)):
+    if order != "F" and (g.ndim < 2 or g.flags.c_contiguous):
         return made
-    return views.lay_out(made, np.empty_like(g, made._kind.dtype, order, shape=shape))
-
-
-def _trimmed(args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """``np.trim_zeros``."""
-    from ..functions.manipulation import trimmed
-
-    a, *options = args or (kwargs["filt"],)
-    rest = {name: x for name, x in kwargs.items() if name != "filt"}
-    a = _array(a, backend)
-    return indexing.getitem(a, trimmed(backend.xp, native(a), *options, **rest) or ...)  # a 0-d array stays one
-
-
-def _real_if_close(args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """``np.real_if_close``: the real parts, or the argument itself."""
-    from ..functions.elementwise import nearly_real
-
-    a, *options = args or (kwargs["a"],)
-    rest = {name: x for name, x in kwargs.items() if name != "a"}
-    a = _array(a, backend)
-    return a.real if nearly_real(backend.xp, native(a), *options, **rest) else a
-
-
-def _as_dtype(args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """``np.astype``: the method, whose ``copy=False`` gives the array itself where nothing changes."""
-    x, dtype = args
-    rest = {key: value for key, value in kwargs.items() if key != "device"}
-    if not isinstance(x, Handle):
-        raise TypeError(f"Input should be a NumPy array. It is of type {type(x)}.")
-    if kwargs.get("device") not in (None, "cpu"):
-        raise ValueError(f"Device not understood. Only 'cpu' is allowed, but received: {kwargs['device']}")
-    return x.astype(dtype, **rest)  # type: ignore[attr-defined]
-
-
-_BY_VALUES = {np.trim_zeros: _trimmed, np.real_if_close: _real_if_close, np.astype: _as_dtype}
-"""View functions of which the values say what is viewed, or none is."""
+    shape = views.ghost(made).shape
+    if len(shape) < 2:
+        return made
+    return views.lay_out(made, stand_in_like(g, made._kind.dtype, order, shape))
 
 
 def _array(x: Any, backend: Backend) -> Any:
@@ -602,6 +535,11 @@ def _array(x: Any, backend: Backend) -> Any:
     if isinstance(x, Handle):
         return x
     return wrapping.wrap_result(backend.xp.asarray(wrapping.to_native(x, backend, None)), backend, "array", None)
+
+
+def _arrays(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    made = entry.run(backend.xp, *args, **kwargs)  # type: ignore[misc]
+    return wrapping.wrap_result(made, backend, spec.returns, settings.current_precision())
 
 
 def _attribute(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
@@ -616,4 +554,5 @@ _MODES = {
     "like": _like,
     "attribute": _attribute,
     "update": _update,
+    "arrays": _arrays,
 }

@@ -9,15 +9,58 @@ from typing import Any
 
 import numpy as np
 
-from .. import conversion, dtypes, events, settings, views
+from .. import buffers, conversion, dtypes, events, reshaping, settings, views
+from ..backends import loader
 from ..backends.base import Backend
 from ..errors import listed
 from ..functions import indexing
 from ..views import Handle, ghost, native
-from ..warned import real_of, warn_of_cast
-from . import floating, host, layout, small, wrapping
+from ..warned import real_of, reporting, warn_of_cast
+from . import floating, host, hosted, layout, wrapping
 
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
+
+
+_LOOKS = 4
+"""How many small parts of a value the library reads before the host takes it over."""
+
+
+def _on_a_cpu(a: Handle) -> bool:
+    """Whether a value that the library holds could be in the host state."""
+    backend = a._kind.backend
+    value = views.owner(a)._v
+    return (
+        not (backend.native_is_ndarray or a._kind.standard)
+        and backend.is_concrete(value)
+        and backend.on_cpu(value)
+        and (not backend.mutable or backend.shares_with_host(value))
+        and loader.hosted(backend.name).holds(a._kind.dtype)
+    )
+
+
+def _is_small(a: Handle, key: Any) -> bool:
+    """Whether a basic key names a part that is less than the library computes on."""
+    try:
+        return bool(np.size(ghost(a)[key]) < settings.default.min_size)
+    except IndexError:
+        return False
+
+
+def _belongs_to_the_host(a: Handle, key: Any) -> bool:
+    """Whether a value is read in small parts, again and again; where it costs nothing, at once."""
+    if not _is_basic(key) or not _on_a_cpu(a):
+        return False
+    if a._kind.backend.mutable:
+        return True
+    if not _is_small(a, key):
+        return False
+    root = views.owner(a)
+    root._looks = looks = getattr(root, "_looks", 0) + 1
+    return looks > _LOOKS
+
+
+def _is_written_in_part(a: Handle, key: Any) -> bool:
+    return _on_a_cpu(a) and (a._kind.backend.mutable or (_is_basic(key) and _is_small(a, key)))
 
 
 def _is_basic(key: Any) -> bool:
@@ -40,7 +83,7 @@ def _has_native_view(a: Handle, key: Any) -> bool:
 
 def _simplify(key: Any) -> Any:
     """Integer arrays of rank 0 (ours, NumPy's or native) index as integers do: the value is looked at."""
-    if type(key) is tuple:
+    if isinstance(key, tuple):  # a named one too
         return tuple(_simplify(k) for k in key)
     if isinstance(key, Handle) and key._kind.dtype.kind in "iu" and not ghost(key).shape:
         backend = key._kind.backend
@@ -53,14 +96,14 @@ def _simplify(key: Any) -> Any:
     kind = type(key)
     if kind not in (bool, list) and hasattr(kind, "__index__") and not hasattr(kind, "__array__"):
         return operator.index(key)
-    return key
+    return key if kind is range else buffers.seen(key)
 
 
 def _holds_array(key: Any) -> bool:
     """Whether a key of integers has one that is an array of rank 0: then NumPy's result is a copy."""
     return any(
         isinstance(k, Handle | np.ndarray) and not isinstance(k, wrapping.scalar_class)
-        for k in (key if type(key) is tuple else (key,))
+        for k in (key if isinstance(key, tuple) else (key,))
     )
 
 
@@ -72,6 +115,11 @@ def _copied(view: Handle) -> Any:
 
 def getitem(a: Handle, key: Any) -> Any:
     """``a[key]``."""
+    if a._kind.backend.hosted:
+        return hosted.take(a, key)
+    if settings.default.min_size and _belongs_to_the_host(a, key):
+        reshaping.settle(a, "its elements are read one by one")
+        return hosted.take(a, key)
     tap = events.tap
     start = time.perf_counter() if tap is not None else 0.0
     if not _is_basic(key):
@@ -94,11 +142,9 @@ def getitem(a: Handle, key: Any) -> Any:
             if isinstance(made, np.ndarray):
                 return views.derive(a, made)
             result = _element(a, key)
-        name, kind = events.ELEMENT, "small" if a._kind.backend.small else "native"
+        name, kind = events.ELEMENT, "native"
     else:
         name, backend = "__getitem__", a._kind.backend
-        if backend.small:
-            return small.take(a, key)
         try:
             result, kind, reason = _gather(a, key, backend), "native", ""
         except backend.REFUSALS as refused:
@@ -122,9 +168,16 @@ def _in_numpys_words(a: Handle, key: Any, error: Exception) -> Exception:
 def _element(a: Handle, key: Any) -> Any:
     """One element: a copy, never a view."""
     backend = a._kind.backend
+    for_numpy = not a._kind.standard and settings.current_scalars() == "numpy"
+    if views.outgrows(a):  # whose values are not made for one of them
+        seen = views.of_root_on_host(a) if for_numpy else None
+        if seen is not None:
+            return seen[key]
+        made = views.derive(a, ghost(a)[(*(key if type(key) is tuple else (key,)), ...)])
+        return _scalar_copy(native(made), a)
     value = native(a)
     try:
-        if not a._kind.standard and backend.on_cpu(value) and settings.current_scalars() == "numpy":
+        if for_numpy and backend.on_cpu(value):
             return backend.to_numpy(value)[key]
     except Exception:
         if not views.replaced(a, value):
@@ -160,7 +213,18 @@ def _native_key(key: Any, backend: Backend, device: Any) -> Any:
 
 
 def _gather(a: Handle, key: Any, backend: Backend) -> Any:
-    wrapping.find_backend((a, key))
+    found = wrapping.find_backend((a, key))
+    if (
+        found is not backend and found is not None and found.home is backend.home
+    ):  # a constant of a trace, at a traced place
+        return _gather(views.wrapper(native(a), found.kind(a._kind.dtype)), key, found)
+    if views.outgrows(a) and not (isinstance(key, list) and wrapping.find_backend(key)):
+        seen = None if backend.lent(native(views.owner(a))) is None else views.of_root_on_host(a)
+        if seen is not None:  # all of which the library would have to make
+            picked = np.asarray(seen[_host_key(key)])
+            if events.tap is not None:
+                events.tap.host_kernel()
+            return wrapping.wrap(backend.from_numpy(picked, backend.device_of(native(views.owner(a))), True), a._kind)
     x = native(a)
     xp = backend.xp
     scope = backend.scope
@@ -172,7 +236,9 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
         else:
             with scope():
                 result = indexing.getitem(xp, x, _native_key(key, backend, backend.device_of(x)))
-    except Exception:
+    except Exception as error:
+        if a._kind.backend is not backend or loader.mended(error):
+            return getitem(a, key)
         if not views.replaced(a, x):
             raise
         return _gather(a, key, backend)
@@ -186,28 +252,57 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
 
 def setitem(a: Handle, key: Any, value: Any) -> None:
     """``a[key] = value``: cast and broadcast as NumPy does, seen by every view of the same root."""
-    if a._kind.backend.small:
-        small.assign(a, key, value)
+    if settings.default.min_size and not a._kind.backend.hosted and _is_written_in_part(a, key):
+        reshaping.settle(a, "its elements are written one by one")
+    if a._kind.backend.hosted:
+        hosted.assign(a, key, value)
         return
     wrapping.check_writeable(a)
     tap = events.tap
     start = time.perf_counter() if tap is not None else 0.0
     backend = a._kind.backend
+    if type(value) is type(a) and value._kind is a._kind and backend.mutable and _written_natively(a, key, value):
+        if tap is not None:
+            tap.call("__setitem__", backend.name, "native", "", time.perf_counter() - start, a._v)
+        return
     if not _is_basic(key):
         key = _simplify(key)
     scope = backend.scope
     try:
-        if backend.mutable:
+        with views.exchange, nullcontext() if scope is None else scope():
+            if a._kind.backend is not backend:  # another thread has brought it to the host meanwhile
+                setitem(a, key, value)
+                return
             _set(a, key, value, backend)
-        else:
-            with views.exchange, nullcontext() if scope is None else scope():
-                _set(a, key, value, backend)
     except backend.REFUSALS as refused:
         _set_on_host(a, key, value, backend, host.refusal(refused))
+        return
+    except RecursionError as error:
+        if not loader.mended(error):
+            raise
+        setitem(a, key, value)
         return
     if tap is not None:
         name = events.ELEMENT_SET if _whole_integers(key, len(a.shape)) else "__setitem__"  # type: ignore[attr-defined]
         tap.call(name, backend.name, "native", "", time.perf_counter() - start, a._v)
+
+
+def _written_natively(a: Handle, key: Any, value: Handle) -> bool:
+    """Write an array of the same kind, and of the shape of the place, where the library's own ``a[key]`` is the place."""
+    for k in key if type(key) is tuple else (key,):
+        if type(k) is not slice and type(k) is not int:
+            return False
+    if value._root is not None or not _has_native_view(a, key) or views.repeats(a):
+        return False
+    try:
+        place = a._v[key]
+    except (IndexError, ValueError):
+        return False  # the general path says so in NumPy's words
+    if place.shape != value._v.shape or not place.ndim:
+        return False
+    with views.exchange:  # between what another thread reads of the array and writes again, nobody writes
+        a._kind.backend.fill(place, value._v)
+    return True
 
 
 def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
@@ -231,11 +326,13 @@ def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
             views.keep_apart((value,), root._v, root)
         return
     xp = backend.xp
-    source = _source(value, a, backend)
+    # At index arrays and masks NumPy makes an array of a scalar of its own, which is cast where a number has to fit.
+    value = np.asarray(value) if isinstance(value, np.generic) else value
     if views.repeats(a) and not backend.native_is_ndarray:
         positions = views.places(a)[_host_key(key)]
         views.write_at(a, positions, _value(value, a, positions.shape, backend))
         return
+    source = _source(value, a, backend)
     if backend.mutable:
         x = native(a)
         native_key = _apart(_native_key(key, backend, backend.device_of(x)), x, backend)
@@ -286,7 +383,7 @@ def _is_sequence(value: Any) -> bool:
     return (hasattr(kind, "__len__") or hasattr(kind, "__array__")) and not issubclass(kind, str | bytes | np.generic)
 
 
-def _is_already_there(value: Handle, a: Handle, place: views.Ghost) -> bool:
+def _is_already_there(value: Handle, a: Handle, place: np.ndarray[Any, Any]) -> bool:
     """``x[key] += y`` ends in ``x[key] = x[key]``: Python assigns the view that was written in place."""
     if value._base is None or views.owner(value) is not views.owner(a):
         return False
@@ -308,6 +405,13 @@ def _cast(value: Any, dtype: np.dtype[Any], backend: Backend) -> Any:
     return made
 
 
+def _cast_on_host(value: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    host = real_of(value, dtype)
+    if host.dtype.kind not in "fc" or host.dtype == dtype:
+        return np.asarray(host.astype(dtype))
+    return np.asarray(reporting(lambda: host.astype(dtype), "cast"))
+
+
 def _source(value: Any, a: Handle, backend: Backend) -> Any:
     """The assigned value as a native array of the array's dtype, not yet broadcast."""
     dtype = a._kind.dtype
@@ -317,12 +421,11 @@ def _source(value: Any, a: Handle, backend: Backend) -> Any:
     if isinstance(value, list | tuple) and wrapping.find_backend(value) is not None:
         return _cast(backend.xp.asarray(wrapping.to_native(value, backend, device)), dtype, backend)
     if isinstance(value, np.ndarray):
-        return conversion.upload(backend, real_of(value, dtype).astype(dtype), device, "assigned into an array")
+        return conversion.upload(backend, _cast_on_host(value, dtype), device, "assigned into an array")
     if isinstance(value, list | tuple | range):  # NumPy's own look at each item
         return conversion.upload(backend, np.array(value, dtype), device, "assigned into an array")
     if _is_sequence(value):
-        host = real_of(np.array(value), dtype)
-        return conversion.upload(backend, host.astype(dtype), device, "assigned into an array")
+        return conversion.upload(backend, _cast_on_host(np.array(value), dtype), device, "assigned into an array")
     element = np.empty((), dtype)
     element[()] = real_of(value, dtype)  # NumPy's own cast and errors for a scalar
     return backend.prim.full((), dtypes.cast_scalar(element[()], dtype), dtype, device)

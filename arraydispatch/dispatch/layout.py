@@ -12,8 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import views
-from ..views import Ghost, Handle
+from .. import ghosts, views
+from ..ghosts import Ghost
+from ..registry import SPECS, Layout
+from ..trees import mapped
+from ..views import Handle
 
 __all__ = ["of_function", "of_index", "of_method", "of_ufunc", "ordered", "slowest_first"]
 
@@ -38,18 +41,28 @@ def _in_c_order(operands: Iterable[Any]) -> bool:
 def _stand_in(x: Any) -> Any:
     if isinstance(x, Handle):
         return views.ghost(x)
-    return [_stand_in(y) for y in x] if isinstance(x, list | tuple) else x
+    return mapped(_stand_in, x) if isinstance(x, list | tuple) else x
 
 
 def _set(made: Any, like: Ghost) -> None:
     """Give a new array the memory order of an ndarray of its shape."""
     if not like.flags.c_contiguous and like.shape == made.shape:
-        made._ghost = np.empty_like(like, made._kind.dtype)
+        made._ghost = ghosts.stand_in_like(like, made._kind.dtype)
 
 
 def _together(operands: Iterable[Any], order: Any = "K") -> Ghost:
     """What NumPy's iterator allocates for operands that are broadcast against each other."""
     arrays = [x if isinstance(x, np.ndarray) else np.asarray(x) for x in operands if isinstance(x, np.ndarray | list)]
+    try:
+        return _allocated(arrays, order)
+    except MemoryError:
+        whole = np.broadcast_shapes(*(x.shape for x in arrays))
+    as_strided = np.lib.stride_tricks.as_strided
+    few = [as_strided(x, tuple(min(n, 2) for n in x.shape), x.strides, writeable=False) for x in arrays]
+    return ghosts.stand_in_like(_allocated(few, order), shape=whole)
+
+
+def _allocated(arrays: list[Ghost], order: Any) -> Ghost:
     access: Any = [*[["readonly"]] * len(arrays), ["writeonly", "allocate"]]
     iterator = np.nditer(
         [*arrays, None],
@@ -96,12 +109,12 @@ def _reduced(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _first(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    return np.empty_like(args[0], shape=made.shape)
+    return ghosts.stand_in_like(args[0], shape=made.shape)
 
 
 def _fortran(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
     """Fortran order of an array in it, C order of any other."""
-    return np.empty_like(args[0], order="A", shape=made.shape)
+    return ghosts.stand_in_like(args[0], order="A", shape=made.shape)
 
 
 def _rounded(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
@@ -114,49 +127,31 @@ def _broadcast(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _triangular(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    return _together([args[0], np.empty(made.shape[-2:], bool)])  # np.where with a mask in C order
+    return _together([args[0], ghosts.stand_in(made.shape[-2:], bool)])  # np.where with a mask in C order
 
 
 def _joined(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
     """As of arrays of the result's shape with the strides of the parts."""
     parts = [x for x in args[0] if isinstance(x, np.ndarray) and x.ndim == made.ndim]
     if not parts:  # each got new axes on the way
-        return np.empty(made.shape, bool)
+        return ghosts.stand_in(made.shape, bool)
     return _together([np.lib.stride_tricks.as_strided(x, made.shape, writeable=False) for x in parts])
 
 
-_RULES: dict[Any, Rule] = {
-    **dict.fromkeys(
-        (
-            np.sum, np.prod, np.max, np.min, np.mean, np.std, np.var, np.any, np.all, np.ptp, np.count_nonzero,
-            np.nansum, np.nanprod, np.nanmax, np.nanmin, np.nanmean, np.nanstd, np.nanvar, np.average,
-        ),
-        _reduced,
-    ),
-    **dict.fromkeys(
-        (
-            np.sort, np.partition, np.cumsum, np.cumprod, np.nancumsum, np.nancumprod, np.cumulative_sum,
-            np.cumulative_prod, np.diff, np.unwrap, np.nan_to_num,
-        ),
-        _first,
-    ),
-    **dict.fromkeys(
-        (
-            np.where, np.clip, np.angle, np.sinc, np.i0, np.fix, np.isneginf, np.isposinf, np.piecewise,
-        ),
-        _broadcast,
-    ),
-    **dict.fromkeys((np.concatenate, np.hstack, np.vstack, np.dstack), _joined),
-    **dict.fromkeys((np.tril, np.triu), _triangular),
-    np.append: lambda made, args, kwargs: _joined(made, [args[:2]], kwargs),
-    **dict.fromkeys((np.round, np.around), _rounded),
-    **dict.fromkeys((np.pad, np.delete, np.insert), _fortran),
+def _appended(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
+    return _joined(made, [args[:2]], kwargs)
+
+
+_RULES: dict[Layout, Rule] = {
+    "reduced": _reduced, "first": _first, "broadcast": _broadcast, "joined": _joined, "appended": _appended,
+    "triangular": _triangular, "rounded": _rounded, "fortran": _fortran,
 }  # fmt: skip
 
 
 def of_function(func: Any, args: Sequence[Any], kwargs: dict[str, Any], made: Any) -> Any:
     """Lay out the new result of a NumPy function; gives it back."""
-    rule = _RULES.get(func)
+    spec = SPECS.get(func)
+    rule = None if spec is None or spec.layout is None else _RULES[spec.layout]
     if rule is not None and isinstance(made, Handle) and not _in_c_order((*args, *kwargs.values())):
         ghosts = [_stand_in(x) for x in args]
         keywords = {name: _stand_in(x) for name, x in kwargs.items()}
@@ -196,7 +191,7 @@ def of_index(made: Any, a: Handle, key: Any) -> Any:
         return made
     small = np.empty_like(g, bool, shape=tuple(min(n, 2) for n in g.shape))
     like = small[tuple(y for x in items for y in _first_items(_stand_in(x)))]
-    return views.lay_out(made, np.empty_like(like, shape=made.shape))
+    return views.lay_out(made, ghosts.stand_in_like(like, shape=made.shape))
 
 
 def _first_items(x: Any) -> list[Any]:

@@ -6,7 +6,6 @@ The operators' path is short on purpose: two dict look-ups, the plan's own kerne
 
 from __future__ import annotations
 
-import operator as operators
 from cmath import isfinite
 from collections.abc import Callable
 from time import perf_counter
@@ -14,18 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from .. import conversion, dtypes, events, settings, views
+from .. import buffers, conversion, dtypes, events, settings, views
 from ..backends import loader
 from ..backends.base import Backend, Kind, Unsupported
 from ..functions.indexing import ufunc_at
 from ..registry import Returns
 from ..settings import context_rules
-from ..ufuncs import Bound, Plan, plan_for
-from ..ufuncs.composed import COMPOSED
-from ..ufuncs.methods import LOGICAL, casting_error
+from ..trees import mapped
+from ..ufuncs import Bound, Plan, describe, plan_for
+from ..ufuncs.methods import casting_error
 from ..ufuncs.plans import PLANS
+from ..ufuncs.standard import STANDARD
+from ..ufuncs.traits import LOGICAL, OPERATORS
 from ..views import Handle, native
-from . import floating, host, layout, outputs, small, wrapping
+from . import floating, host, hosted, layout, outputs, wrapping
 from .floating import UNTOUCHED, in_force
 
 _HANDLED = ("out", "where", "order", "subok")
@@ -69,10 +70,15 @@ def binary_operator(
                 events.tap.call(ufunc, plan.out.backend.name, plan.kind, "", perf_counter() - start, result)
                 if plan.cast is not None:
                     events.tap.cast(*plan.cast)
+            if plan.deferred is not None:
+                plan.deferred(result)
         except Unsupported as unsupported:
-            reason = str(unsupported)
+            reason = unsupported.args[0]
         except Exception as error:
             backend = a._kind.backend if isinstance(a, Handle) else b._kind.backend
+            if wrapping.overtaken(error):
+                with views.exchange:
+                    return operator(a, b)
             wrapping.check_operands((x, y), backend)
             if not isinstance(error, backend.REFUSALS):
                 raise
@@ -81,7 +87,10 @@ def binary_operator(
             if plan.reported or in_force() is not UNTOUCHED:
                 floating.look(ufunc, plan, (x, y), result, scalar=not result.ndim)
             if result.ndim:
-                made = views.wrapper(result, plan.out, True)
+                if _defaults.min_size and not plan.out.standard:
+                    made = wrapping.made_of(result, plan.out.backend)
+                else:
+                    made = views.wrapper(result, plan.out, True)
                 if not plan.laid_out or (left.__class__ is Kind is right.__class__ and a._ghost is None is b._ghost):
                     return made
                 return layout.of_ufunc(made, (a, b))
@@ -107,7 +116,7 @@ def _binary(ufunc: np.ufunc, a: Any, b: Any) -> Any:
         # Python asks a subclass first; one that has had its say and declined (matrix) may know ndarrays alone.
         if other is b:
             return NotImplemented
-        return _OPERATORS[ufunc](a, conversion.download(b._kind.backend, views.expose(b), wrapping.GUEST))
+        return OPERATORS[ufunc](a, conversion.download(b._kind.backend, views.expose(b), wrapping.GUEST))
     if not isinstance(other, Handle) and type(other) not in wrapping.PLAIN and _defers(other):
         return NotImplemented
     if _speaks(other):
@@ -115,20 +124,12 @@ def _binary(ufunc: np.ufunc, a: Any, b: Any) -> Any:
     return array_ufunc(ufunc, "__call__", (a, b), {})
 
 
-_OPERATORS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
-    np.add: operators.add, np.subtract: operators.sub, np.multiply: operators.mul, np.matmul: operators.matmul,
-    np.divide: operators.truediv, np.floor_divide: operators.floordiv, np.remainder: operators.mod, np.divmod: divmod,
-    np.power: operators.pow, np.left_shift: operators.lshift, np.right_shift: operators.rshift,
-    np.bitwise_and: operators.and_, np.bitwise_or: operators.or_, np.bitwise_xor: operators.xor,
-}  # fmt: skip
-
-
 def _defers(other: Any) -> bool:
     """NumPy's rule for binary operators: leave it to the other side if it says so (scipy.sparse, pandas …)."""
     protocol = getattr(type(other), "__array_ufunc__", _defers)
     if protocol is None:
         return True
-    if protocol is not _defers or loader.backend_of(other) is not None:
+    if protocol is not _defers or (not loader.natives_first and loader.backend_of(other) is not None):
         return False
     # NumPy asks the object alone, where what hands attributes on to an array finds an ndarray's 0, but here an array's 100.
     return hasattr(type(other), "__array_priority__") and other.__array_priority__ > 0
@@ -168,17 +169,24 @@ def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
                 )
                 if fits:
                     if events.tap is None:
-                        kernel(x, y, out=x)
+                        with views.exchange:
+                            kernel(x, y, out=x)
                     else:
                         start = perf_counter()
-                        kernel(x, y, out=x)
+                        with views.exchange:
+                            kernel(x, y, out=x)
                         events.tap.call(ufunc, backend.name, plan.kind, "", perf_counter() - start, x)
                     return self
         if not isinstance(other, Handle) and type(other) not in wrapping.PLAIN and _defers(other):
-            return NotImplemented
+            return refused_in_place(ufunc, self, other)
         return array_ufunc(ufunc, "__call__", (self, other), {"out": (self,)})
 
     return operator
+
+
+def refused_in_place(ufunc: np.ufunc, a: Any, other: Any) -> Any:
+    """``a += other`` where the other side has the word; what takes part in no ufunc is NumPy's error then."""
+    return ufunc(a, other, out=(a,)) if getattr(type(other), "__array_ufunc__", a) is None else NotImplemented
 
 
 def _harmless(ufunc: np.ufunc, other: Any) -> bool:
@@ -209,6 +217,18 @@ def _known(x: Any) -> bool:
 
 def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What ``Array.__array_ufunc__`` does (NEP 13)."""
+    if "out" in kwargs or method == "at":  # what is read to be written is written before another thread reads it
+        with views.exchange:
+            try:
+                return _array_ufunc(ufunc, method, inputs, kwargs)
+            except RecursionError as error:
+                if not loader.mended(error):
+                    raise
+            return _array_ufunc(ufunc, method, inputs, kwargs)
+    return wrapping.beside_writers(_array_ufunc, ufunc, method, inputs, kwargs)
+
+
+def _array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not kwargs and method == "__call__":
         plan, operands, backend = _quick(ufunc, inputs)
         if plan is not None and plan.kind != "host":
@@ -233,35 +253,42 @@ FAST = _Fast()
 
 def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not isinstance(ufunc, np.ufunc):
-        raise TypeError(f"argument 1 must be numpy.ufunc, not {type(ufunc).__name__}")
+        return host.compiled_ufunc(ufunc, method, inputs, kwargs)  # type: ignore[unreachable]
     if "array" in kwargs:  # of a method: NumPy gives it among the inputs too
         kwargs = {key: x for key, x in kwargs.items() if key != "array"}
     outs = outputs.given(ufunc, kwargs.get("out"), method)
     for x in (*inputs, *outs):
         if not _known(x):
-            return NotImplemented
+            return host.with_strangers(ufunc, method, inputs, kwargs)
     where = kwargs.get("where", True)
     backend = wrapping.find_backend((*inputs, *outs, where))
     if backend is None:
         return NotImplemented
-    if backend.small or (method == "at" and isinstance(inputs[0], Handle) and inputs[0]._kind.backend.small):
-        if not kwargs and method == "__call__":
-            return small.ufunc(ufunc, inputs)
-        return small.call(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
+    if backend.hosted or (method == "at" and isinstance(inputs[0], Handle) and inputs[0]._kind.backend.hosted):
+        if outs or method == "at" or not hosted.large((*inputs, where)):
+            return hosted.call(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
+        backend = backend.home
     if len(inputs) == 2 and ufunc.nout == 1 and not kwargs and method == "__call__":
-        lifted = small.lifted(inputs, backend)
+        lifted = hosted.lifted(inputs, backend)
         if lifted is not inputs:
             return FAST[ufunc](*lifted)
     try:
-        unusual = kwargs or method != "__call__"
+        unusual = method != "__call__" or (kwargs and not (ufunc in STANDARD and wrapping.is_standard(inputs)))
         if unusual and backend.native_is_ndarray and settings.current_precision() is None:
             return _by_numpy(ufunc, method, inputs, kwargs, outs, backend)
         if backend.scope is None:
-            return _general(ufunc, method, inputs, kwargs, outs, where, backend)
-        with backend.within():
-            return _general(ufunc, method, inputs, kwargs, outs, where, backend)
+            made = _general(ufunc, method, inputs, kwargs, outs, where, backend)
+        else:
+            with backend.within():
+                made = _general(ufunc, method, inputs, kwargs, outs, where, backend)
+        if backend.deferred:
+            wrapping.obtained(made, backend)
+        return made
     except backend.REFUSALS as refused:
         reason = host.refusal(refused)
+    except Exception as error:
+        loader.check_memory(error)
+        raise
     bound = ufunc if method == "__call__" else getattr(ufunc, method)
     return host.call(bound, inputs, kwargs, backend, reason)  # outside `except`: NumPy's errors have no context of ours
 
@@ -297,9 +324,7 @@ def _bare(x: Any) -> Any:
     """An argument with the ndarrays inside its arrays."""
     if isinstance(x, Handle):
         return native(x)
-    if isinstance(x, list | tuple) and any(isinstance(y, Handle | list | tuple) for y in x):
-        return type(x)(map(_bare, x))
-    return x
+    return mapped(_bare, x) if isinstance(x, list | tuple) else x
 
 
 def _dressed(result: Any, backend: Backend, standard: bool) -> Any:
@@ -331,6 +356,8 @@ def _run(plan: Plan, ufunc: np.ufunc, operands: tuple[Any, ...], backend: Backen
     start = perf_counter() if tap is not None else 0.0
     try:
         result = plan.run(*operands)
+        if backend.deferred:
+            backend.obtained(*(result if ufunc.nout > 1 else (result,)))
     except Unsupported:
         raise
     except Exception:
@@ -345,6 +372,8 @@ def _run(plan: Plan, ufunc: np.ufunc, operands: tuple[Any, ...], backend: Backen
         floating.look(ufunc, plan, operands, result, scalar=scalar)
     if ufunc.nout == 1:
         if result.ndim:
+            if _defaults.min_size and not plan.out.standard:
+                return wrapping.made_of(result, plan.out.backend)
             return views.wrapper(result, plan.out, True)
         return wrapping.scalar(result, plan.out)
     return tuple(
@@ -368,7 +397,7 @@ def _operands(inputs: tuple[Any, ...], backend: Backend) -> tuple[list[Any], lis
             if wrapping.is_guest(x):
                 raise Unsupported(wrapping.GUEST)
             if isinstance(x, np.ndarray) and dtypes.category(x.dtype) == "other":
-                raise Unsupported(f"dtype {x.dtype} exists only on the host")
+                raise Unsupported(dtypes.only_on_host(x.dtype))
             value = wrapping.to_native(x, backend, device)
         elif isinstance(x, np.generic | int | float | complex):
             natives.append(x)
@@ -376,10 +405,12 @@ def _operands(inputs: tuple[Any, ...], backend: Backend) -> tuple[list[Any], lis
             continue
         else:
             other = loader.backend_of(x)
-            if other is backend:
+            if other is not None and other is backend.home:
                 value = x
             elif other is not None:
                 value = conversion.upload(backend, other.to_numpy(x), device)
+            elif (seen := buffers.seen(x)) is not x:
+                value = _from_sequence(seen, backend, device)
             else:
                 raise Unsupported(f"an operand is a {type(x).__name__}")
         natives.append(value)
@@ -565,8 +596,8 @@ def _method(
 ) -> tuple[Any, str]:
     bound = Bound(ufunc, backend)
     kind = "native" if ufunc in backend.REDUCE else "composed"
-    if ufunc not in backend.UFUNCS and ufunc not in COMPOSED and ufunc not in backend.REDUCE:
-        raise Unsupported("it has no kernel on devices yet")
+    if describe(ufunc, backend)[0] == "host" and ufunc not in backend.REDUCE:
+        raise Unsupported(describe(ufunc, backend)[1])
     heard = floating.heard_of(ufunc, method, backend)
     asked = {**options, "where": where} if heard and where is not True else dict(options)
     if method == "at":

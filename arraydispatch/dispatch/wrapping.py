@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from .. import conversion, dtypes, events, settings, views
+from .. import buffers, conversion, dtypes, events, settings, tracing, views
 from ..backends import loader
 from ..backends.base import Backend, Kind, Native, Unsupported
 from ..errors import BackendMismatchError, DeviceMismatchError
 from ..registry import Returns
+from ..trees import mapped
 from ..ufuncs.plans import check_shapes
 from ..views import Handle, native
 from ..warned import warn_of_cast
 
 scalar_class: Any = None
 """The class of scalars on a device: handed in by the array layer."""
+admit: Any = None
+"""While a transform runs: called with what is about to be written."""
 
 PLAIN = frozenset({
     int, float, complex, bool, str, bytes, type(None), type, np.dtype, slice, type(Ellipsis), np.bool_, np.float64, np.float32,
@@ -30,7 +34,7 @@ PLAIN = frozenset({
 
 
 def find_backend(values: Iterable[Any], found: Backend | None = None) -> Backend | None:
-    """The backend of the arrays in ``values``, sequences and dicts searched; an ML library wins over NumPy.
+    """What holds the arrays in ``values``, sequences and dicts searched: an ML library, else the host state of one, else NumPy.
 
     Raises
     ------
@@ -55,11 +59,30 @@ def find_backend(values: Iterable[Any], found: Backend | None = None) -> Backend
             backend = loader.backend_of(x)
         if backend is None or backend is found:
             continue
-        if found is None or found.native_is_ndarray:
+        if found is None:
             found = backend
-        elif not backend.native_is_ndarray:
+        elif found.name != backend.name and "numpy" not in (found.name, backend.name):
             raise mismatch(found, backend)
+        elif found.native_is_ndarray:
+            if not backend.native_is_ndarray or (
+                found.name == "numpy" and (backend.name != "numpy" or not found.hosted)
+            ):
+                found = backend
+        elif (
+            not backend.native_is_ndarray and backend is not backend.home
+        ):  # the variant inside a trace takes others along
+            found = backend
     return found
+
+
+def circular(values: Any, path: frozenset[int] = frozenset()) -> bool:
+    """Whether a list or tuple contains itself, at whatever depth: what looks through it never ends, and NumPy says why."""
+    if not isinstance(values, list | tuple):
+        return False
+    if id(values) in path:
+        return True
+    path |= {id(values)}
+    return any(circular(x, path) for x in values)
 
 
 def mismatch(one: Backend, other: Backend) -> BackendMismatchError:
@@ -87,27 +110,30 @@ def to_native(x: Any, backend: Backend, device: Any) -> Any:
     if type(x) in PLAIN:
         return x
     if isinstance(x, Handle):
-        if x._kind.backend is backend:
+        held = x._kind.backend
+        if held is backend:
+            return native(x)
+        if held.hosted and not backend.native_is_ndarray:
+            return views.lifted(x, device)
+        if not held.hosted and held.home is backend.home:
+            if held is not held.home and tracing.running and held.recorded(native(x)):
+                raise tracing.leak()  # of the two the variant computes, so this is a write
             return native(x)
         if backend.native_is_ndarray:  # a key or an assigned value: the array written or read is NumPy's
-            return conversion.download(x._kind.backend, native(x), "it met a NumPy-held array")
-        if x._kind.backend.small:
-            return conversion.lift(backend, native(x), device)
+            return conversion.download(held, native(x), "it met a NumPy-held array")
         return conversion.upload(backend, native(x), device, "a NumPy-held array met an array on the device")
     if isinstance(x, np.ndarray):
         if dtypes.category(x.dtype) == "other":
             if backend.native_is_ndarray:  # other backends find out where they need an array
-                raise Unsupported(f"dtype {x.dtype} exists only on the host")
+                raise Unsupported(dtypes.only_on_host(x.dtype))
             return x
         return conversion.upload(backend, x, device, "a NumPy array met an array on the device")
-    if isinstance(x, list | tuple):
-        items = [to_native(y, backend, device) for y in x]
-        if type(x) in (list, tuple):
-            return type(x)(items)
-        return type(x)(*items) if hasattr(x, "_fields") else items
-    if type(x) is dict:
-        return {key: to_native(y, backend, device) for key, y in x.items()}
-    return x
+    if isinstance(x, list | tuple | dict):
+        return mapped(lambda y: to_native(y, backend, device), x)
+    seen = buffers.seen(x)
+    if seen is not x:
+        return to_native(seen, backend, device)
+    return backend.value_of(x) if backend.is_native(x) else x
 
 
 def first_array(values: Iterable[Any], backend: Backend) -> Native | None:
@@ -172,8 +198,13 @@ def wrap_result(
             return device_scalar(backend.prim.astype(value, wanted), backend.standard_kind(wanted))
         if precision is None:
             if value.ndim or returns != "scalar":
-                return views.wrapper(value, backend.kind_of(value))
-            return scalar(value, backend.kind_of(value))
+                return made_of(value, backend)
+            kind = backend.kind_of(value)
+            if settings.default.rules is settings.PLAIN and not settings.overrides:
+                made = kind.scalar(value)
+                if made is not None:
+                    return made
+            return scalar(value, kind)
         dtype = backend.dtype_of(value)
         wanted = dtypes.apply_precision(dtype, precision)
         if wanted is not dtype and wanted != dtype:
@@ -187,9 +218,22 @@ def wrap_result(
     if isinstance(value, np.generic) and returns != "any" and backend.holds(value.dtype):
         return wrap_result(backend.from_numpy(np.asarray(value)), backend, returns, precision, standard)
     if isinstance(value, list | tuple):
-        items = [wrap_result(x, backend, returns, precision, standard) for x in value]
-        return type(value)(items) if type(value) in (list, tuple) else type(value)(*items)
+        return mapped(lambda x: wrap_result(x, backend, returns, precision, standard), value)
     return value
+
+
+def made_of(value: Native, backend: Backend) -> Any:
+    """An array of a fresh native result. The host has it, if it is its memory already, or if it is small."""
+    kind = backend.kind_of(value)
+    least = settings.default.min_size
+    if least and not backend.native_is_ndarray and backend.on_cpu(value):
+        held = loader.hosted(backend.name)
+        if held.holds(kind.dtype):
+            if backend.shares_with_host(value):
+                return views.wrapper(conversion.shared(backend, value), held.kind(kind.dtype), True)
+            if not backend.mutable and math.prod(backend.shape_of(value)) < least:
+                return views.wrapper(np.array(backend.to_numpy(value)), held.kind(kind.dtype), True)
+    return views.wrapper(value, kind)
 
 
 def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_kind", fresh: bool = False) -> Any:
@@ -204,7 +248,7 @@ def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_ki
         value = backend.prim.real(value)
     if isinstance(out, Handle):
         check_writeable(out)
-        if out._kind.backend is backend:
+        if out._kind.backend.home is backend.home:
             views.assign(out, backend.prim.astype(value, want), fresh)
         else:
             views.assign(out, conversion.download(backend, value, "out= is a NumPy-held array").astype(want))
@@ -223,12 +267,50 @@ def zero_d(scalar: Handle) -> Any:
 
 def check_writeable(a: Handle, what: str = "assignment destination is read-only") -> None:
     """Raise NumPy's error for a read-only array, or for a scalar, which is none."""
+    if admit is not None:
+        admit(a)
     if issubclass(type(a), scalar_class):
         raise TypeError(f"a scalar ({a._kind.dtype}) cannot be written; an array is expected")
     if a._kind.backend.mutable:
-        a._kind.backend.check_writeable(views.owner(a)._v)
-    if a._ghost is not None and not a._ghost.flags.writeable:
+        root = views.owner(a)  # which may be on the host while a view of the same memory is the library's
+        root._kind.backend.check_writeable(root._v)
+    if not views.writeable(a):
         raise ValueError(what)
+
+
+def overtaken(error: Exception) -> bool:
+    """Whether a call failed because another thread wrote an array meanwhile, whose buffer is gone, or may have failed
+    because one has brought it to the host: it is to be done again.
+
+    Raises what :func:`arraydispatch.backends.loader.check_memory` raises.
+    """
+    loader.check_memory(error)
+    if loader.mended(error):
+        return True
+    if views.exchange_is_mine():
+        return False
+    return views.moved_by_another_thread() or any(backend.gone(error) for backend in loader.loaded())
+
+
+def obtained(result: Any, backend: Backend) -> None:
+    """Wait for what is large of a result, where the library finds out later that it has no memory for it."""
+    if isinstance(result, Handle):
+        if result._root is None:
+            backend.obtained(result._v)
+    elif isinstance(result, list | tuple):
+        for x in result:
+            obtained(x, backend)
+
+
+def beside_writers(run: Callable[..., Any], *args: Any) -> Any:
+    """A call that reads arrays which another thread may be writing: where a buffer is gone, it is read again, undisturbed."""
+    try:
+        return run(*args)
+    except Exception as error:
+        if not overtaken(error):
+            raise
+    with views.exchange:
+        return run(*args)
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------

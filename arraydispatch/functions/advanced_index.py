@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import listed
-from ..warned import real_of, warn_of_cast
-from .operands import INTP, filled, first_native, flat, scalar, to_host, unshared, upload
+from ..warned import real_of
+from .operands import INTP, cast_into, filled, first_native, flat, scalar, to_host, unshared, upload
 
 Native = Any
 Host = np.ndarray[Any, Any]
@@ -503,8 +503,7 @@ def element_value(xp: Any, value: Any, dtype: np.dtype[Any], like: Native) -> Na
     if isinstance(value, list | tuple) and first_native(xp, value) is not None:
         value = xp.asarray(value, like=like)
     if xp.is_array(value):
-        warn_of_cast(xp.dtype_of(value), dtype)
-        return xp.prim.astype(value, dtype)
+        return cast_into(xp, value, dtype)
     if isinstance(value, list | tuple):
         host = np.asarray(value, dtype)
     elif hasattr(value, "__array__") or isinstance(value, range):

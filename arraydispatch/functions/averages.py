@@ -12,6 +12,7 @@ from .. import dtypes
 from ..backends.base import Native
 from ..registry import XP, implements
 from ..warned import reporting, warn
+from .operands import unshared
 from .reductions import ALL_AXES, NoValue, known_any, nans_replaced, native_of, reduced
 
 Shape = tuple[int, ...]
@@ -93,7 +94,7 @@ def _mean_of_all(xp: XP, a: Any) -> Native | None:
     return backend.UFUNCS[np.true_divide](total, count)
 
 
-@implements(np.mean)
+@implements(np.mean, into=("accumulates", "divides"), layout="reduced", error="sum", apart=True)
 def mean(
     xp: XP, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
 ) -> Native:
@@ -143,7 +144,7 @@ def _rooted(xp: XP, variance: Native) -> Native:
     return xp.prim.astype(root, dtype)
 
 
-@implements(np.var)
+@implements(np.var, into=("divides",), layout="reduced", error="square", apart=True)
 def var(
     xp: XP,
     a: Any,
@@ -177,7 +178,7 @@ def var(
     return _divided(xp, total, xp.prim.reshape(xp.maximum(xp.subtract(count, ddof), 0), xp.shape_of(total)))
 
 
-@implements(np.std)
+@implements(np.std, into=("divides",), layout="reduced", error="spread", apart=True)
 def std(
     xp: XP,
     a: Any,
@@ -209,7 +210,7 @@ def checked_weights(xp: XP, weights: Any, a: Native, axis: Shape | None) -> Nati
     return xp.prim.reshape(xp.prim.transpose(weights, order), tuple(n if i in axis else 1 for i, n in enumerate(shape)))
 
 
-@implements(np.average)
+@implements(np.average, layout="reduced", error="sum")
 def average(
     xp: XP, a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = NoValue
 ) -> Any:
@@ -232,7 +233,8 @@ def average(
     result = xp.true_divide(total, scale)
     if not returned:
         return result
-    return result, xp.prim.broadcast_to(scale, xp.shape_of(result))
+    shape = xp.shape_of(result)
+    return result, scale if xp.shape_of(scale) == shape else unshared(xp, xp.prim.broadcast_to(scale, shape))
 
 
 # -- mean and variance without NaNs ------------------------------------------------------------------------------------
@@ -247,7 +249,7 @@ def _inexact_only(dtype: Any) -> Any:
     return dtype
 
 
-@implements(np.nanmean)
+@implements(np.nanmean, into=("divides",), layout="reduced", error="sum")
 def nanmean(
     xp: XP, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
 ) -> Native:
@@ -268,7 +270,7 @@ def _quietly_divided(xp: XP, total: Native, count: Native) -> Native:
         return _divided(xp, total, count)
 
 
-@implements(np.nanvar)
+@implements(np.nanvar, into=("divides",), layout="reduced", error="square")
 def nanvar(
     xp: XP,
     a: Any,
@@ -301,7 +303,7 @@ def nanvar(
     return xp.prim.where(lacking, nan, _quietly_divided(xp, total, free))
 
 
-@implements(np.nanstd)
+@implements(np.nanstd, into=("divides",), layout="reduced", error="spread")
 def nanstd(
     xp: XP,
     a: Any,

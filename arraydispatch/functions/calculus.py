@@ -23,6 +23,7 @@ from .operands import (
     first_native,
     flat,
     is_concrete,
+    itself,
     scalar,
     to_host,
     unshared,
@@ -36,7 +37,9 @@ NoValue: Any = np._NoValue
 # -- differences -----------------------------------------------------------------------------------------------------
 
 
-@implements(np.diff, returns="array")
+@implements(
+    np.diff, returns="array", keeps=lambda made, a, n=1, *_, **__: itself(n == 0, made, a), layout="first", error="sum"
+)
 def diff(xp: Any, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NoValue, append: Any = NoValue) -> Native:
     a = arrays(xp, a, *(x for x in (prepend, append) if xp.is_array(x)))[0]
     if n == 0:
@@ -87,15 +90,24 @@ def _spacing(xp: Any, f: Native, varargs: tuple[Any, ...], axes: tuple[int, ...]
             raise ValueError("when 1d, distances must match the length of the corresponding dimension")
         if xp.dtype_of(distances).kind in "iu":
             distances = xp.prim.astype(distances, dtypes.FLOAT64)
-        found.append(diff(xp, distances))
+        found.append(_uniform(xp, diff(xp, distances)))
     return found
+
+
+def _uniform(xp: Any, steps: Native) -> Any:
+    """The one step if all are equal, as far as is known now; NumPy then takes differences alone, and no zero times infinity."""
+    backend = xp.backend
+    if not xp.shape_of(steps)[0] or not backend.is_concrete(steps):
+        return steps
+    first = along(xp, steps, 0, 0, 1)
+    return steps if known_any(xp, xp.not_equal(steps, first)) else backend.item(xp.prim.reshape(first, ()))
 
 
 def _ndim(xp: Any, x: Any) -> int:
     return len(xp.shape_of(x)) if xp.is_array(x) else np.ndim(x)
 
 
-@implements(np.gradient, returns="array")
+@implements(np.gradient, returns="array", error="sum")
 def gradient(xp: Any, f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     f = arrays(xp, f, *(v for v in varargs if xp.is_array(v)))[0]
     shape = xp.shape_of(f)
@@ -132,15 +144,15 @@ def _gradient_along(xp: Any, f: Native, axis: int, dx: Any, edge_order: int, to:
     def combined(a: Any, b: Any, c: Any, x: Native, y: Native, z: Native) -> Native:
         return xp.add(xp.add(xp.multiply(a, x), xp.multiply(b, y)), xp.multiply(c, z))
 
+    def over(number: float) -> Any:
+        """A number over the step, which stays a Python number, and so takes the array's dtype, if the step is one."""
+        return xp.true_divide(number, dx) if xp.is_array(dx) else number / dx
+
     parts = []
     if edge_order == 1:
         parts.append(xp.true_divide(xp.subtract(row(1), row(0)), step(0)))
     elif uniform:
-        parts.append(
-            combined(
-                xp.true_divide(-1.5, dx), xp.true_divide(2.0, dx), xp.true_divide(-0.5, dx), row(0), row(1), row(2)
-            )
-        )
+        parts.append(combined(over(-1.5), over(2.0), over(-0.5), row(0), row(1), row(2)))
     else:
         d1, d2 = step(0), step(1)
         both = xp.add(d1, d2)
@@ -151,7 +163,8 @@ def _gradient_along(xp: Any, f: Native, axis: int, dx: Any, edge_order: int, to:
     if n > 2:
         before, here, after = along(xp, f, axis, 0, n - 2), along(xp, f, axis, 1, n - 1), along(xp, f, axis, 2, n)
         if uniform:
-            parts.append(xp.true_divide(xp.subtract(after, before), xp.multiply(2.0, dx)))
+            twice = xp.multiply(2.0, dx) if xp.is_array(dx) else 2.0 * dx
+            parts.append(xp.true_divide(xp.subtract(after, before), twice))
         else:
             wide = (1,) * axis + (n - 2,) + (1,) * (ndim - axis - 1)
             d1 = xp.prim.reshape(along(xp, dx, 0, 0, n - 2), wide)
@@ -164,16 +177,7 @@ def _gradient_along(xp: Any, f: Native, axis: int, dx: Any, edge_order: int, to:
     if edge_order == 1:
         parts.append(xp.true_divide(xp.subtract(row(n - 1), row(n - 2)), step(n - 2)))
     elif uniform:
-        parts.append(
-            combined(
-                xp.true_divide(0.5, dx),
-                xp.true_divide(-2.0, dx),
-                xp.true_divide(1.5, dx),
-                row(n - 3),
-                row(n - 2),
-                row(n - 1),
-            )
-        )
+        parts.append(combined(over(0.5), over(-2.0), over(1.5), row(n - 3), row(n - 2), row(n - 1)))
     else:
         d1, d2 = step(n - 3), step(n - 2)
         both = xp.add(d1, d2)
@@ -187,7 +191,7 @@ def _gradient_along(xp: Any, f: Native, axis: int, dx: Any, edge_order: int, to:
 # -- sums ------------------------------------------------------------------------------------------------------------
 
 
-@implements(np.trapezoid)
+@implements(np.trapezoid, error="sum")
 def trapezoid(xp: Any, y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Native:
     y = arrays(xp, y, *(z for z in (x, dx) if xp.is_array(z)))[0]
     shape = xp.shape_of(y)
@@ -233,19 +237,19 @@ def _cumulative(xp: Any, x: Any, ufunc: Any, axis: Any, dtype: Any, include_init
     return result
 
 
-@implements(np.cumulative_sum, returns="array")
+@implements(np.cumulative_sum, returns="array", into=("accumulates",), layout="first")
 def cumulative_sum(xp: Any, x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Native:
     return _cumulative(xp, x, xp.add, axis, dtype, include_initial)
 
 
-@implements(np.cumulative_prod, returns="array")
+@implements(np.cumulative_prod, returns="array", into=("accumulates",), layout="first")
 def cumulative_prod(
     xp: Any, x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Native:
     return _cumulative(xp, x, xp.multiply, axis, dtype, include_initial)
 
 
-@implements(np.unwrap, returns="array")
+@implements(np.unwrap, returns="array", layout="first")
 def unwrap(xp: Any, p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 2 * math.pi) -> Native:
     p = xp.asarray(p)
     shape = xp.shape_of(p)
@@ -286,7 +290,7 @@ def _float(xp: Any, x: Any, to: np.dtype[Any], like: Native | None) -> Native:
     return xp.prim.astype(x, to)
 
 
-@implements(np.interp)
+@implements(np.interp, error="sum")
 def interp(ns: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Native:
     like = first_native(ns, (x, xp, fp))
     fp = ns.asarray(fp, like=like)

@@ -10,7 +10,7 @@ from ..registry import XP, implements
 from .contractions import common_operands, conjugate, sum_in_dtype
 
 
-@implements(np.convolve, returns="array")
+@implements(np.convolve, returns="array", error="sum")
 def convolve(xp: XP, a: Any, v: Any, mode: Any = "full") -> Any:
     """`numpy.convolve`."""
     a, v = common_operands(xp, a, v)
@@ -25,7 +25,7 @@ def convolve(xp: XP, a: Any, v: Any, mode: Any = "full") -> Any:
     return _full_convolution(xp, a, v, begin, end)
 
 
-@implements(np.correlate, returns="array")
+@implements(np.correlate, returns="array", error="sum")
 def correlate(xp: XP, a: Any, v: Any, mode: Any = "valid") -> Any:
     """`numpy.correlate`."""
     a, v = common_operands(xp, a, v)

@@ -17,7 +17,7 @@ from .. import dtypes
 from ..errors import listed
 from ..registry import implements
 from ..warned import real_of, warn_of_cast
-from .operands import INTP, along, arrays, filled, first_native, moved, size_of, to_host, unshared
+from .operands import INTP, along, arrays, cast_into, filled, first_native, moved, size_of, to_host, unshared
 
 Native = Any
 Shape = tuple[int, ...]
@@ -61,7 +61,7 @@ def ones_like(
     return filled(xp, final, 1, to, a)
 
 
-@implements(np.empty_like, mode="like", returns="array")
+@implements(np.empty_like, mode="like", returns="array", unverified="uninitialised memory")
 def empty_like(
     xp: Any,
     prototype: Any,
@@ -91,9 +91,7 @@ def full_like(
 ) -> Native:
     a, to, final = _like(xp, a, dtype, shape, device, order)
     if xp.is_array(fill_value) or isinstance(fill_value, list | tuple):
-        value = xp.asarray(fill_value, like=a)
-        warn_of_cast(xp.dtype_of(value), to)
-        value = xp.prim.astype(value, to)
+        value = cast_into(xp, xp.asarray(fill_value, like=a), to)
     else:
         element = np.empty(np.shape(fill_value), to)
         if isinstance(fill_value, complex):
@@ -161,7 +159,9 @@ def linspace(
             y = xp.multiply(y, step)
     else:
         y = xp.multiply(y, delta)
-    y = xp.prim.broadcast_to(xp.add(y, start), wide)
+    y = xp.add(y, start)
+    if xp.shape_of(y) != wide:
+        y = unshared(xp, xp.prim.broadcast_to(y, wide))
     if endpoint and num > 1:
         last = xp.prim.broadcast_to(xp.prim.reshape(stop, (1,) * (1 + len(rest) - len(xp.shape_of(stop))) + xp.shape_of(stop)),
                                     (1, *rest))  # fmt: skip
@@ -228,7 +228,9 @@ def geomspace(
     return xp.prim.astype(made, to)
 
 
-@implements(np.meshgrid, mode="view", returns="array")
+@implements(
+    np.meshgrid, mode="view", returns="array", many=True, view_if=lambda args, kwargs: not kwargs.get("copy", True)
+)
 def meshgrid(xp: Any, *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Native, ...]:
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")

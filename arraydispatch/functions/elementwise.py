@@ -5,21 +5,18 @@ Differences, integrals and interpolation are in ``calculus``, which is loaded wi
 
 from __future__ import annotations
 
-import itertools
 import math
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
-from .. import dtypes, views
+from .. import dtypes
 from ..registry import implements
 from ..ufuncs.methods import casting_error
+from ..views import native
 from . import calculus
-from .advanced_index import getitem, setitem
-from .operands import BOOL, check_broadcast, filled, first_native, scalar, to_host, truth, unshared
+from .operands import BOOL, check_broadcast, filled, first_native, scalar, sequence, to_host, truth, unshared
 
 __all__ = ["calculus"]
 
@@ -30,7 +27,7 @@ NoValue: Any = np._NoValue
 # -- limits and rounding ---------------------------------------------------------------------------------------------
 
 
-@implements(np.clip)
+@implements(np.clip, into=("fills",), layout="broadcast")
 def clip(
     xp: Any,
     a: Any,
@@ -78,7 +75,7 @@ def clip(
     return result
 
 
-@implements(np.round, np.around)
+@implements(np.round, np.around, layout="rounded", jumps="unit")
 def round(xp: Any, a: Any, decimals: Any = 0) -> Native:
     a = xp.asarray(a)
     decimals = operator.index(decimals)
@@ -100,7 +97,7 @@ def round(xp: Any, a: Any, decimals: Any = 0) -> Native:
     return xp.multiply(xp.rint(xp.true_divide(a, factor)), factor)
 
 
-@implements(np.fix)
+@implements(np.fix, into=("fills",), layout="broadcast", jumps="unit")
 def fix(xp: Any, x: Any) -> Native:
     x = xp.asarray(x)
     result = xp.trunc(x)
@@ -114,7 +111,7 @@ def _finite_range(dtype: np.dtype[Any]) -> tuple[float, float]:
     return float(limits.min), float(limits.max)
 
 
-@implements(np.nan_to_num)
+@implements(np.nan_to_num, layout="first", uncopied=True)
 def nan_to_num(xp: Any, x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Native:
     x = xp.asarray(x)
     kind = dtypes.category(xp.dtype_of(x))
@@ -153,7 +150,11 @@ def imag(xp: Any, val: Any) -> Native:
     return xp.prim.imag(val) if complex_ else filled(xp, xp.shape_of(val), 0, xp.dtype_of(val), val)
 
 
-@implements(np.real_if_close, mode="view", pure=False, returns="array")
+def _real_part(xp: Any, a: Any, tol: Any = 100) -> Any:
+    return a.real if nearly_real(xp, native(a), tol) else a
+
+
+@implements(np.real_if_close, mode="view", part=_real_part, pure=False, returns="array")
 def real_if_close(xp: Any, a: Any, tol: Any = 100) -> Native:
     a = xp.asarray(a)
     return xp.prim.real(a) if nearly_real(xp, a, tol) else unshared(xp, a)
@@ -169,7 +170,7 @@ def nearly_real(xp: Any, a: Native, tol: Any = 100) -> bool:
     return bool(to_host(xp, xp.less(xp.absolute(xp.prim.imag(a)), tol)).all())
 
 
-@implements(np.angle)
+@implements(np.angle, layout="broadcast", jumps="unit")
 def angle(xp: Any, z: Any, deg: bool = False) -> Native:
     z = xp.asarray(z)
     if dtypes.category(xp.dtype_of(z)) == "complex":
@@ -182,7 +183,7 @@ def angle(xp: Any, z: Any, deg: bool = False) -> Native:
 # -- special functions -----------------------------------------------------------------------------------------------
 
 
-@implements(np.sinc)
+@implements(np.sinc, layout="broadcast")
 def sinc(xp: Any, x: Any) -> Native:
     x = xp.multiply(math.pi, xp.asarray(x))
     dtype = xp.dtype_of(x)
@@ -225,7 +226,7 @@ def _chebyshev(xp: Any, x: Native, coefficients: tuple[float, ...]) -> Native:
     return xp.multiply(0.5, xp.subtract(b0, b2))
 
 
-@implements(np.i0, returns="array")
+@implements(np.i0, returns="array", layout="broadcast")
 def i0(xp: Any, x: Any) -> Native:
     x = xp.asarray(x)
     kind = dtypes.category(xp.dtype_of(x))
@@ -244,9 +245,9 @@ def i0(xp: Any, x: Any) -> Native:
 # -- choices ---------------------------------------------------------------------------------------------------------
 
 
-@implements(np.select, returns="array")
+@implements(np.select, returns="array", sequence=True)
 def select(xp: Any, condlist: Any, choicelist: Any, default: Any = 0) -> Native:
-    conditions, choices = _sequence(xp, condlist), _sequence(xp, choicelist)
+    conditions, choices = sequence(xp, condlist), sequence(xp, choicelist)
     if len(conditions) != len(choices):
         raise ValueError("list of cases must be same length as list of conditions")
     if not conditions:
@@ -269,98 +270,3 @@ def select(xp: Any, condlist: Any, choicelist: Any, default: Any = 0) -> Native:
     for condition, value in zip(conditions[::-1], values[-2::-1]):
         result = xp.prim.where(condition, value, result)
     return result if xp.shape_of(result) == shape else unshared(xp, xp.prim.broadcast_to(result, shape))
-
-
-def _sequence(xp: Any, xs: Any) -> list[Any]:
-    """A list of its items; an array stands for its parts along the first axis."""
-    return [getitem(xp, xs, i) for i in range(xp.shape_of(xs)[0])] if xp.is_array(xs) else list(xs)
-
-
-# -- functions of the caller's ---------------------------------------------------------------------------------------
-
-
-def _wrapped(xp: Any, x: Native) -> Any:
-    """A native array as the caller's own functions take it."""
-    return views.wrapper(x, xp.backend.kind(xp.dtype_of(x)))
-
-
-def _unwrapped(xp: Any, x: Any, like: Native) -> Native:
-    """What a caller's function returned, as a native array."""
-    if isinstance(x, views.Handle):
-        x = views.native(x)
-    elif isinstance(x, list | tuple):
-        x = [views.native(y) if isinstance(y, views.Handle) else y for y in x]
-    elif not xp.is_array(x) and not isinstance(x, int | float | complex | np.generic | np.ndarray):
-        native = getattr(x, "native", x)  # a scalar that stays on its device
-        x = native if xp.is_array(native) else x
-    return x if xp.is_array(x) else xp.asarray(x, like=like)
-
-
-@implements(np.piecewise, pure=False, returns="array")
-def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Native:
-    x = xp.asarray(x, like=first_native(xp, (condlist,)))
-    if np.isscalar(condlist) or (xp.is_array(condlist) and len(xp.shape_of(condlist)) == 0):
-        condlist = [condlist]
-    elif xp.is_array(condlist):
-        condlist = [condlist] if len(xp.shape_of(condlist)) == 1 and xp.shape_of(x) else _sequence(xp, condlist)
-    elif not (isinstance(condlist[0], list | np.ndarray) or xp.is_array(condlist[0])) and xp.shape_of(x):
-        condlist = [condlist]
-    conditions = [truth(xp, xp.asarray(c, like=x)) for c in condlist]
-    n = len(conditions)
-    if n == len(funclist) - 1:
-        either = conditions[0]
-        for c in conditions[1:]:
-            either = xp.logical_or(either, c)
-        conditions.append(xp.logical_not(either))
-    elif n != len(funclist):
-        raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
-    y = filled(xp, xp.shape_of(x), 0, xp.dtype_of(x), x)
-    for condition, func in zip(conditions, funclist):
-        value = func
-        if callable(func):
-            chosen = getitem(xp, x, condition)
-            if 0 in xp.shape_of(chosen):
-                continue
-            value = _unwrapped(xp, func(_wrapped(xp, chosen), *args, **kw), x)
-        y = setitem(xp, y, condition, value)
-    return y
-
-
-@implements(np.apply_along_axis, pure=False, returns="array")
-def apply_along_axis(xp: Any, func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Native:
-    arr = xp.asarray(arr)
-    shape = xp.shape_of(arr)
-    axis = normalize_axis_index(axis, len(shape))
-    rest = shape[:axis] + shape[axis + 1 :]
-    if 0 in rest:
-        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    lines = xp.prim.transpose(arr, (*(i for i in range(len(shape)) if i != axis), axis))
-    found = []
-    for index in itertools.product(*map(range, rest)):
-        line = unshared(xp, getitem(xp, lines, (*index, Ellipsis)))
-        found.append(_unwrapped(xp, func1d(_wrapped(xp, line), *args, **kwargs), arr))
-    inner, dtype = xp.shape_of(found[0]), xp.dtype_of(found[0])
-    if any(np.broadcast_shapes(xp.shape_of(x), inner) != inner for x in found):
-        raise ValueError("could not broadcast input array: the function returned arrays of several shapes")
-    rows = [xp.prim.reshape(xp.prim.broadcast_to(xp.prim.astype(x, dtype), inner), (1, *inner)) for x in found]
-    made = xp.prim.reshape(xp.prim.concatenate(rows, 0), (*rest, *inner))
-    outer = list(range(len(rest)))
-    within = list(range(len(rest), len(rest) + len(inner)))
-    return xp.prim.transpose(made, tuple(outer[:axis] + within + outer[axis:]))
-
-
-@implements(np.apply_over_axes, pure=False)
-def apply_over_axes(xp: Any, func: Callable[..., Any], a: Any, axes: Any) -> Native:
-    value = xp.asarray(a)
-    ndim = len(xp.shape_of(value))
-    chosen = to_host(xp, axes)
-    for given in chosen.reshape(-1).tolist():
-        axis = given + ndim if given < 0 else given
-        result = _unwrapped(xp, func(_wrapped(xp, value), axis), value)
-        shape = xp.shape_of(result)
-        if len(shape) != len(xp.shape_of(value)):
-            result = xp.prim.reshape(result, (*shape[:axis], 1, *shape[axis:]))
-            if len(xp.shape_of(result)) != len(xp.shape_of(value)):
-                raise ValueError("function is not returning an array of the correct shape")
-        value = result
-    return value if value is not a else unshared(xp, value)

@@ -16,8 +16,10 @@ import numpy as np
 from .. import dtypes
 from ..backends.base import Native, Unsupported
 from ..registry import XP, implements
+from ..views import Handle
 from ..warned import warn, warn_of_cast
 from .averages import mean, std
+from .operands import itself
 from .reductions import known_any, native_of, reduced
 from .statistics import percentile
 
@@ -182,6 +184,21 @@ def _dimensions(xp: XP, x: Any) -> int:
     return np.ndim(x)
 
 
+def _ndim(x: Any) -> int:
+    """Number of dimensions of an array; -1 of anything else."""
+    return len(x.shape) if isinstance(x, Handle | np.ndarray) else -1  # type: ignore[union-attr]
+
+
+def _kept(edges: Any, bins: Any) -> Any:
+    """The caller's own array of edges, which NumPy returns."""
+    return itself(_ndim(bins) == 1, edges, bins)
+
+
+def _all_kept(edges: list[Any], bins: Any) -> list[Any]:
+    given: Any = bins if isinstance(bins, list | tuple) or _ndim(bins) > 0 else ()
+    return [_kept(mine, theirs) for mine, theirs in zip(edges, given)] if len(given) == len(edges) else edges
+
+
 def _bin_edges(xp: XP, a: Native, bins: Any, limits: Any, weights: Any) -> tuple[Native, tuple[Any, Any, int] | None]:
     """The edges; and first edge, last edge and number where all bins have one width."""
     if isinstance(bins, str):
@@ -208,7 +225,9 @@ def _bin_edges(xp: XP, a: Native, bins: Any, limits: Any, weights: Any) -> tuple
     return _even_edges(xp, first, last, count, dtype, a), (first, last, count)
 
 
-@implements(np.histogram_bin_edges, pure=False, returns="array")
+@implements(
+    np.histogram_bin_edges, pure=False, returns="array", keeps=lambda edges, a, bins=10, *_, **__: _kept(edges, bins)
+)
 def histogram_bin_edges(xp: XP, a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Native:
     """`numpy.histogram_bin_edges`."""
     a, weights = _raveled(xp, a, weights)
@@ -357,7 +376,9 @@ def _uneven_places(xp: XP, a: Native, edges: Native, bins: int) -> Native:
     return _or_outside(xp, xp.logical_and(xp.greater_equal(places, 0), xp.less(places, bins)), places, bins)
 
 
-@implements(np.histogram, pure=False, returns="array")
+@implements(
+    np.histogram, pure=False, returns="array", keeps=lambda made, a, bins=10, *_, **__: (made[0], _kept(made[1], bins))
+)
 def histogram(
     xp: XP, a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Native, Native]:
@@ -423,7 +444,12 @@ def _edges_of_dimension(xp: XP, x: Native, bins: Any, limits: Any, i: int) -> Na
     return _even_edges(xp, first, last, count, None, x)
 
 
-@implements(np.histogramdd, returns="array")
+@implements(
+    np.histogramdd,
+    returns="array",
+    keeps=lambda made, sample, bins=10, *_, **__: (made[0], _all_kept(made[1], bins)),
+    sequence=True,
+)
 def histogramdd(
     xp: XP, sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Native, list[Native]]:
@@ -481,7 +507,12 @@ def _length(xp: XP, x: Any) -> int:
     return xp.shape_of(x)[0]
 
 
-@implements(np.histogram2d, returns="array")
+def _both_kept(made: Any, x: Any, y: Any, bins: Any = 10, *_args: Any, **_kwargs: Any) -> Any:
+    count, *edges = made
+    return (count, *_all_kept(edges, [bins] * 2 if _ndim(bins) == 1 and bins.shape[0] != 2 else bins))
+
+
+@implements(np.histogram2d, returns="array", keeps=_both_kept)
 def histogram2d(
     xp: XP, x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Native, Native, Native]:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.char
 import numpy.lib.recfunctions as rfn
 
-from ..registry import on_host
+from ..registry import describe, on_host
 
 
 def _dispatched(*modules: Any) -> tuple[Any, ...]:
@@ -21,14 +21,23 @@ def _dispatched(*modules: Any) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(functions))
 
 
-on_host("it writes a file, which the host does", np.save, np.savez, np.savez_compressed, np.savetxt)
-on_host("it reads a file, which the host does", np.loadtxt, np.genfromtxt, np.fromfile)
-on_host("it parses text, which the host does", np.fromstring)
+on_host(
+    "it writes a file, which the host does",
+    np.save,
+    np.savez,
+    np.savez_compressed,
+    np.savetxt,
+    files=True,
+)
+on_host("it reads a file, which the host does", np.loadtxt, np.genfromtxt, np.fromfile, makes=True)
+on_host("it parses text, which the host does", np.fromstring, makes=True)
 on_host("its data is in the host's memory", np.frombuffer)
-on_host("its elements come from Python one by one", np.fromiter)
-on_host("it makes a string, which the host does", np.array2string, np.array_repr, np.array_str)
+on_host("its elements come from Python one by one", np.fromiter, makes=True)
+on_host("it makes a string, which the host does", np.array2string, np.array_repr, np.array_str, raw=True, looks=True)
 on_host("arrays of strings exist only on the host", *_dispatched(np.strings, np.char))
-on_host("dates exist only on the host", np.busday_count, np.busday_offset, np.is_busday, np.datetime_as_string)
+on_host(
+    "dates exist only on the host", np.busday_count, np.busday_offset, np.is_busday, np.datetime_as_string, looks=True
+)
 on_host(
     "structured arrays exist only on the host",
     *(
@@ -39,3 +48,5 @@ on_host(
 )
 on_host("structured arrays exist only on the host", rfn.recursive_fill_fields, writes=(1,))
 on_host("structured arrays exist only on the host", rfn.assign_fields_by_name, writes=(0,))
+describe(np.fromregex, makes=True)
+describe(np.empty, unverified="uninitialised memory")

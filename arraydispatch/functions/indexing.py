@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import dtypes
+from .. import dtypes, views
 from ..backends.base import Unsupported
 from ..registry import XP, implements
 from ..ufuncs.methods import Bound
@@ -35,6 +35,7 @@ from .operands import (
     truth,
     unshared,
     upload,
+    wrapped,
 )
 
 __all__ = ["element_value", "getitem", "in_bounds", "setitem", "ufunc_at"]
@@ -66,7 +67,7 @@ def positions(xp: Any, index: Any, n: int, mode: str, axis: int | None, like: Na
     return xp.minimum(xp.maximum(index, 0), n - 1)
 
 
-@implements(np.take)
+@implements(np.take, into=("casts",))
 def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Native:
     if not xp.is_array(a):
         a = xp.asarray(a, like=indices if xp.is_array(indices) else None)
@@ -119,7 +120,7 @@ def take_along_axis(xp: Any, arr: Any, indices: Any, axis: Any = -1) -> Native:
     return getitem(xp, arr, key)
 
 
-@implements(np.compress, pure=False, returns="array")
+@implements(np.compress, pure=False, returns="array", into=("casts",))
 def compress(xp: Any, condition: Any, a: Any, axis: Any = None) -> Native:
     a = arrays(xp, a, condition)[0]
     condition = truth(xp, xp.asarray(condition, like=a))
@@ -144,7 +145,7 @@ def extract(xp: Any, condition: Any, arr: Any) -> Native:
     return take(xp, flat(xp, arr), rows)
 
 
-@implements(np.choose)
+@implements(np.choose, into=("casts",))
 def choose(xp: Any, a: Any, choices: Any, mode: str = "raise") -> Native:
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
@@ -294,7 +295,7 @@ def fill_diagonal(xp: Any, a: Native, val: Any, wrap: bool = False) -> Native:
 # -- making indices --------------------------------------------------------------------------------------------------
 
 
-@implements(np.diag_indices_from, returns="array")
+@implements(np.diag_indices_from, returns="array", keeps=lambda made, arr: made[:1] * len(made))
 def diag_indices_from(xp: Any, arr: Native) -> tuple[Native, ...]:
     shape = xp.shape_of(xp.asarray(arr))
     if len(shape) < 2:
@@ -321,22 +322,18 @@ def triu_indices_from(xp: Any, arr: Native, k: int = 0) -> tuple[Native, ...]:
     return _triangle_from(xp, arr, k, np.triu_indices)
 
 
-@implements(np.ix_, pure=False, returns="array")
-def ix_(xp: Any, *args: Any) -> tuple[Native, ...]:
-    like = first_native(xp, args)
+@implements(np.ix_, pure=False, returns="array", mode="arrays", sequence=True)
+def ix_(xp: Any, *args: Any) -> tuple[Any, ...]:
+    like = views.native(next(x for x in args if isinstance(x, views.Handle)))
     found = []
     for i, x in enumerate(args):
-        native = xp.is_array(x)
-        x = xp.asarray(x, like=like)
-        shape = xp.shape_of(x)
-        if len(shape) != 1:
+        empty = not isinstance(x, views.Handle | np.ndarray) and not np.size(x)
+        x = wrapped(xp, np.zeros(np.shape(x), INTP) if empty else x, like)
+        if x.ndim != 1:
             raise ValueError("Cross index must be 1 dimensional")
-        if not native and shape[0] == 0:
-            x = xp.prim.astype(x, INTP)
-        if xp.dtype_of(x) == BOOL:
-            x = xp.prim.nonzero(x)[0]
-        n = xp.shape_of(x)[0]
-        found.append(unshared(xp, xp.prim.reshape(x, (1,) * i + (n,) + (1,) * (len(args) - i - 1))))
+        if x.dtype == BOOL:
+            x = np.nonzero(x)[0]
+        found.append(np.reshape(x, (1,) * i + (-1 if x.size else 0,) + (1,) * (len(args) - i - 1)))
     return tuple(found)
 
 
@@ -370,7 +367,7 @@ def unravel_index(xp: Any, indices: Any, shape: Any, order: str = "C") -> tuple[
     return tuple(found)
 
 
-@implements(np.ravel_multi_index)
+@implements(np.ravel_multi_index, sequence=True)
 def ravel_multi_index(xp: Any, multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Native:
     dims = (operator.index(dims),) if isinstance(dims, int | np.integer) else tuple(operator.index(n) for n in dims)
     if xp.is_array(multi_index):
@@ -386,7 +383,7 @@ def ravel_multi_index(xp: Any, multi_index: Any, dims: Any, mode: Any = "raise",
         )
     if 0 in dims and all(0 not in xp.shape_of(index) for index in columns):
         raise ValueError("cannot unravel if shape has zero entries (is empty).")
-    total = None
+    given, total = columns, None
     for index, n, how, radix in zip(columns, dims, modes, _radices(dims, order)):
         if xp.dtype_of(index).kind not in "biu":
             raise TypeError("only int indices permitted")
@@ -403,7 +400,7 @@ def ravel_multi_index(xp: Any, multi_index: Any, dims: Any, mode: Any = "raise",
                 raise ValueError("invalid entry in coordinates array")
         part = xp.multiply(index, radix) if radix != 1 else index
         total = part if total is None else xp.add(total, part)
-    return total
+    return unshared(xp, total) if any(total is x for x in given) else total
 
 
 # -- ufunc.at ----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from .. import dtypes
-from ..registry import implements
+from ..registry import describe, implements
 from ..warned import warn_of_cast
 from .operands import along, arrays, first_native, flat, to_host, unshared, upload
 
@@ -45,7 +45,7 @@ def rows_of(xp: Any, xs: Any) -> list[Any]:
 # -- joining ---------------------------------------------------------------------------------------------------------
 
 
-@implements(np.concatenate, returns="array")
+@implements(np.concatenate, returns="array", into=("made",), layout="joined", grows=True, sequence=True)
 def concatenate(xp: Any, arrays: Any, /, axis: Any = 0, *, dtype: Any = None, casting: Any = "same_kind") -> Native:
     given = arrays if type(arrays) in (list, tuple) else rows_of(xp, arrays)
     if not given:
@@ -115,7 +115,7 @@ def _check_shapes(shapes: list[tuple[int, ...]], axis: Any) -> int:
     return axis
 
 
-@implements(np.stack, returns="array")
+@implements(np.stack, returns="array", into=("made",), sequence=True)
 def stack(xp: Any, arrays: Any, axis: Any = 0, *, dtype: Any = None, casting: Any = "same_kind") -> Native:
     natives = _natives(xp, arrays)
     if not natives:
@@ -132,24 +132,28 @@ def _natives(xp: Any, xs: Any) -> list[Native]:
     return arrays(xp, *rows_of(xp, xs))
 
 
-@implements(np.vstack, returns="array")
+if hasattr(np, "row_stack"):  # deprecated since NumPy 2.0
+    describe(np.row_stack, sequence=True)  # noqa: NPY201
+
+
+@implements(np.vstack, returns="array", layout="joined", grows=True, sequence=True)
 def vstack(xp: Any, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Native:
     return concatenate(xp, [at_least(xp, x, 2) for x in _natives(xp, tup)], 0, dtype=dtype, casting=casting)
 
 
-@implements(np.hstack, returns="array")
+@implements(np.hstack, returns="array", layout="joined", grows=True, sequence=True)
 def hstack(xp: Any, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Native:
     natives = [at_least(xp, x, 1) for x in _natives(xp, tup)]
     axis = 0 if natives and len(xp.shape_of(natives[0])) == 1 else 1
     return concatenate(xp, natives, axis, dtype=dtype, casting=casting)
 
 
-@implements(np.dstack, returns="array")
+@implements(np.dstack, returns="array", layout="joined", grows=True, sequence=True)
 def dstack(xp: Any, tup: Any) -> Native:
     return concatenate(xp, [at_least(xp, x, 3) for x in _natives(xp, tup)], 2)
 
 
-@implements(np.column_stack, returns="array")
+@implements(np.column_stack, returns="array", grows=True, sequence=True)
 def column_stack(xp: Any, tup: Any) -> Native:
     columns = []
     for x in _natives(xp, tup):
@@ -158,7 +162,7 @@ def column_stack(xp: Any, tup: Any) -> Native:
     return concatenate(xp, columns, 1)
 
 
-@implements(np.block, returns="array")
+@implements(np.block, returns="array", sequence=True)
 def block(xp: Any, arrays: Any) -> Native:
     like = first_native(xp, (arrays,))
     depth, ndim = _block_depth(xp, arrays, "arrays")
@@ -190,7 +194,7 @@ def _joined(xp: Any, item: Any, depth: int, ndim: int, level: int, like: Native)
     return a if len(shape) >= ndim else xp.prim.reshape(a, (1,) * (ndim - len(shape)) + shape)
 
 
-@implements(np.append, returns="array")
+@implements(np.append, returns="array", layout="appended", grows=True)
 def append(xp: Any, arr: Any, values: Any, axis: Any = None) -> Native:
     arr, values = arrays(xp, arr, values)
     if axis is None:
@@ -280,7 +284,7 @@ def _host_index(xp: Any, obj: Any) -> Any:
     return obj
 
 
-@implements(np.delete, pure=False, returns="array")
+@implements(np.delete, pure=False, returns="array", layout="fortran")
 def delete(xp: Any, arr: Any, obj: Any, axis: Any = None) -> Native:
     arr = xp.asarray(arr)
     if axis is None:
@@ -293,7 +297,7 @@ def delete(xp: Any, arr: Any, obj: Any, axis: Any = None) -> Native:
     return xp.prim.take(arr, upload(xp, kept, arr), axis)
 
 
-@implements(np.insert, pure=False, returns="array")
+@implements(np.insert, pure=False, returns="array", layout="fortran", grows=True)
 def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Native:
     arr = arrays(xp, arr, *([values] if xp.is_array(values) else []))[0]
     if axis is None:

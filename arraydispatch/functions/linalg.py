@@ -26,6 +26,7 @@ from .factorisations import (
     result_dtype,
     svd,
 )
+from .operands import itself, unshared
 from .reductions import known_any
 
 SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
@@ -37,7 +38,7 @@ Shape = tuple[int, ...]
 # -- equations and inverses ----------------------------------------------------------------------------------------------
 
 
-@implements(np.linalg.solve, returns="array", min_bits=32)
+@implements(np.linalg.solve, returns="array", min_bits=32, defined="solve")
 def solve(xp: XP, a: Any, b: Any) -> Any:
     """`numpy.linalg.solve`."""
     a = xp.asarray(a, like=b if xp.is_array(b) else None)
@@ -70,7 +71,7 @@ def solve(xp: XP, a: Any, b: Any) -> Any:
     return xp.prim.reshape(x, final) if vector else x
 
 
-@implements(np.linalg.inv, returns="array", min_bits=32)
+@implements(np.linalg.inv, returns="array", min_bits=32, defined="inverse")
 def inv(xp: XP, a: Any) -> Any:
     """`numpy.linalg.inv`."""
     a = xp.asarray(a)
@@ -80,7 +81,7 @@ def inv(xp: XP, a: Any) -> Any:
     return xp.prim.astype(xp.prim.inv(a), to) if 0 not in shape else filled(xp, shape, 0, to, a)
 
 
-@implements(np.linalg.tensorsolve, returns="array", min_bits=32)
+@implements(np.linalg.tensorsolve, returns="array", min_bits=32, defined="tensor solve")
 def tensorsolve(xp: XP, a: Any, b: Any, axes: Any = None) -> Any:
     """`numpy.linalg.tensorsolve`."""
     a = xp.asarray(a, like=b if xp.is_array(b) else None)
@@ -101,7 +102,7 @@ def tensorsolve(xp: XP, a: Any, b: Any, axes: Any = None) -> Any:
     return xp.prim.reshape(x, wanted)
 
 
-@implements(np.linalg.tensorinv, returns="array", min_bits=32)
+@implements(np.linalg.tensorinv, returns="array", min_bits=32, defined="tensor inverse")
 def tensorinv(xp: XP, a: Any, ind: int = 2) -> Any:
     """`numpy.linalg.tensorinv`."""
     a = xp.asarray(a)
@@ -115,7 +116,7 @@ def tensorinv(xp: XP, a: Any, ind: int = 2) -> Any:
     return xp.prim.reshape(inv(xp, xp.prim.reshape(a, (n, size // n))), shape[ind:] + shape[:ind])
 
 
-@implements(np.linalg.pinv, returns="array", min_bits=32)
+@implements(np.linalg.pinv, returns="array", min_bits=32, defined="pseudo-inverse")
 def pinv(xp: XP, a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NoValue) -> Any:
     """`numpy.linalg.pinv`."""
     a = xp.asarray(a)
@@ -149,7 +150,7 @@ def _per_matrix(xp: XP, tolerance: Any, like: Any) -> Any:
     return xp.prim.reshape(tolerance, (*xp.shape_of(tolerance), 1))
 
 
-@implements(np.linalg.lstsq, min_bits=32, pure=False)
+@implements(np.linalg.lstsq, min_bits=32, pure=False, defined="least squares")
 def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
     """`numpy.linalg.lstsq`."""
     prim = xp.prim
@@ -193,7 +194,7 @@ def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
 # -- determinants, norms and ranks ---------------------------------------------------------------------------------------
 
 
-@implements(np.linalg.det, min_bits=32)
+@implements(np.linalg.det, min_bits=32, defined="determinant")
 def det(xp: XP, a: Any) -> Any:
     """`numpy.linalg.det`."""
     a = xp.asarray(a)
@@ -203,7 +204,7 @@ def det(xp: XP, a: Any) -> Any:
     return xp.prim.astype(xp.prim.det(a), to) if 0 not in shape else filled(xp, shape[:-2], 1, to, a)
 
 
-@implements(np.linalg.slogdet, min_bits=32)
+@implements(np.linalg.slogdet, min_bits=32, defined="logarithm of a determinant")
 def slogdet(xp: XP, a: Any) -> Any:
     """`numpy.linalg.slogdet`."""
     a = xp.asarray(a)
@@ -329,7 +330,7 @@ def vector_norm(xp: XP, x: Any, /, *, axis: Any = None, keepdims: bool = False, 
     return result
 
 
-@implements(np.linalg.cond, min_bits=32)
+@implements(np.linalg.cond, min_bits=32, defined="condition")
 def cond(xp: XP, x: Any, p: Any = None) -> Any:
     """`numpy.linalg.cond`."""
     x = xp.asarray(x)
@@ -397,7 +398,14 @@ def matrix_rank(xp: XP, A: Any, tol: Any = None, hermitian: bool = False, *, rto
 # -- products of matrices ------------------------------------------------------------------------------------------------
 
 
-@implements(np.linalg.matrix_power, returns="array", min_bits=32)
+@implements(
+    np.linalg.matrix_power,
+    returns="array",
+    min_bits=32,
+    keeps=lambda made, a, n: itself(n == 1, made, a),
+    error="sum",
+    defined="power",
+)
 def matrix_power(xp: XP, a: Any, n: Any) -> Any:
     """`numpy.linalg.matrix_power`."""
     a = xp.asarray(a)
@@ -408,11 +416,11 @@ def matrix_power(xp: XP, a: Any, n: Any) -> Any:
     except TypeError as error:
         raise TypeError("exponent must be an integer") from error
     if n == 0:
-        return identity(xp, shape, dtype, a)
+        return unshared(xp, identity(xp, shape, dtype, a))
     if n < 0:
         a, n = inv(xp, a), -n
     elif n == 1:
-        return a if xp.backend.mutable else xp.prim.copy(a)  # NumPy returns its argument
+        return a
     power = result = None
     while n > 0:
         power = a if power is None else xp.prim.matmul(power, power)
@@ -422,7 +430,7 @@ def matrix_power(xp: XP, a: Any, n: Any) -> Any:
     return result
 
 
-@implements(np.linalg.multi_dot, min_bits=32)
+@implements(np.linalg.multi_dot, min_bits=32, error="sum", sequence=True)
 def multi_dot(xp: XP, arrays: Any) -> Any:
     """`numpy.linalg.multi_dot`."""
     n = len(arrays)

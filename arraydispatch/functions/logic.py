@@ -23,12 +23,12 @@ def _reduction(xp: Any, ufunc: Any, a: Any, axis: Any, keepdims: Any, where: Any
     return ufunc.reduce(xp.asarray(a), axis=axis, keepdims=keep, where=where)
 
 
-@implements(np.all)
+@implements(np.all, layout="reduced", apart=True)
 def all(xp: Any, a: Any, axis: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue) -> Native:
     return _reduction(xp, xp.logical_and, a, axis, keepdims, where)
 
 
-@implements(np.any)
+@implements(np.any, layout="reduced", apart=True)
 def any(xp: Any, a: Any, axis: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue) -> Native:
     return _reduction(xp, xp.logical_or, a, axis, keepdims, where)
 
@@ -149,11 +149,11 @@ def _is_infinity(xp: Any, x: Any, infinity: float) -> Native:
     return xp.equal(x, infinity)
 
 
-@implements(np.isposinf)
+@implements(np.isposinf, into=("fills",), layout="broadcast")
 def isposinf(xp: Any, x: Any) -> Native:
     return _is_infinity(xp, x, math.inf)
 
 
-@implements(np.isneginf)
+@implements(np.isneginf, into=("fills",), layout="broadcast")
 def isneginf(xp: Any, x: Any) -> Native:
     return _is_infinity(xp, x, -math.inf)

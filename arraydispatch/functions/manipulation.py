@@ -16,9 +16,24 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from .. import dtypes
 from ..errors import listed
 from ..registry import implements
-from ..warned import real_of, warn_of_cast
+from ..views import native
+from ..warned import real_of
 from . import joining
-from .operands import BOOL, along, arrays, counting, filled, flat, lined, moved, size_of, to_host, truth, unshared
+from .operands import (
+    BOOL,
+    along,
+    arrays,
+    cast_into,
+    counting,
+    filled,
+    flat,
+    lined,
+    moved,
+    size_of,
+    to_host,
+    truth,
+    unshared,
+)
 
 __all__ = ["joining"]
 
@@ -39,7 +54,17 @@ def copy(xp: Any, a: Any, order: str = "K", subok: bool = False) -> Native:
     return xp.prim.copy(xp.asarray(a))
 
 
-@implements(np.astype, mode="view", returns="array")
+def _as_method(xp: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    """The method, whose ``copy=False`` gives the array itself where nothing changes."""
+    if device not in (None, "cpu"):
+        raise ValueError(f"Device not understood. Only 'cpu' is allowed, but received: {device}")
+    return x.astype(dtype, copy=copy)
+
+
+@implements(
+    np.astype, mode="view", part=_as_method, returns="array", view_if=lambda args, kwargs: kwargs.get("copy") is False,
+    jumps="exact",
+)  # fmt: skip
 def astype(xp: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Native:
     to = np.dtype(dtype)
     if to == xp.dtype_of(x):
@@ -54,8 +79,7 @@ def copyto(xp: Any, dst: Native, src: Any, casting: Any = "same_kind", where: An
         have = xp.dtype_of(src)
         if not np.can_cast(have, to, casting):
             raise TypeError(f"Cannot cast array data from {have!r} to {to!r} according to the rule '{casting}'")
-        warn_of_cast(have, to)
-        value = xp.prim.astype(src, to)
+        value = cast_into(xp, src, to)
     elif isinstance(src, list | tuple):
         return copyto(xp, dst, xp.asarray(src, like=dst), casting, where)
     else:
@@ -86,7 +110,7 @@ def copyto(xp: Any, dst: Native, src: Any, casting: Any = "same_kind", where: An
 # -- shape -----------------------------------------------------------------------------------------------------------
 
 
-@implements(np.reshape, mode="view", returns="array")
+@implements(np.reshape, mode="view", returns="array", scalars=True)
 def reshape(xp: Any, a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Native:
     a = xp.asarray(a)
     have = xp.shape_of(a)
@@ -137,7 +161,7 @@ def ravel(xp: Any, a: Any, order: str | None = "C") -> Native:
     return flat(xp, a)
 
 
-@implements(np.transpose, mode="view", returns="array")
+@implements(np.transpose, mode="view", returns="array", scalars=True)
 def transpose(xp: Any, a: Any, axes: Any = None) -> Native:
     a = xp.asarray(a)
     ndim = len(xp.shape_of(a))
@@ -158,7 +182,7 @@ def matrix_transpose(xp: Any, x: Any, /) -> Native:
     return moved(xp, x, ndim - 1, ndim - 2)
 
 
-@implements(np.swapaxes, mode="view", returns="array")
+@implements(np.swapaxes, mode="view", returns="array", scalars=True)
 def swapaxes(xp: Any, a: Any, axis1: Any, axis2: Any) -> Native:
     a = xp.asarray(a)
     perm = list(range(len(xp.shape_of(a))))
@@ -205,7 +229,7 @@ def expand_dims(xp: Any, a: Any, axis: Any) -> Native:
     return xp.prim.reshape(a, tuple(1 if i in axes else next(lengths) for i in range(ndim)))
 
 
-@implements(np.squeeze, mode="view", returns="array")
+@implements(np.squeeze, mode="view", returns="array", scalars=True)
 def squeeze(xp: Any, a: Any, axis: Any = None) -> Native:
     a = xp.asarray(a)
     return xp.prim.reshape(a, _ghost(xp.shape_of(a)).squeeze(axis).shape)
@@ -215,17 +239,17 @@ def _one_or_many(found: list[Native]) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
 
-@implements(np.atleast_1d, mode="view", returns="array")
+@implements(np.atleast_1d, mode="view", returns="array", many=True)
 def atleast_1d(xp: Any, *arys: Any) -> Any:
     return _one_or_many([joining.at_least(xp, a, 1) for a in arrays(xp, *arys)])
 
 
-@implements(np.atleast_2d, mode="view", returns="array")
+@implements(np.atleast_2d, mode="view", returns="array", many=True)
 def atleast_2d(xp: Any, *arys: Any) -> Any:
     return _one_or_many([joining.at_least(xp, a, 2) for a in arrays(xp, *arys)])
 
 
-@implements(np.atleast_3d, mode="view", returns="array")
+@implements(np.atleast_3d, mode="view", returns="array", many=True)
 def atleast_3d(xp: Any, *arys: Any) -> Any:
     return _one_or_many([joining.at_least(xp, a, 3) for a in arrays(xp, *arys)])
 
@@ -237,7 +261,7 @@ def broadcast_to(xp: Any, array: Any, shape: Any, subok: bool = False) -> Native
     return xp.prim.broadcast_to(array, to)
 
 
-@implements(np.broadcast_arrays, mode="view", returns="array")
+@implements(np.broadcast_arrays, mode="view", returns="array", many=True, sequence=True)
 def broadcast_arrays(xp: Any, *args: Any, subok: bool = False) -> tuple[Native, ...]:
     given = arrays(xp, *args)
     shape = np.broadcast_shapes(*[xp.shape_of(a) for a in given])
@@ -302,8 +326,6 @@ def roll(xp: Any, a: Any, shift: Any, axis: Any = None) -> Native:
         return xp.prim.reshape(roll(xp, flat(xp, a), shift, 0), shape)
     axes = normalize_axis_tuple(axis, len(shape), allow_duplicate=True)
     pairs = np.broadcast(to_host(xp, shift), axes)
-    if not axes and not pairs.size:
-        raise ValueError("not enough values to unpack (expected 2, got 0)")
     if pairs.ndim > 1:
         raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
     shifts: dict[int, int] = {}
@@ -382,7 +404,11 @@ def resize(xp: Any, a: Any, new_shape: Any) -> Native:
     return xp.prim.reshape(along(xp, tile(xp, a, -(-size // have)), 0, 0, size), to)
 
 
-@implements(np.trim_zeros, pure=False, mode="view", returns="array")
+def _left_by_trim(xp: Any, filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    return filt if axis == () else filt[trimmed(xp, native(filt), trim, axis) or ...]  # a 0-d array stays one
+
+
+@implements(np.trim_zeros, pure=False, mode="view", part=_left_by_trim, returns="array")
 def trim_zeros(xp: Any, filt: Any, trim: str = "fb", axis: Any = None) -> Native:
     a = xp.asarray(filt)
     return unshared(xp, xp.prim.slice(a, trimmed(xp, a, trim, axis)))
@@ -473,12 +499,12 @@ def _masked_triangle(xp: Any, m: Any, k: int, lower: bool) -> Native:
     return xp.prim.where(triangle(xp, rows, columns, k - 1, m), zero, m)
 
 
-@implements(np.tril, returns="array")
+@implements(np.tril, returns="array", layout="triangular")
 def tril(xp: Any, m: Any, k: int = 0) -> Native:
     return _masked_triangle(xp, m, k, True)
 
 
-@implements(np.triu, returns="array")
+@implements(np.triu, returns="array", layout="triangular")
 def triu(xp: Any, m: Any, k: int = 0) -> Native:
     return _masked_triangle(xp, m, k, False)
 
@@ -535,7 +561,7 @@ def can_cast(xp: Any, from_: Any, to: Any, casting: Any = "safe") -> bool:
     return np.can_cast(_dtype_or_scalar(xp, from_), to, casting)
 
 
-@implements(np.min_scalar_type, returns="any", pure=False)
+@implements(np.min_scalar_type, returns="any", pure=False, looks=True)
 def min_scalar_type(xp: Any, a: Any, /) -> np.dtype[Any]:
     if xp.is_array(a):
         a = np.empty(1, xp.dtype_of(a)) if xp.ndim_of(a) else to_host(xp, a)
@@ -557,11 +583,11 @@ def isrealobj(xp: Any, x: Any) -> bool:
     return not iscomplexobj(xp, x)
 
 
-@implements(np.shares_memory, mode="meta", returns="any")
+@implements(np.shares_memory, mode="meta", returns="any", memory=True)
 def shares_memory(xp: Any, a: Any, b: Any, /, max_work: int = -1) -> bool:
     return bool(xp.is_array(a) and xp.is_array(b) and (a is b or xp.backend.may_share(a, b)))
 
 
-@implements(np.may_share_memory, mode="meta", returns="any")
+@implements(np.may_share_memory, mode="meta", returns="any", memory=True)
 def may_share_memory(xp: Any, a: Any, b: Any, /, max_work: int = 0) -> bool:
     return shares_memory(xp, a, b)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import dtypes
+from .. import dtypes, views
 from ..errors import listed
+from ..warned import warn_of_cast
 
 Native = Any
 DType = np.dtype[Any]
@@ -46,6 +47,20 @@ def promoted(xp: Any, *xs: Any) -> list[Native]:
     ]
     to = dtypes.promote(*[xp.dtype_of(x) if xp.is_array(x) else dtypes.operand_type(x) for x in given])
     return [xp.prim.astype(x, to) if xp.is_array(x) else scalar(xp, x, to, like) for x in given]
+
+
+look_at_cast: Callable[[Native, DType, Any], None] | None = None
+"""Reports floats that an integer dtype does not hold: handed in by the dispatch, which knows what the user wants to hear."""
+
+
+def cast_into(xp: Any, value: Native, dtype: DType) -> Native:
+    """As ``a[...] = value`` casts, any cast being allowed: NumPy warns of imaginary parts, and of floats beyond integers."""
+    have = xp.dtype_of(value)
+    warn_of_cast(have, dtype)
+    made = xp.prim.astype(value, dtype)
+    if have.kind == "f" and dtype.kind in "iu" and look_at_cast is not None:
+        look_at_cast(value, dtype, xp.backend)
+    return made
 
 
 def scalar(xp: Any, value: Any, dtype: DType, like: Native | None) -> Native:
@@ -134,6 +149,29 @@ def with_axes(xp: Any, a: Native, before: int, after: int) -> Native:
 def unshared(xp: Any, a: Native) -> Native:
     """The value in a buffer of its own, where the backend's arrays can be written in place."""
     return xp.prim.copy(a) if xp.backend.mutable else a
+
+
+def wrapped(xp: Any, x: Any, like: Native | None = None) -> Any:
+    """An argument as an array of the backend: itself if it is one."""
+    if isinstance(x, views.Handle):
+        if x._kind.backend is xp.backend:
+            return x
+        x = x._kind.backend.to_numpy(views.native(x))
+    x = xp.asarray(x, like=like)
+    return views.wrapper(x, xp.backend.kind(xp.dtype_of(x)))
+
+
+def sequence(xp: Any, xs: Any) -> list[Any]:
+    """A list of its items; an array stands for its parts along the first axis."""
+    if not xp.is_array(xs):
+        return list(xs)
+    n, *rest = xp.shape_of(xs)
+    return [xp.prim.reshape(along(xp, xs, 0, i, i + 1), tuple(rest)) for i in range(n)]
+
+
+def itself(found: bool, made: Any, a: Any) -> Any:
+    """The argument where NumPy returns it, if it is an array; else what was made of it."""
+    return a if found and isinstance(a, views.Handle | np.ndarray) else made
 
 
 def check_broadcast(xp: Any, *xs: Any) -> None:

@@ -29,7 +29,7 @@ _KEYWORDS: dict[str, str | None] = {
 }
 
 
-@implements(np.pad, returns="array")
+@implements(np.pad, returns="array", layout="fortran")
 def pad(xp: XP, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """`numpy.pad`."""
     a = xp.asarray(array)

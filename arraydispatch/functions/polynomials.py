@@ -15,7 +15,7 @@ from .. import dtypes
 from ..backends.base import Unsupported
 from ..registry import XP, implements
 from ..warned import warn
-from .operands import along, arrays, filled, first_native, is_concrete, to_host
+from .operands import along, arrays, filled, first_native, is_concrete, itself, to_host
 
 Native = Any
 
@@ -94,7 +94,7 @@ def polydiv(xp: XP, u: Any, v: Any) -> tuple[Native, Native]:
     return whole, u
 
 
-@implements(np.polyder, returns="array")
+@implements(np.polyder, returns="array", keeps=lambda made, p, m=1, *_, **__: itself(int(m) == 0, made, p))
 def polyder(xp: XP, p: Any, m: Any = 1) -> Native:
     m = int(m)
     if m < 0:
@@ -113,7 +113,7 @@ def _length(xp: XP, p: Native) -> int:
     return xp.shape_of(p)[0]
 
 
-@implements(np.polyint, returns="array")
+@implements(np.polyint, returns="array", keeps=lambda made, p, m=1, *_, **__: itself(int(m) == 0, made, p))
 def polyint(xp: XP, p: Any, m: Any = 1, k: Any = None) -> Native:
     m = int(m)
     if m < 0:
@@ -171,7 +171,7 @@ def poly(xp: XP, seq_of_zeros: Any) -> Any:
     return a
 
 
-@implements(np.roots, returns="array", pure=False, min_bits=32)
+@implements(np.roots, returns="array", pure=False, min_bits=32, defined="roots")
 def roots(xp: XP, p: Any) -> Native:
     p = xp.atleast_1d(xp.asarray(p))
     if xp.ndim_of(p) != 1:
@@ -196,7 +196,7 @@ def roots(xp: XP, p: Any) -> Native:
 # -- least squares -------------------------------------------------------------------------------------------------------
 
 
-@implements(np.polyfit, pure=False, min_bits=32)
+@implements(np.polyfit, pure=False, min_bits=32, defined="fit")
 def polyfit(
     xp: XP, x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
 ) -> Any:

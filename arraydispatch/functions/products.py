@@ -66,7 +66,7 @@ def _axis(axis: Any, ndim: int, name: str) -> int:
 # -- dot and its relatives -------------------------------------------------------------------------------------------
 
 
-@implements(np.dot)
+@implements(np.dot, error="sum")
 def dot(xp: XP, a: Any, b: Any) -> Any:
     """`numpy.dot`."""
     a, b = common_operands(xp, a, b)
@@ -92,7 +92,7 @@ def _shown(shape: Shape) -> str:
     return "(" + ",".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
 
 
-@implements(np.vdot)
+@implements(np.vdot, error="sum")
 def vdot(xp: XP, a: Any, b: Any, /) -> Any:
     """`numpy.vdot`."""
     a, b = common_operands(xp, a, b)
@@ -103,7 +103,7 @@ def vdot(xp: XP, a: Any, b: Any, /) -> Any:
     return xp.prim.matmul(conjugate(xp, _reshape(xp, a, (n,))), _reshape(xp, b, (n,)))
 
 
-@implements(np.inner)
+@implements(np.inner, error="sum")
 def inner(xp: XP, a: Any, b: Any, /) -> Any:
     """`numpy.inner`."""
     a, b = common_operands(xp, a, b)
@@ -122,7 +122,7 @@ def inner(xp: XP, a: Any, b: Any, /) -> Any:
     return _reshape(xp, xp.prim.matmul(a, second), left[:-1] + right[:-1])
 
 
-@implements(np.outer)
+@implements(np.outer, into=("fills",))
 def outer(xp: XP, a: Any, b: Any) -> Any:
     """`numpy.outer`."""
     a, b = common_operands(xp, a, b)
@@ -156,7 +156,7 @@ def kron(xp: XP, a: Any, b: Any) -> Any:
     return xp.prim.reshape(paired, tuple(n * m for n, m in zip(left, right)))
 
 
-@implements(np.tensordot, returns="array")
+@implements(np.tensordot, returns="array", error="sum")
 def tensordot(xp: XP, a: Any, b: Any, axes: Any = 2) -> Any:
     """`numpy.tensordot`."""
     axes_a: Any
@@ -194,20 +194,20 @@ def _axes_list(axes: Any) -> list[Any]:
         return [operator.index(axes)]
 
 
-@implements(np.linalg.tensordot, returns="array")
+@implements(np.linalg.tensordot, returns="array", error="sum")
 def linalg_tensordot(xp: XP, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """`numpy.linalg.tensordot`."""
     return tensordot(xp, x1, x2, axes)
 
 
-@implements(np.trace)
+@implements(np.trace, into=("accumulates",), error="sum")
 def trace(xp: XP, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None) -> Any:
     """`numpy.trace`."""
     diagonal = diagonal_of(xp, xp.asarray(a), offset, axis1, axis2)
     return xp.add.reduce(diagonal, axis=-1, dtype=dtype)
 
 
-@implements(np.linalg.trace)
+@implements(np.linalg.trace, error="sum")
 def linalg_trace(xp: XP, x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Any:
     """`numpy.linalg.trace`."""
     return trace(xp, x, offset, -2, -1, dtype)
@@ -228,7 +228,7 @@ def linalg_matrix_transpose(xp: XP, x: Any, /) -> Any:
     return _swap_last(xp, x)
 
 
-@implements(np.cross, returns="array")
+@implements(np.cross, returns="array", error="sum")
 def cross(xp: XP, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
     """`numpy.cross`."""
     if axis is not None:
@@ -278,7 +278,7 @@ def _zero_third(xp: XP, a: Any) -> Any:
     return a if shape[-1] == 3 else xp.prim.pad(a, [(0, 0)] * (len(shape) - 1) + [(0, 1)], 0)
 
 
-@implements(np.linalg.cross, returns="array")
+@implements(np.linalg.cross, returns="array", error="sum")
 def linalg_cross(xp: XP, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """`numpy.linalg.cross`."""
     x1, x2 = common_operands(xp, x1, x2)
@@ -487,13 +487,13 @@ if hasattr(np, "matvec"):  # NumPy 2.2
     GUFUNCS[np.vecmat] = vecmat
 
 
-@implements(np.linalg.matmul)
+@implements(np.linalg.matmul, error="sum")
 def linalg_matmul(xp: XP, x1: Any, x2: Any, /) -> Any:
     """`numpy.linalg.matmul`."""
     return matmul(xp, x1, x2)
 
 
-@implements(np.linalg.vecdot)
+@implements(np.linalg.vecdot, error="sum")
 def linalg_vecdot(xp: XP, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """`numpy.linalg.vecdot`."""
     return vecdot(xp, x1, x2, axis=axis)

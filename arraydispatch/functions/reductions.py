@@ -96,7 +96,9 @@ def _whole(xp: XP, ufunc: Any, a: Any, widen: bool) -> Native | None:
 # -- sums and products -------------------------------------------------------------------------------------------------
 
 
-@implements(np.sum, kind="native", whole=np.add)
+@implements(
+    np.sum, kind="native", whole=np.add, into=("accumulates",), layout="reduced", reported=True, error="sum", apart=True
+)
 def sum(
     xp: XP,
     a: Any,
@@ -114,7 +116,9 @@ def sum(
     return reduced(xp, xp.add, a, axis, dtype, keepdims, initial, where)
 
 
-@implements(np.prod, kind="native", whole=np.multiply)
+@implements(
+    np.prod, kind="native", whole=np.multiply, into=("accumulates",), layout="reduced", reported=True, apart=True
+)
 def prod(
     xp: XP,
     a: Any,
@@ -132,7 +136,7 @@ def prod(
     return reduced(xp, xp.multiply, a, axis, dtype, keepdims, initial, where)
 
 
-@implements(np.max, np.amax, kind="native", whole=np.maximum)
+@implements(np.max, np.amax, kind="native", whole=np.maximum, into=("casts",), layout="reduced", apart=True)
 def max(
     xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
 ) -> Native:
@@ -144,7 +148,7 @@ def max(
     return reduced(xp, xp.maximum, a, axis, None, keepdims, initial, where)
 
 
-@implements(np.min, np.amin, kind="native", whole=np.minimum)
+@implements(np.min, np.amin, kind="native", whole=np.minimum, into=("casts",), layout="reduced", apart=True)
 def min(
     xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
 ) -> Native:
@@ -164,13 +168,13 @@ def _running(xp: XP, ufunc: Any, a: Any, axis: Any, dtype: Any) -> Native:
     return ufunc.accumulate(a, axis=axis, dtype=dtype)
 
 
-@implements(np.cumsum, kind="native", returns="array")
+@implements(np.cumsum, kind="native", returns="array", into=("accumulates",), layout="first", error="sum", apart=True)
 def cumsum(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
     """`numpy.cumsum`."""
     return _running(xp, xp.add, a, axis, dtype)
 
 
-@implements(np.cumprod, kind="native", returns="array")
+@implements(np.cumprod, kind="native", returns="array", into=("accumulates",), layout="first", apart=True)
 def cumprod(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
     """`numpy.cumprod`."""
     return _running(xp, xp.multiply, a, axis, dtype)
@@ -192,7 +196,7 @@ def nans_replaced(xp: XP, a: Any, value: float) -> tuple[Native, Native | None]:
     return xp.prim.where(nans, other, a), nans
 
 
-@implements(np.nansum)
+@implements(np.nansum, into=("accumulates",), layout="reduced", error="sum")
 def nansum(
     xp: XP,
     a: Any,
@@ -206,7 +210,7 @@ def nansum(
     return sum(xp, nans_replaced(xp, a, 0.0)[0], axis, dtype, keepdims, initial, where)
 
 
-@implements(np.nanprod)
+@implements(np.nanprod, into=("accumulates",), layout="reduced")
 def nanprod(
     xp: XP,
     a: Any,
@@ -220,13 +224,13 @@ def nanprod(
     return prod(xp, _ones_for_nans(xp, a), axis, dtype, keepdims, initial, where)
 
 
-@implements(np.nancumsum, returns="array")
+@implements(np.nancumsum, returns="array", into=("accumulates",), layout="first", error="sum")
 def nancumsum(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
     """`numpy.nancumsum`."""
     return _running(xp, xp.add, nans_replaced(xp, a, 0.0)[0], axis, dtype)
 
 
-@implements(np.nancumprod, returns="array")
+@implements(np.nancumprod, returns="array", into=("accumulates",), layout="first")
 def nancumprod(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
     """`numpy.nancumprod`."""
     return _running(xp, xp.multiply, _ones_for_nans(xp, a), axis, dtype)
@@ -261,7 +265,7 @@ def _nan_extremum(xp: XP, ufunc: Any, a: Any, axis: Any, keepdims: Any, initial:
     return xp.prim.where(lost, nan, result)
 
 
-@implements(np.nanmax)
+@implements(np.nanmax, into=("casts",), layout="reduced")
 def nanmax(
     xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
 ) -> Native:
@@ -269,7 +273,7 @@ def nanmax(
     return _nan_extremum(xp, xp.maximum, a, axis, keepdims, initial, where)
 
 
-@implements(np.nanmin)
+@implements(np.nanmin, into=("casts",), layout="reduced")
 def nanmin(
     xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
 ) -> Native:

@@ -241,7 +241,7 @@ def setdiff1d(xp: Any, ar1: Any, ar2: Any, assume_unique: bool = False) -> Nativ
     return xp.prim.mask(one, isin(xp, one, two, invert=True))
 
 
-@implements(np.ediff1d, returns="array")
+@implements(np.ediff1d, returns="array", error="sum")
 def ediff1d(xp: Any, ary: Any, to_end: Any = None, to_begin: Any = None) -> Native:
     ary = arrays(xp, ary, *(x for x in (to_end, to_begin) if xp.is_array(x)))[0]
     ary = flat(xp, ary)

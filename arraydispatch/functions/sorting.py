@@ -52,14 +52,14 @@ def _sortable(xp: Any, a: Native, axis: Any) -> tuple[Native, int]:
     return a, normalize_axis_index(operator.index(axis), len(xp.shape_of(a)))
 
 
-@implements(np.sort, returns="array")
+@implements(np.sort, returns="array", layout="first", apart=True)
 def sort(xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Native:
     a, axis = _sortable(xp, xp.asarray(a), axis)
     _check_kind(kind, order, stable)
     return xp.prim.sort(a, axis)
 
 
-@implements(np.argsort, returns="array")
+@implements(np.argsort, returns="array", defined="argsort", apart=True)
 def argsort(xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Native:
     a = xp.asarray(a)
     if not xp.shape_of(a) and axis in (0, -1):
@@ -85,7 +85,7 @@ def _check_partition_kind(kind: Any, order: Any) -> None:
         raise ValueError("Cannot specify order when the array has no fields.")
 
 
-@implements(np.partition, returns="array")
+@implements(np.partition, returns="array", layout="first", defined="partition")
 def partition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Native:
     a, axis = _sortable(xp, xp.asarray(a), axis)
     _check_partition_kind(kind, order)
@@ -93,7 +93,7 @@ def partition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselec
     return xp.prim.sort(a, axis)  # sorted is partitioned at every kth
 
 
-@implements(np.argpartition, returns="array")
+@implements(np.argpartition, returns="array", defined="argpartition")
 def argpartition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Native:
     a = xp.asarray(a)
     if not xp.shape_of(a) and axis in (0, -1):
@@ -104,7 +104,7 @@ def argpartition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introse
     return xp.prim.argsort(a, axis)
 
 
-@implements(np.lexsort)
+@implements(np.lexsort, sequence=True)
 def lexsort(xp: Any, keys: Any, axis: Any = -1) -> Native:
     if xp.is_array(keys):
         from .joining import rows_of
@@ -235,12 +235,12 @@ def _arg_complex(xp: Any, a: Native, axis: int, name: str) -> Native:
     return xp.prim.argmax(xp.prim.astype(wanted, INTP), axis)
 
 
-@implements(np.argmax)
+@implements(np.argmax, into=("positions",), apart=True)
 def argmax(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
     return _arg(xp, a, axis, keepdims, "argmax")
 
 
-@implements(np.argmin)
+@implements(np.argmin, into=("positions",), apart=True)
 def argmin(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
     return _arg(xp, a, axis, keepdims, "argmin")
 
@@ -256,12 +256,12 @@ def _without_nan(xp: Any, a: Any, axis: Any, instead: float) -> Native:
     return xp.prim.where(mask, scalar(xp, instead, xp.dtype_of(a), a), a)
 
 
-@implements(np.nanargmax)
+@implements(np.nanargmax, into=("positions",))
 def nanargmax(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
     return _arg(xp, _without_nan(xp, a, axis, -np.inf), axis, keepdims, "argmax")
 
 
-@implements(np.nanargmin)
+@implements(np.nanargmin, into=("positions",))
 def nanargmin(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
     return _arg(xp, _without_nan(xp, a, axis, np.inf), axis, keepdims, "argmin")
 
@@ -296,7 +296,7 @@ def argwhere(xp: Any, a: Any) -> Native:
     return xp.prim.concatenate([xp.prim.reshape(c, (count, 1)) for c in columns], 1)
 
 
-@implements(np.count_nonzero)
+@implements(np.count_nonzero, layout="reduced")
 def count_nonzero(xp: Any, a: Any, axis: Any = None, *, keepdims: bool = False) -> Native:
     return xp.add.reduce(truth(xp, xp.asarray(a)), axis=axis, dtype=INTP, keepdims=keepdims)
 
@@ -314,10 +314,10 @@ def _is_like_array(z: Any) -> bool:
 def _check_held(z: Any) -> None:
     """Refuse what only the host can hold: None, strings, other objects."""
     if not isinstance(z, list | tuple) and dtypes.category(dtype := np.asarray(z).dtype) == "other":
-        raise Unsupported(f"dtype {dtype} exists only on the host")
+        raise Unsupported(dtypes.only_on_host(dtype))
 
 
-@implements(np.where, returns="array")
+@implements(np.where, returns="array", layout="broadcast")
 def where(xp: Any, condition: Any, x: Any = NoValue, y: Any = NoValue, /) -> Any:
     if x is NoValue and y is NoValue:
         return nonzero(xp, condition)

@@ -7,6 +7,7 @@ weights (a few numbers), and the device sorts, picks and interpolates; ``quantil
 from __future__ import annotations
 
 import math
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ Shape = tuple[int, ...]
 # -- extent, median ------------------------------------------------------------------------------------------------------------
 
 
-@implements(np.ptp)
+@implements(np.ptp, layout="reduced", error="spread")
 def ptp(xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue) -> Native:
     """`numpy.ptp`."""
     a = native_of(xp, a)
@@ -36,8 +37,9 @@ def ptp(xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue) -> Native:
 def _lanes(xp: XP, a: Native, axis: Any, keepdims: Any) -> tuple[Native, Shape]:
     """The array with the axes to reduce merged and moved last, and the shape of the result."""
     shape = xp.shape_of(a)
+    kept = keepdims and keepdims is not NoValue
     if axis is None:
-        return xp.prim.reshape(a, (math.prod(shape),)), (1,) * len(shape) if _kept(keepdims) else ()
+        return xp.prim.reshape(a, (math.prod(shape),)), (1,) * len(shape) if kept else ()
     axes = normalize_axis_tuple(axis, len(shape))
     rest = tuple(i for i in range(len(shape)) if i not in axes)
     lanes = a
@@ -45,7 +47,7 @@ def _lanes(xp: XP, a: Native, axis: Any, keepdims: Any) -> tuple[Native, Shape]:
         lanes = xp.prim.transpose(a, rest + tuple(sorted(axes)))
         if len(axes) != 1:
             lanes = xp.prim.reshape(lanes, (*(shape[i] for i in rest), math.prod([shape[i] for i in axes])))
-    if _kept(keepdims):
+    if kept:
         return lanes, tuple(1 if i in axes else n for i, n in enumerate(shape))
     return lanes, tuple(shape[i] for i in rest)
 
@@ -55,17 +57,16 @@ def _kept(keepdims: Any) -> bool:
 
 
 def _sorted(xp: XP, lanes: Native) -> Native:
+    last = lanes.ndim - 1
     if xp.dtype_of(lanes) == dtypes.BOOL:
-        return xp.prim.astype(
-            xp.prim.sort(xp.prim.astype(lanes, np.dtype(np.uint8)), -1 + xp.ndim_of(lanes)), dtypes.BOOL
-        )
-    return xp.prim.sort(lanes, xp.ndim_of(lanes) - 1)
+        return xp.prim.astype(xp.prim.sort(xp.prim.astype(lanes, np.dtype(np.uint8)), last), dtypes.BOOL)
+    return xp.prim.sort(lanes, last)
 
 
 def _element(xp: XP, lanes: Native, i: int) -> Native:
     """Element ``i`` of each lane."""
     shape = xp.shape_of(lanes)
-    key = (*(slice(0, n, 1) for n in shape[:-1]), slice(i, i + 1, 1))
+    key = (*map(slice, repeat(0), shape[:-1], repeat(1)), slice(i, i + 1, 1))
     return xp.prim.reshape(xp.prim.slice(lanes, key), shape[:-1])
 
 
@@ -82,26 +83,32 @@ def _of_nothing(xp: XP, a: Native, func: Any, *args: Any, **kwargs: Any) -> Nati
     return xp.asarray(np.asarray(func(empty, *args, **kwargs)), like=a)
 
 
-@implements(np.median)
+@implements(np.median, into=("divides",), apart=True)
 def median(xp: XP, a: Any, axis: Any = None, overwrite_input: Any = False, keepdims: Any = False) -> Native:
     """`numpy.median`."""
     a = native_of(xp, a)
-    if 0 in xp.shape_of(a):
-        return _of_nothing(xp, a, np.median, axis, keepdims=keepdims)
     lanes, shape = _lanes(xp, a, axis, keepdims)
-    lanes = _sorted(xp, lanes)
-    n = xp.shape_of(lanes)[-1]
-    given = xp.dtype_of(lanes)
-    wide = dtypes.widen_half(dtypes.inexact(given))
-    middle = xp.prim.astype(_element(xp, lanes, n // 2), wide)
+    prim, given, held = xp.prim, xp.dtype_of(a), xp.shape_of(lanes)
+    if 0 in held:
+        return _of_nothing(xp, a, np.median, axis, keepdims=keepdims)
+    lanes, n = _sorted(xp, lanes), held[-1]
+    inexact = dtypes.inexact(given)
+    wide = dtypes.widen_half(inexact)
+    every = tuple(map(slice, repeat(0), held[:-1], repeat(1)))
+    middle = prim.slice(lanes, (*every, slice(n // 2, n // 2 + 1, 1)))
+    if given != wide:
+        middle = prim.astype(middle, wide)
     if n % 2 == 0:
-        middle = xp.true_divide(xp.add(xp.prim.astype(_element(xp, lanes, n // 2 - 1), wide), middle), 2.0)
-    if dtypes.is_floating(given):
-        middle = _or_nan(xp, _element(xp, lanes, n - 1), xp.prim.astype(middle, given))
-    return xp.prim.reshape(middle, shape)
+        below = prim.slice(lanes, (*every, slice(n // 2 - 1, n // 2, 1)))
+        total = xp.add(below if given == wide else prim.astype(below, wide), middle)
+        middle = xp.multiply(total, 0.5) if wide.kind == "f" else xp.true_divide(total, 2.0)
+    if given == inexact:
+        last = prim.slice(lanes, (*every, slice(n - 1, n, 1)))
+        middle = prim.where(xp.isnan(last), last, middle if given == wide else prim.astype(middle, given))
+    return prim.reshape(middle, shape)
 
 
-@implements(np.nanmedian)
+@implements(np.nanmedian, into=("casts", "fills"))
 def nanmedian(xp: XP, a: Any, axis: Any = None, overwrite_input: Any = False, keepdims: Any = NoValue) -> Native:
     """`numpy.nanmedian`."""
     a = native_of(xp, a)
@@ -336,7 +343,7 @@ def _weighted(xp: XP, lanes: Native, weights: Native, q: Any, skip_nans: bool) -
     return result if skip_nans else _or_nan(xp, greatest, result)
 
 
-@implements(np.quantile)
+@implements(np.quantile, into=("fills",), apart=True)
 def quantile(
     xp: XP,
     a: Any,
@@ -352,7 +359,7 @@ def quantile(
     return _quantiles(xp, a, q, axis, method, keepdims, weights, percent=False, skip_nans=False)
 
 
-@implements(np.percentile)
+@implements(np.percentile, into=("fills",), apart=True)
 def percentile(
     xp: XP,
     a: Any,
@@ -368,7 +375,7 @@ def percentile(
     return _quantiles(xp, a, q, axis, method, keepdims, weights, percent=True, skip_nans=False)
 
 
-@implements(np.nanquantile)
+@implements(np.nanquantile, into=("casts", "fills"))
 def nanquantile(
     xp: XP,
     a: Any,
@@ -384,7 +391,7 @@ def nanquantile(
     return _quantiles(xp, a, q, axis, method, keepdims, weights, percent=False, skip_nans=True)
 
 
-@implements(np.nanpercentile)
+@implements(np.nanpercentile, into=("casts", "fills"))
 def nanpercentile(
     xp: XP,
     a: Any,
@@ -423,7 +430,7 @@ def _sample_weights(xp: XP, weights: Any, samples: int, name: str, like: Native)
     return weights
 
 
-@implements(np.cov, returns="array")
+@implements(np.cov, returns="array", error="square")
 def cov(
     xp: XP,
     m: Any,
@@ -515,7 +522,7 @@ def _centre_and_factor(xp: XP, x: Native, w: Native | None, aweights: Native | N
     return centre, xp.true_divide(1.0, xp.maximum(free, 0.0))
 
 
-@implements(np.corrcoef)
+@implements(np.corrcoef, error="spread")
 def corrcoef(xp: XP, x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) -> Native:
     """`numpy.corrcoef`."""
     c = cov(xp, x, y, rowvar, dtype=dtype)

@@ -12,10 +12,12 @@ Each stand-in compares and hashes equal to the function it stands for, so tables
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import operator
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import MethodType
 from typing import Any
 
@@ -23,8 +25,11 @@ import numpy as np
 
 import arraydispatch as ad
 
-from .. import conversion, dtypes, events, settings, views
+from .. import conversion, dtypes, events, ghosts, thin, tracing, views
 from ..api import from_protocol
+from ..dispatch.wrapping import circular
+from ..registry import spec_of
+from ..trees import mapped
 from .userfiles import UserFiles
 
 __all__ = [
@@ -38,6 +43,8 @@ __all__ = [
     "Ufunc",
     "Views",
     "ViewsOfMany",
+    "by_name",
+    "is_window",
     "move",
     "state",
     "to_host",
@@ -47,7 +54,7 @@ _ndarray = np.ndarray
 # Only these types can hold an ndarray to adopt; all others pass at the cost of one set lookup.
 _LOOK = frozenset({np.ndarray, np.memmap, list, tuple})
 _ARRAYS = frozenset({np.ndarray, np.memmap})
-_NESTS = frozenset({list, tuple})
+_NESTS = (list, tuple)
 _DEPTH = 4
 
 
@@ -60,15 +67,24 @@ class Adoption:
         Who counts as user code; None while no launcher runs, and then nothing is adopted.
     observer : callable or None
         Told each ndarray that is adopted.
+    visited : callable or None
+        Whether a library that the program uses by itself is tracing a function of its: what NumPy makes there is a constant.
     """
 
     def __init__(self) -> None:
         self.users: UserFiles | None = None
         self.observer: Callable[[np.ndarray[Any, Any]], None] | None = None
+        self.visited: Callable[[], bool] | None = None
+        self.cells: dict[str, Any] | None = None
+        """The names of a notebook, whose cells see the facade or do not, by turns."""
 
     def asked_by_user(self, depth: int) -> bool:
         """Whether the frame ``depth`` above the caller is user code."""
         return self.users is not None and self.users.owns_frame(sys._getframe(depth + 1))
+
+    def traced(self) -> bool:
+        """Whether the program runs inside a trace that is not ours."""
+        return self.visited is not None and not tracing.running and self.visited()
 
 
 state = Adoption()
@@ -76,7 +92,11 @@ state = Adoption()
 
 def movable(x: np.ndarray[Any, Any]) -> bool:
     """Whether the default backend can hold an ndarray of this dtype."""
-    return dtypes.category(x.dtype) != "other" and settings.current_backend().holds(x.dtype.newbyteorder("="))
+    return dtypes.category(x.dtype) != "other" and _held(x.dtype.newbyteorder("="))
+
+
+def _held(dtype: np.dtype[Any]) -> bool:
+    return conversion.beginning(0, dtype).holds(dtype)
 
 
 def left(what: str, why: str) -> None:
@@ -97,32 +117,47 @@ def adopt(x: np.ndarray[Any, Any]) -> Any:
     if state.observer is not None:
         state.observer(x)
     native = x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
-    return ad.asarray(native, backend=conversion.home(settings.current_backend(), x.size, native.dtype), copy=True)
+    return ad.asarray(native, backend=conversion.beginning(x.size, native.dtype), copy=True)
 
 
 def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
     """A fresh host array on the default backend, floats at the precision in force; host-only dtypes stay."""
-    backend = settings.current_backend()
     if not movable(host):
-        left(what, f"dtype {host.dtype} exists only on the host")
+        left(what, dtypes.only_on_host(host.dtype))
         return host
     wanted = conversion.precise(host.dtype)
-    if not backend.holds(wanted):
-        left(what, f"dtype {wanted} exists only on the host")
+    if not _held(wanted):
+        left(what, dtypes.only_on_host(wanted))
         return host
-    backend = conversion.home(backend, host.size, wanted)
-    device = conversion.default_device(backend)
+    if thin.least and host.base is None and wanted == host.dtype and host.size < thin.least:
+        return thin.new(host)
+    backend = conversion.beginning(host.size, wanted)
+    device = None if backend.hosted else conversion.default_device(backend)
     # Nobody else has the memory, unless the array is a view of something.
     fresh = host.astype(wanted, copy=host.base is not None)
-    made = views.wrapper(conversion.upload(backend, fresh, device, what, copy=False), backend.kind(wanted))
-    return views.keep_order(made, fresh)
+    value = conversion.upload(backend, fresh, device, what, copy=False)
+    made = views.wrapper(value, backend.kind(wanted), backend.hosted and fresh.base is None)
+    made = views.keep_order(made, fresh)
+    if not host.flags.writeable:  # np.broadcast_to(1.0, 3)
+        views.ghost(made).flags.writeable = False
+    return made
+
+
+def is_window(x: np.ndarray[Any, Any]) -> bool:
+    """Whether an ndarray's memory is not an array of numbers' own: a buffer's, a file's, a record's, a subclass's."""
+    seen: Any = x
+    while isinstance(seen, _ndarray):
+        if type(seen) is not _ndarray or seen.dtype.kind == "V":
+            return True
+        seen = seen.base
+    return seen is not None or any(step % (x.itemsize or 1) for step in x.strides)
 
 
 def move(result: Any, what: str) -> Any:
     """Fresh host results, also inside tuples, lists and named tuples, on the backend."""
     kind = type(result)
     if kind is _ndarray:
-        return _upload(result, what)
+        return _upload(result, what) if state.visited is None or not state.traced() else result
     if kind is tuple:
         return tuple([move(part, what) for part in result])
     if kind is list:
@@ -140,13 +175,10 @@ def to_host(value: Any, why: str = "") -> Any:
     """
     if isinstance(value, ad.Array):
         return value._host(why) if why else ad.to_numpy(value)
-    kind = type(value)
     if isinstance(value, type) and issubclass(value, ad.Array):
         return _ndarray
-    if kind is list or kind is tuple:
-        return kind([to_host(part, why) for part in value]) if holds_array(value) else value
-    if kind is dict:
-        return {key: to_host(part, why) for key, part in value.items()}
+    if isinstance(value, dict) or (isinstance(value, list | tuple) and holds_array(value)):
+        return mapped(lambda part: to_host(part, why), value)
     return value
 
 
@@ -155,8 +187,8 @@ def holds_array(values: Any, depth: int = _DEPTH) -> bool:
     kinds = set(map(type, values))
     if not kinds.isdisjoint(_ARRAYS) or ad.Array in kinds or any(issubclass(kind, ad.Array) for kind in kinds):
         return True
-    if depth and not kinds.isdisjoint(_NESTS):
-        return any(holds_array(value, depth - 1) for value in values if type(value) in _NESTS)
+    if depth and any(issubclass(kind, _NESTS) for kind in kinds):
+        return any(holds_array(value, depth - 1) for value in values if isinstance(value, _NESTS))
     return False
 
 
@@ -165,29 +197,47 @@ def _takes_in(value: Any) -> Any:
     kind = type(value)
     if kind in _ARRAYS:
         return adopt(value) if movable(value) else value
-    if kind in _NESTS and holds_array(value):
-        return kind([_takes_in(part) for part in value])
+    if isinstance(value, _NESTS) and holds_array(value):
+        return mapped(_takes_in, value)
     return value
 
 
 def _all_movable(value: Any) -> bool:
-    if type(value) in _NESTS:
+    if isinstance(value, _NESTS):
         return all(_all_movable(part) for part in value)
     return movable(value) if type(value) in _ARRAYS else not isinstance(value, str)
 
 
 def _gathered(value: Any) -> Any:
     """A list of arrays where NumPy expects one array, which it would otherwise collect on the host."""
-    if type(value) in _NESTS and holds_array(value) and _all_movable(value):
+    if isinstance(value, _NESTS) and holds_array(value) and _all_movable(value):
         return ad.asarray(value)
     return value
 
 
-def restore(module: str, name: str) -> Any:
-    """Unpickle a stand-in: the facade's own where a launcher runs, NumPy's elsewhere."""
-    from . import facade
+class _Module:
+    """A module of NumPy's, in a pickle."""
 
-    return facade.lookup(module, name)
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return importlib.import_module, (self._name,)
+
+
+def by_name(module: str, name: str) -> tuple[Any, ...]:
+    """What ``__reduce__`` gives for something that a module has by a name, ``add.reduce`` too.
+
+    It is the facade's where a user file unpickles it under a launcher, and NumPy's own elsewhere, without this package.
+    """
+    return operator.attrgetter(name), (_Module(module),)
+
+
+def _is_view(result: np.ndarray[Any, Any], values: Sequence[Any]) -> bool:
+    """Whether what NumPy made is a view of other memory than its own: a writable buffer's, or that of a guest among the arguments."""
+    memory = ghosts.memory_of(result)
+    guests = (value for value in values if isinstance(value, _ndarray))
+    return (result.flags.writeable and is_window(result)) or any(ghosts.memory_of(guest) is memory for guest in guests)
 
 
 _REFUSED = "__array__ method not producing an array"
@@ -234,7 +284,7 @@ class Stand:
         return repr(self.real)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore, self._where
+        return by_name(*self._where)
 
     def __copy__(self) -> Stand:
         return self
@@ -261,6 +311,15 @@ class Function(Stand):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the NumPy function by this class's rule."""
+        try:
+            made = thin.function(self.real, args, kwargs)
+            return self._call(args, kwargs) if made is thin.GENERAL else made
+        except RecursionError:
+            if not circular(args):
+                raise
+        return self.real(*args, **kwargs)  # NumPy says what is wrong with a list that contains itself
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for value in args:
             if type(value) in _LOOK:
                 return self._slow(args, kwargs)
@@ -275,9 +334,14 @@ class Function(Stand):
                 raise
             result = self._asking(args, kwargs)
         # From scalars alone NumPy makes a fresh array.
-        if type(result) is _ndarray and state.asked_by_user(1):
-            return move(result, self._what)
-        return result
+        return self._moved(result, args, kwargs) if type(result) is _ndarray and state.asked_by_user(2) else result
+
+    def _moved(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """What NumPy made, moved; but what it saw in a buffer or in a guest among the arguments stays there."""
+        if type(result) is _ndarray and result.base is not None and _is_view(result, (*args, *kwargs.values())):
+            left(self._what, "it is a window on other memory")
+            return result
+        return move(result, self._what)
 
     def _asking(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The call with what the ``__array__`` of each argument gives in its place."""
@@ -290,7 +354,7 @@ class Function(Stand):
         return kwargs.get("out")
 
     def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not state.asked_by_user(2):
+        if not state.asked_by_user(3) or state.traced():
             return self.real(*args, **kwargs)
         target = self._written(args, kwargs)
         if target is not None:
@@ -298,7 +362,7 @@ class Function(Stand):
             if any(isinstance(part, _ndarray) for part in targets):
                 left(self._what, "out= is a NumPy array")
                 return self.real(*args, **kwargs)
-        if kwargs.get("copy") is False:  # the result may be, or alias, an argument
+        if self._may_view(args, kwargs):
             return self._viewing(args, kwargs)
         gathered = self._collects
         new = [_takes_in(_gathered(value) if at < gathered else value) for at, value in enumerate(args)]
@@ -309,15 +373,33 @@ class Function(Stand):
             if _REFUSED not in str(error):
                 raise
             result = self._asking(new, keywords)
-        return result if target is not None else move(result, self._what)
+        if target is not None:
+            return result
+        spec, result = spec_of(self.real), move(result, self._what)
+        return result if spec is None or spec.keeps is None else spec.keeps(result, *args, **kwargs)
+
+    def _may_view(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether a call's result, or what it hands to a function of the user's, may be an argument or a view of one."""
+        spec = spec_of(self.real)
+        if kwargs.get("copy") is False or spec is None:
+            return kwargs.get("copy") is False
+        return (
+            spec.mode == "arrays"
+            or (spec.view_if is not None and spec.view_if(args, kwargs))
+            or (spec.uncopied and len(args) > 1 and not args[1])
+        )
 
     def _viewing(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if any(isinstance(value, _ndarray) for value in (*args, *kwargs.values())):
+            result = self.real(*args, **kwargs)
+            fresh = type(result) is _ndarray and result.base is None and result.flags.writeable
+            if fresh and not any(map(partial(operator.is_, result), args)):
+                return move(result, self._what)
             left(self._what, "the result may be a view of a NumPy array")
-            return self.real(*args, **kwargs)
+            return result
         if args:
             args = (*map(_gathered, args[: self._collects]), *args[self._collects :])
-        return move(self.real(*args, **kwargs), self._what)
+        return self._moved(self.real(*args, **kwargs), args, kwargs)
 
 
 class Sequences(Function):
@@ -330,7 +412,7 @@ class Views(Function):
     """A function whose result may be a view: a view of an ndarray stays one, or writing to it would be lost."""
 
     def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not state.asked_by_user(2):
+        if not state.asked_by_user(3) or state.traced():
             return self.real(*args, **kwargs)
         return self._viewing(args, kwargs)
 
@@ -353,13 +435,31 @@ class Made(Stand):
 class Special(Stand):
     """A function that other code than NumPy's answers: creation on the backend, and rules of its own."""
 
+    def __new__(cls, real: Any, answer: Callable[..., Any], *_where: str) -> Any:
+        """One class for each answer, which its call then reaches without a frame between."""
+        body = {"__call__": staticmethod(_watched(real, answer)), "__module__": cls.__module__, "rule": (real, answer)}
+        return object.__new__(type(cls.__name__, (cls,), body))
+
     def __init__(self, real: Any, answer: Callable[..., Any], module: str, name: str) -> None:
         super().__init__(real, module, name)
-        self._answer = answer
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the NumPy function by this class's rule."""
-        return self._answer(*args, **kwargs)
+
+def _watched(real: Any, answer: Callable[..., Any]) -> Callable[..., Any]:
+    """The answer; where a library traces functions of the program's, NumPy's own inside of that."""
+    if state.visited is None:
+        return answer
+
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        return (real if state.traced() else answer)(*args, **kwargs)
+
+    return watched
+
+
+def visit(is_tracing: Callable[[], bool] | None) -> None:
+    """From now on, ask this whether a library that the program uses by itself is tracing one of its functions."""
+    state.visited = is_tracing
+    for cls in Special.__subclasses__():
+        cls.__call__ = staticmethod(_watched(*cls.rule))  # type: ignore[attr-defined, method-assign]
 
 
 class Output(Stand):
@@ -383,6 +483,19 @@ class Ufunc(Function):
     """A ufunc: as :class:`Function`, with the ufunc's methods and attributes, and an instance of ``np.ufunc``."""
 
     _collects = sys.maxsize
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the ufunc by this class's rule."""
+        if not kwargs:
+            made = thin.ufunc(self.real, args)
+            if made is not thin.GENERAL:
+                return made
+        try:
+            return self._call(args, kwargs)
+        except RecursionError:
+            if not circular(args):
+                raise
+        return self.real(*args, **kwargs)
 
     def __init__(self, real: np.ufunc, module: str, name: str) -> None:
         super().__init__(real, module, name)

@@ -6,16 +6,16 @@ gets what the user's method returned, and C code, which asks by way of ``np.asar
 
 from __future__ import annotations
 
-import builtins
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from functools import wraps
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial, wraps
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from ..exchanges import Exchange, Exchanges
 from ..views import Handle
 from .userfiles import UserFiles
 
@@ -24,25 +24,23 @@ __all__ = ["for_c_code"]
 _NAME = "__array__"
 
 
-@contextmanager
-def for_c_code(users: UserFiles) -> Iterator[None]:
-    """Classes made in user files meanwhile have the method."""
-    real = builtins.__build_class__
+def for_c_code(users: UserFiles, exchanges: Exchanges) -> None:
+    """Have classes that are made in user files have the method."""
+    exchanges.put("builtins:__build_class__", partial(_building, users))
+
+
+def _building(users: UserFiles, exchange: Exchange) -> Any:
+    real = exchange.real
 
     def __build_class__(body: Callable[[], Any], name: str, /, *bases: Any, **keywords: Any) -> Any:
         made = real(body, name, *bases, **keywords)
-        method = vars(made).get(_NAME) if isinstance(made, type) else None
+        method = vars(made).get(_NAME) if exchange.on and isinstance(made, type) else None
         if type(method) is FunctionType and users.owns_globals(method.__globals__, sys._getframe(1)):
             with suppress(AttributeError, TypeError):  # a metaclass that lets nobody change its classes
                 setattr(made, _NAME, _asked_by(method))
         return made
 
-    builtins.__build_class__ = __build_class__
-    try:
-        yield
-    finally:
-        if builtins.__build_class__ is __build_class__:
-            builtins.__build_class__ = real
+    return __build_class__
 
 
 def _asked_by(method: FunctionType) -> Callable[..., Any]:

@@ -6,32 +6,74 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
 
-from .. import api, settings
+from .. import api, hardware, settings, threads
 from ..backends import loader
-from ..backends.base import Backend
+from ..errors import ArrayDispatchError
+from .contention import Governor
 
 __all__ = ["ENVIRONMENT", "MIN_SIZE", "PRECISIONS", "Choices", "default_backend"]
 
 ENVIRONMENT = "ARRAYDISPATCH_BACKEND"
 """Environment variable that names the backend where no option does."""
 
-MIN_SIZE = 4096
+MIN_SIZE = 1 << 18
 """``--min-size`` where none is given; docs/explanation/small-arrays.md has the measurement."""
 
 PRECISIONS = ("64", "32", "16", "bf16", "none")
 """What ``--precision`` takes."""
 
 
-def default_backend() -> str:
-    """The backend of a run that names none: in use already, the environment's, or the first library installed."""
-    used = settings.default.backend
-    named = used if used != "numpy" else os.environ.get(ENVIRONMENT)
+class Chosen(NamedTuple):
+    """Where a run goes that names no backend."""
+
+    backend: str
+    device: str | None
+    """None: the library's own default."""
+    why: str
+
+
+def default_backend(device: str | None = None) -> Chosen:
+    """The backend of a run that names none: in use already, the environment's, or by what there is.
+
+    Parameters
+    ----------
+    device : str, optional
+        Where arrays are to go.
+    """
+    if settings.default.backend != "numpy":
+        return Chosen(settings.default.backend, device, "")
+    named = os.environ.get(ENVIRONMENT)
     if named:
-        return named
-    return next((name for name in loader.available() if name != "numpy"), "numpy")
+        return Chosen(named, device, f"by {ENVIRONMENT}")
+    installed = [name for name in loader.CHEAPEST if loader.installed(name)]
+    kinds = [] if device == "cpu" else hardware.accelerators()
+    for kind in kinds:
+        for name in installed:
+            if hardware.reaches(name, kind):
+                found = _device(name) if device is None else device
+                if found is not None:
+                    return Chosen(name, found or None, f"chosen for the {kind}")
+    if installed == ["numpy"]:
+        return Chosen("numpy", device, "chosen because no array library is installed")
+    none = f"no installed library sees the {kinds[0]}" if kinds else "there is no accelerator"
+    if device == "cpu":
+        none = "for the CPU"
+    few = len(installed) == 2
+    cheap = "it is the one library installed" if few else "it starts and runs cheapest of the libraries installed"
+    return Chosen(installed[0], device, f"chosen: {none}, and {cheap}")
+
+
+def _device(name: str) -> str | None:
+    """The accelerator of a library that was built for one; "" where that is its default anyway, None where it sees none."""
+    try:
+        there = loader.load(name).devices()
+    except (ArrayDispatchError, ImportError, RuntimeError):  # built for another version of the driver
+        return None
+    found = next((each.name for each in there if each.kind != "CPU"), None)
+    return "" if found == there[0].name else found
 
 
 @dataclass(frozen=True)
@@ -45,11 +87,25 @@ class Choices:
     min_size: int = MIN_SIZE
     on_fallback: str = "warn"
     rng: str = "numpy"
+    threads: int | None = None
+    why: str = ""
+    """Why this backend, where it was not named."""
 
     @classmethod
     def of(cls, options: Any) -> Choices:
-        """Those of a parsed command line."""
-        return cls(**{name: getattr(options, name) for name in cls.__dataclass_fields__ if hasattr(options, name)})
+        """Those of a parsed command line. On a CPU calls are fused, unless what is asked for is about the library's own calls."""
+        made = cls(**{name: getattr(options, name) for name in cls.__dataclass_fields__ if hasattr(options, name)})
+        asked = made.execution, made.precision, made.device, getattr(options, "verify", False) or None
+        if any(x is not None for x in asked) or made.min_size != MIN_SIZE or hardware.accelerators():
+            return made
+        return replace(made, execution="fused")
+
+    def settled(self) -> Choices:
+        """With a backend, where none is named."""
+        if self.backend is not None:
+            return self
+        found = default_backend(self.device)
+        return replace(self, backend=found.backend, device=found.device, why=found.why)
 
     def to_json(self) -> str:
         """For the environment of a child process."""
@@ -57,10 +113,15 @@ class Choices:
 
     def apply(self) -> None:
         """Make them the defaults of this process; raises what :func:`arraydispatch.use` raises."""
-        backend = self._use()
+        self._use()
         # The whole process is the script's, so a library that hides 64-bit types shows them globally: no switch per call.
-        if "enable_x64" in backend.OPTIONS:
-            backend.configure(enable_x64=True)
+        loader.when_loaded(
+            settings.default.backend,
+            lambda backend: backend.configure(enable_x64=True) if "enable_x64" in backend.OPTIONS else None,
+        )
+        if self.threads is not None:  # for what is loaded later, and for other processes
+            os.environ.update(dict.fromkeys(threads.VARIABLES, str(self.threads)))
+        self._governor()
 
     @contextmanager
     def applied(self) -> Iterator[None]:
@@ -68,23 +129,48 @@ class Choices:
         from . import rng
 
         drawing = rng._on_device
-        with settings.kept():
+        with settings.kept(), threads.kept():
+            governor = None
             try:
                 self._use()
+                governor = self._governor()
                 yield
             finally:
+                if governor is not None:
+                    governor.stop()
                 rng.use_device(drawing)
 
-    def _use(self) -> Backend:
+    def _governor(self) -> Governor | None:
+        return None if self.threads is not None else Governor.of("numpy", settings.default.backend)
+
+    def _use(self) -> None:
         from . import rng
 
-        given: dict[str, Any] = {} if self.execution is None else {"execution": self.execution}
+        fused = self.execution == "fused"
+        given: dict[str, Any] = {} if fused or self.execution is None else {"execution": self.execution}
         if self.precision is not None:
             given["precision"] = None if self.precision == "none" else self.precision
-        backend = api.use(self.backend or default_backend(), device=self.device, **given)
-        settings.default.min_size = self.min_size
+        name, device = (chosen := self.settled()).backend, chosen.device
+        assert name is not None
+        if name in loader.KNOWN:
+            loader.prepare(name)  # the program may import the library before it is needed
+        if device is None and not given:  # nothing to ask the library: it is imported when it is needed
+            loader.check(name)
+            settings.default.backend = name
+        else:
+            api.use(name, device=device, **given)
+        if self.threads is None:
+            threads.fit()
+        else:
+            threads.use(self.threads, loader.loaded_one(name))
+        settings.default.min_size = 0 if self.execution == "eager" else self.min_size
+        if fused:
+            if self.min_size == MIN_SIZE:
+                settings.default.min_size = settings.FUSED_FROM
+            if hardware.accelerators() and self.device is None:  # only the library knows whether it goes there
+                loader.load(name)
+            settings.set_execution("fused")
         # In "warn" the launcher speaks for itself (see Session); the core keeps quiet.
-        settings.fallback("error" if self.on_fallback == "error" else "silent")
+        settings.default.fallback = "error" if self.on_fallback == "error" else "silent"
         settings.default.allowing = "Run it with --on-fallback warn to allow it."
         rng.use_device(self.rng == "device")
-        return backend

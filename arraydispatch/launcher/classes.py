@@ -6,6 +6,7 @@ import abc
 import builtins
 import copyreg
 import functools
+import sys
 import types
 from collections.abc import Callable, Iterator
 from multiprocessing.reduction import ForkingPickler
@@ -16,11 +17,13 @@ from numpy.lib.array_utils import byte_bounds
 
 import arraydispatch as ad
 
-from .. import creation, exports, reshaping, views
+from .. import creation, exports, ghosts, reshaping, settings, views
 from ..backends import loader
 from ..backends.base import Kind
-from ..dispatch import host
-from .adoption import adopt, holds_array, left, movable, move, restore, state, to_host
+from ..dispatch import host, hosted
+from . import asking
+from .adoption import adopt, by_name, holds_array, is_window, left, movable, move, state, to_host
+from .memory import shared
 
 __all__ = ["CLASSES", "FUNCTIONS", "index_object"]
 
@@ -135,20 +138,39 @@ def _view(self: Any, *args: Any, **kwargs: Any) -> Any:
     return _real.view(self, *args, **kwargs)
 
 
+def _class_shown(a: Any) -> type:
+    names = sys._getframe(1).f_globals
+    if state.cells is names and state.users is None:
+        return (
+            _real  # in a notebook's cells that see NumPy's own module, what prints as an ndarray is one to `isinstance`
+        )
+    return exports.class_seen(type(a), names)
+
+
 class ndarray(ad.Array, metaclass=_NdarrayType):
     # The very type of every array made while a launcher runs, so that ``type(x) is np.ndarray`` holds.
     __slots__ = ()
     __module__ = "numpy"
     __doc__ = _real.__doc__
+    stands_for_ndarray = True
 
     def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:
         """As ``np.ndarray.__new__``, which a user's subclass calls with itself."""
         return _real.__new__(cls, *args, **kwargs)
 
+    __class__ = property(_class_shown)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        if state.asked_by_user(1):  # user files have no np.asarray of NumPy's own: no function of theirs asked for this
+        # User files have no np.asarray of NumPy's own: no function of theirs asked for this.
+        asked = settings.current_fallback() != "silent" and not self._kind.backend.hosted and state.asked_by_user(1)
+        if asked and asking.could_compute(sys._getframe(1)):
             host.allow("ndarray.__array__", self.backend, "compiled code on this line asks for an ndarray")
         return super().__array__(dtype, copy)
+
+    @property
+    def ctypes(self) -> Any:
+        """As ``ndarray.ctypes``, of memory that C code may write."""
+        return shared(self, "ctypes").ctypes
 
     __array_interface__ = property(exports.array_interface)
     __array_struct__ = property(exports.array_struct)
@@ -157,10 +179,10 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
         """As ``ndarray.view``; NumPy holds the memory from then on where a user's subclass could not share it otherwise."""
         wanted = dtype if type is None else type
         if isinstance(wanted, builtins.type) and issubclass(wanted, _real) and state.asked_by_user(1):
-            shared = self.backend.shares_with_host(views.native(views.owner(self)))
-            if not shared:
+            held = self._kind.backend
+            if not (held.hosted or held.shares_with_host(views.native(views.owner(self)))):
                 left("ndarray.view", f"{wanted.__name__} shares its memory")
-                reshaping.settle_on_host(self)
+                reshaping.settle(self, "its memory is shared on the host")
         return super().view(dtype, type)
 
     def __reduce_ex__(self, protocol: Any, /) -> Any:
@@ -178,11 +200,9 @@ loader.set_wrapper(ad.Array)  # libraries learn of the subclass
 
 
 def _reduce_class(cls: type) -> Any:
-    return (restore, ("numpy", "ndarray")) if cls is ndarray else cls.__qualname__
+    return by_name("numpy", cls.__name__) if cls in CLASSES.values() else cls.__qualname__
 
 
-# pickle asks this table before it tries "by name", where it would find NumPy's own class and complain.
-copyreg.pickle(_NdarrayType, _reduce_class)
 # The processes of a run hand on arrays of ours.
 ForkingPickler.register(ndarray, ad.Array.__reduce__)
 
@@ -196,7 +216,11 @@ def _brought(what: str, values: Any) -> Any:
     return to_host(values)
 
 
-class vectorize(np.vectorize):
+class _ByName(type):
+    """Type of classes that pickles know by the name of NumPy's own."""
+
+
+class vectorize(np.vectorize, metaclass=_ByName):
     __module__ = "numpy"
     __doc__ = np.vectorize.__doc__
 
@@ -206,23 +230,39 @@ class vectorize(np.vectorize):
         return result if callable(result) and not isinstance(result, _real) else move(result, "numpy.vectorize")
 
 
-class ndenumerate(np.ndenumerate):
+def _memory(array: Any) -> Any:
+    """The ndarray that is an array's own memory; None where the host cannot have it (an accelerator's, a traced one)."""
+    backend, value = array._kind.backend, views.native(array)
+    if not backend.native_is_ndarray:
+        shares = backend.is_concrete(value) and backend.on_cpu(value)
+        if not shares or (backend.mutable and not backend.shares_with_host(value)):
+            return None
+        reshaping.settle(array, "its elements are walked one by one")
+    views.expose(array)  # what is written on the way is written unseen
+    return array._v
+
+
+class ndenumerate(np.ndenumerate, metaclass=_ByName):
     __module__ = "numpy"
     __doc__ = np.ndenumerate.__doc__
 
     def __init__(self, arr: Any) -> None:
-        super().__init__(_brought("numpy.ndenumerate", arr))
+        memory = _memory(arr) if isinstance(arr, ad.Array) else None
+        super().__init__(_brought("numpy.ndenumerate", arr) if memory is None else memory)
 
 
 _WRITING = frozenset({"readwrite", "writeonly"})
 
 
-class _WritingIterator:
-    """``np.nditer`` over host copies of arrays, which are written back when the iteration ends."""
+class _Iterator:
+    """``np.nditer`` over the memory of arrays, and over copies where the host has none, which are written back at the end."""
 
-    def __init__(self, iterator: np.nditer, pairs: list[tuple[Any, np.ndarray[Any, Any]]]) -> None:
+    def __init__(
+        self, iterator: np.nditer, pairs: list[tuple[Any, np.ndarray[Any, Any]]], walked: dict[int, Any]
+    ) -> None:
         self._iterator = iterator
         self._pairs = pairs
+        self._walked = walked
 
     def _write_back(self) -> None:
         for array, values in self._pairs:
@@ -261,7 +301,7 @@ class _WritingIterator:
     @property
     def operands(self) -> tuple[Any, ...]:
         """The arrays iterated over, the user's own where they were an ``Array``."""
-        mine = {id(host): array for array, host in self._pairs}
+        mine = {**self._walked, **{id(host): array for array, host in self._pairs}}
         return tuple(mine.get(id(operand), operand) for operand in self._iterator.operands)
 
     def __getitem__(self, key: Any) -> Any:
@@ -279,7 +319,7 @@ class _WritingIterator:
 
 class _NditerType(type):
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, (np.nditer, _WritingIterator))
+        return isinstance(instance, (np.nditer, _Iterator))
 
     def __call__(cls, op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwargs: Any) -> Any:
         operands = list(op) if type(op) in (list, tuple) else [op]
@@ -287,9 +327,15 @@ class _NditerType(type):
         if each and isinstance(each[0], str):
             each = [each] * len(operands)
         pairs = []
+        walked: dict[int, Any] = {}
         for at, operand in enumerate(operands):
             if isinstance(operand, ad.Array):
                 writes = at < len(each) and not _WRITING.isdisjoint(each[at])
+                memory = _memory(operand)
+                if memory is not None:
+                    operands[at] = memory
+                    walked[id(memory)] = operand
+                    continue
                 operands[at] = host = _brought("numpy.nditer", operand)
                 if writes:
                     operands[at] = host = host.copy()
@@ -297,7 +343,7 @@ class _NditerType(type):
         new: Any = operands if type(op) in (list, tuple) else operands[0]
         options = {} if op_flags is None else {"op_flags": op_flags}
         iterator = np.nditer(new, () if flags is None else flags, *options.values(), *args, **kwargs)
-        return _WritingIterator(iterator, pairs) if pairs else iterator
+        return _Iterator(iterator, pairs, walked) if pairs or walked else iterator
 
 
 class nditer(metaclass=_NditerType):
@@ -312,6 +358,10 @@ CLASSES: dict[str, type] = {
     "nditer": nditer,
 }
 """Classes the facade exchanges; all others are NumPy's own."""
+
+# pickle asks this table before it tries "by name", where it would find NumPy's own class and complain.
+for _metaclass in (_NdarrayType, _ByName, _NditerType):
+    copyreg.pickle(_metaclass, _reduce_class)
 
 
 # -- index objects: r_ c_ mgrid ogrid ------------------------------------------------------------------------------------
@@ -331,14 +381,14 @@ class _IndexObject:
         return getattr(self._real, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore, tuple(self._name.split("."))
+        return by_name("numpy", self._name.removeprefix("numpy."))
 
 
 class _Grid(_IndexObject):
     """``np.mgrid`` and ``np.ogrid``."""
 
     def __getitem__(self, key: Any) -> Any:
-        return creation.grid(key, self._real.sparse)
+        return creation.grid(key, self._real.sparse) if not state.traced() else self._real[key]
 
 
 class _Joiner(_IndexObject):
@@ -419,17 +469,9 @@ def load(file: Any, mmap_mode: Any = None, *args: Any, **kwargs: Any) -> Any:
     return move(result, "numpy.load")
 
 
-def _is_window(x: np.ndarray[Any, Any]) -> bool:
-    """Whether an ndarray has its memory from something that is no ndarray."""
-    base: Any = x.base
-    while isinstance(base, _real):
-        base = base.base
-    return base is not None
-
-
 def _from_memory(made: np.ndarray[Any, Any], name: str, copy: bool | None = None) -> Any:
     """What NumPy made of an object: a window on memory that changes stays one, all else is moved, read-only as it was."""
-    if (made.flags.writeable or copy is False) and _is_window(made):
+    if (made.flags.writeable or copy is False) and is_window(made):
         left(name, "it is a window on a writable buffer" if made.flags.writeable else "copy=False: it is a window")
         return made
     # Any byte but 0 is true, but not to every library: Pillow's are 255.
@@ -459,14 +501,37 @@ def _shows_memory(x: Any) -> bool:
     return True
 
 
+def _not_copied(seen: np.ndarray[Any, Any], x: np.ndarray[Any, Any], name: str) -> Any:
+    """What NumPy made of an ndarray without copying it: itself where it is a window, else an array that shares its memory.
+
+    None where there is none: an accelerator shares no memory with the host, and another precision needs a copy.
+    """
+    if type(seen) is not _real or (seen.flags.writeable and is_window(x)):
+        left(name, "it is a window on other memory")
+        return seen
+    return hosted.sharing(seen)
+
+
 def _from_data(name: str) -> Callable[..., Any]:
     """``np.asarray`` and its like: NumPy looks at what shows its memory, all else goes to the backend."""
     real, parameter = getattr(np, name), "object" if name == "array" else "a"
 
     def made(*args: Any, **kwargs: Any) -> Any:
-        if _shows_memory(args[0] if args else kwargs.get(parameter)):
+        x = args[0] if args else kwargs.get(parameter)
+        if _shows_memory(x):
             kwargs.pop("like", None)
             return _from_memory(real(*args, **kwargs), f"numpy.{name}", kwargs.get("copy"))
+        if isinstance(x, _real) and (name != "array" or "copy" in kwargs):
+            copy = creation.copy_mode(kwargs.get("copy"))
+            if copy is False:
+                left(f"numpy.{name}", "copy=False: it stays a NumPy array")
+                return real(*args, **kwargs)
+            if copy is None:
+                seen = real(*args, **{key: value for key, value in kwargs.items() if key != "like"})
+                if ghosts.memory_of(seen) is ghosts.memory_of(x):
+                    kept = _not_copied(seen, x, f"numpy.{name}")
+                    if kept is not None:
+                        return kept
         return getattr(creation, name)(*args, **kwargs)
 
     return made
@@ -475,7 +540,7 @@ def _from_data(name: str) -> Callable[..., Any]:
 def from_dlpack(x: Any, /, **kwargs: Any) -> Any:
     """``np.from_dlpack``: an ``Array`` is one already."""
     if isinstance(x, ad.Array) and not kwargs:
-        return x
+        return x.view()
     left("numpy.from_dlpack", "it is a window on another library's array")
     return np.from_dlpack(x, **kwargs)
 
@@ -503,22 +568,18 @@ def _window(given: dict[str, Any]) -> Any:
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
-    """``np.require``: an ``Array`` meets every demand on memory, since no C code sees its memory."""
+    """``np.require``: of NumPy's own arrays, whatever NumPy makes of them."""
+    if isinstance(a, ad.Array):
+        return creation.require(a, dtype, requirements)
     if isinstance(a, _real):
         left("numpy.require", "the result may be a view of a NumPy array")
-        return np.require(a, dtype, requirements, like=like)
-    if not isinstance(a, ad.Array):
-        return _from_memory(np.require(a, dtype, requirements), "numpy.require")
-    wanted = {str(name).upper() for name in ([requirements] if isinstance(requirements, str) else requirements or ())}
-    array = a if dtype is None else a.astype(dtype, copy=False)
-    return array.copy() if array is a and wanted & {"O", "OWNDATA"} else array
+        return np.require(a, dtype, requirements)
+    return _from_memory(np.require(a, dtype, requirements), "numpy.require")
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     """``np.asarray_chkfinite``: the check runs where the array is."""
-    if not isinstance(a, ad.Array):
-        return _from_memory(np.asarray_chkfinite(a, dtype, order), "numpy.asarray_chkfinite")
-    array = a if dtype is None else a.astype(dtype, copy=False)
+    array = FUNCTIONS["asarray"](a, dtype, order)
     if array.dtype.kind in "fc" and not np.isfinite(array).all():
         raise ValueError("array must not contain infs or NaNs")
     return array

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ..exchanges import Exchange, Exchanges
 from ..profiling import Profile
 from ..tally import Tally
 from . import processes
@@ -80,30 +81,36 @@ class Saver:
         self._name = f"{os.getpid()}-{time.time_ns()}"
         if self._before_results or "multiprocessing" not in sys.modules:
             return
-        from multiprocessing.queues import SimpleQueue
+        import multiprocessing.queues  # noqa: F401 -- whose queues these are
 
-        put, get = SimpleQueue.put, SimpleQueue.get
         self._before_results = True
+        exchanges = Exchanges()  # which nobody takes out: the process ends with its program
         tasks: Any = None
         due = False
 
-        def taking(queue: Any) -> Any:
-            nonlocal tasks, due
-            tasks = queue
-            if due and queue.empty():
-                due = False
-                self.save()
-            return get(queue)
+        def taking(exchange: Exchange) -> Any:
+            def get(queue: Any) -> Any:
+                nonlocal tasks, due
+                tasks = queue
+                if due and queue.empty():
+                    due = False
+                    self.save()
+                return exchange.real(queue)
 
-        def handing_over(queue: Any, result: Any) -> None:
-            nonlocal due
-            due = time.monotonic() < self._next and not (tasks is not None and tasks.empty())
-            if not due:
-                self.save()
-            put(queue, result)
+            return get
 
-        SimpleQueue.get = taking  # type: ignore[method-assign, assignment]
-        SimpleQueue.put = handing_over  # type: ignore[method-assign, assignment]
+        def handing_over(exchange: Exchange) -> Any:
+            def put(queue: Any, result: Any) -> None:
+                nonlocal due
+                due = time.monotonic() < self._next and not (tasks is not None and tasks.empty())
+                if not due:
+                    self.save()
+                exchange.real(queue, result)
+
+            return put
+
+        exchanges.put("multiprocessing.queues:SimpleQueue.get", taking)
+        exchanges.put("multiprocessing.queues:SimpleQueue.put", handing_over)
 
     def save(self) -> None:
         """Leave all counts so far, if there are any: as a whole, or not at all."""
@@ -122,9 +129,10 @@ class Saver:
         self._next = now + _SPARING * (now - start)
 
 
-def count_here(folder: str, owns: Callable[[str], bool]) -> None:
+def count_here(folder: str, owns: Callable[[str], bool], each: bool) -> None:
     """Count in this process, a child of the one that reports, and in its forks."""
     profile = Profile(owns=owns)
+    profile.each = each
     saver = Saver(profile, folder)
     profile.start()
     saver.begin()

@@ -8,9 +8,10 @@ of those is listed here: once the library is imported, it is handed the ndarray 
 from __future__ import annotations
 
 import functools
+import importlib.util
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
@@ -19,15 +20,18 @@ import numpy as np
 
 import arraydispatch as ad
 
-from .. import exports
+from .. import events, exports
 from ..backends import loader
 from ..dispatch import host
 from ..dispatch.wrapping import check_writeable
+from ..exchanges import Exchange, Exchanges
 from ..methods import OPERATORS
-from . import facade
-from .adoption import holds_array, state
+from . import classes, compilers, extensions, facade
+from .adoption import holds_array, state, visit
+from .memory import shared
+from .userfiles import UserFiles
 
-__all__ = ["LIBRARIES", "open_all"]
+__all__ = ["LIBRARIES", "Doors"]
 
 _SURFACES: dict[str, tuple[str, ...]] = {
     "pandas": (
@@ -52,12 +56,16 @@ _SEEDS = {"scipy": "scipy._lib._util", "sklearn": "sklearn.utils.validation"}
 """Library -> module of its function :data:`_SEED`, which its other modules have by name."""
 _SEED = "check_random_state"
 
-_BACKENDS = [row.library for row in loader.KNOWN.values()]
+_PICKLERS = {"joblib.numpy_pickle": "NumpyPickler", "joblib.hashing": "NumpyHasher"}
+"""Module -> its pickler, whose ``save`` does for ndarrays what no ``__reduce__`` could: files to map, hashes of memory."""
+
+_BACKENDS = {row.library: name for name, row in loader.KNOWN.items()}
+"""Library -> backend."""
 _IN_C = "from_numpy"
 """The function of a backend's library, written in C, that takes an ndarray and nothing else."""
 
-LIBRARIES = frozenset([*_SURFACES, *_SEEDS, *_BACKENDS])
-"""Their names: the import hook calls :func:`open_all` when one of their modules has been imported."""
+LIBRARIES = frozenset([*_SURFACES, *_SEEDS, "joblib", *_BACKENDS, *compilers.LIBRARIES, *extensions.LIBRARIES])
+"""Their names: the import hook calls :meth:`Doors.open_all` when one of their modules has been imported."""
 
 _SPECIAL = frozenset("__array_ufunc__ __call__ __contains__ __getitem__ __init__ __new__ __setitem__".split())
 _OPERATORS = frozenset(f"__{side}{name}__" for name in OPERATORS for side in ("", "r", "i"))
@@ -75,6 +83,7 @@ _RUNS = frozenset("agg aggregate apply eval map pipe query transform".split())
 
 _MARK = "_arraydispatch_door"
 
+_UFUNC = "__array_ufunc__"
 _FILLS = frozenset({"read_direct"})
 """What writes into the first array it is given."""
 
@@ -127,6 +136,17 @@ def _root(module: str) -> str:
     return module.partition(".")[0]
 
 
+def _saving(exchange: Exchange) -> Any:
+    """``save`` of a pickler, which sees each part of an object, arrays as ndarrays."""
+    return _door(exchange.real, _given_alone)
+
+
+def _given_alone(args: tuple[Any, ...]) -> Sequence[Any]:
+    if state.users is None:
+        return args
+    return [value._host(events.AT_A_DOOR) if isinstance(value, ad.Array) else value for value in args]
+
+
 def _filling(real: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which fills ndarrays whose values go to the arrays then."""
 
@@ -145,7 +165,47 @@ def _filling(real: Callable[..., Any]) -> Callable[..., Any]:
 
 def _door(real: Any, given: Any = _given, named: Any = _named) -> Callable[..., Any]:
     """The function, handed ndarrays; to whoever looks for the first frame outside the library, this one is inside."""
-    answer = lambda *args, **kwargs: real(*given(args), **(kwargs and named(kwargs)))
+    return _inside(real, lambda *args, **kwargs: real(*given(args), **(kwargs and named(kwargs))))
+
+
+def _ufunc_door(real: Any) -> Callable[..., Any]:
+    """``__array_ufunc__``, which writes into the very memory of ``out=``, and of the first operand of ``at``."""
+    given, named, back = _given_to_ufunc, _named_to_ufunc, _own
+    return _inside(real, lambda *args, **kwargs: back(real(*given(args), **(kwargs and named(kwargs))), kwargs))
+
+
+def _written(value: Any) -> Any:
+    if type(value) is tuple:
+        return tuple(map(_written, value))
+    return shared(value, "a library's ufunc") if isinstance(value, ad.Array) else value
+
+
+def _given_to_ufunc(args: tuple[Any, ...]) -> Sequence[Any]:
+    if args[2:3] == ("at",) and state.users is not None:
+        return [*args[:3], _written(args[3]), *_given(args[4:])]
+    return _given(args)
+
+
+def _named_to_ufunc(kwargs: dict[str, Any]) -> dict[str, Any]:
+    if state.users is None:
+        return kwargs
+    return {name: _written(value) if name == "out" else _hosted(value) for name, value in kwargs.items()}
+
+
+def _own(result: Any, kwargs: dict[str, Any]) -> Any:
+    """What a ufunc returned, with the array in place of the memory of it that was written."""
+    if type(result) is tuple:
+        return tuple([_own(part, kwargs) for part in result])
+    outs = kwargs.get("out", ())
+    for out in outs if type(outs) is tuple else (outs,):
+        if type(result) is not np.ndarray or not isinstance(out, ad.Array):
+            continue
+        if result.__array_interface__ == _written(out).__array_interface__:
+            return out
+    return result
+
+
+def _inside(real: Any, answer: Any) -> Callable[..., Any]:
     names, code = real.__globals__, real.__code__
     file = code.co_filename if isinstance(real, FunctionType) else names["__file__"]
     code = answer.__code__.replace(co_filename=file, co_firstlineno=code.co_firstlineno)
@@ -165,15 +225,19 @@ def _takes(code: CodeType, bound: bool) -> bool:
     return bool(code.co_flags & (CO_VARARGS | CO_VARKEYWORDS)) or code.co_argcount + code.co_kwonlyargcount > bound
 
 
-def _exchanged(name: str, member: Any, bound: bool) -> Any:
-    """What is to take the place of a member of a module or class; itself, where nothing is."""
+def _door_for(name: str, member: Any, bound: bool) -> Callable[[Exchange], Any] | None:
+    """What makes the door that is to take the place of a member of a module or class; None, where there is to be none."""
     real = member.__func__ if isinstance(member, staticmethod | classmethod) else member
     code = getattr(real, "__code__", None)
     if code is None or _COUNTS in code.co_names or name in _RUNS or hasattr(real, _MARK) or not _takes(code, bound):
-        return member
-    door = (_filling if name in _FILLS else _door)(real)
-    setattr(door, _MARK, True)
-    return door if real is member else type(member)(door)
+        return None
+
+    def make(exchange: Exchange) -> Any:
+        door = (_filling if name in _FILLS else _ufunc_door if name == _UFUNC else _door)(exchange.real)
+        setattr(door, _MARK, True)
+        return door
+
+    return make
 
 
 def _classes(module: ModuleType, library: str) -> Iterator[type]:
@@ -183,20 +247,18 @@ def _classes(module: ModuleType, library: str) -> Iterator[type]:
             yield from (cls for cls in found.__mro__ if _root(cls.__module__) == library)
 
 
-def _open(module: ModuleType, library: str) -> None:
+def _surface(module: ModuleType, library: str) -> Iterator[Exchange]:
     holders: list[Any] = [module, *dict.fromkeys(_classes(module, library))]
     for holder in holders:
         public = ".core." not in holder.__name__
-        for name, member in list(vars(holder).items()):
-            if not (name in _INSIDE or name in _SPECIAL or name in _OPERATORS or (public and not name.startswith("_"))):
-                continue
-            door = _exchanged(name, member, isinstance(holder, type))
-            if door is not member:
-                with suppress(TypeError):  # classes written in C cannot be changed
-                    setattr(holder, name, door)
+        for name, member in vars(holder).copy().items():
+            if name in _INSIDE or name in _SPECIAL or name in _OPERATORS or (public and not name.startswith("_")):
+                make = _door_for(name, member, isinstance(holder, type))
+                if make is not None:
+                    yield Exchange(holder, name, make)
 
 
-def _open_some(module: ModuleType, members: tuple[str, ...]) -> None:
+def _some(module: ModuleType, members: tuple[str, ...]) -> Iterator[Exchange]:
     for member in members:
         holder, name = module, member
         if "." in member:
@@ -204,66 +266,125 @@ def _open_some(module: ModuleType, members: tuple[str, ...]) -> None:
             holder = getattr(module, owner, None)  # type: ignore[assignment]
         real = getattr(holder, name, None)
         if isinstance(real, FunctionType):
-            setattr(holder, name, _exchanged(name, real, holder is not module))
+            make = _door_for(name, real, holder is not module)
+            if make is not None:
+                yield Exchange(holder, name, make)
 
 
-def _open_parameters(module: ModuleType) -> None:
-    """What objects of the library's own classes keep."""
-    cls: Any = getattr(module, _PARAMETERS[1])
-    real = cls.__setattr__
+def _keeping(exchange: Exchange) -> Any:
+    """``__setattr__`` of a library's class: what objects of its own classes keep."""
+    real, library = exchange.real, _root(exchange.holder.__module__)
 
     def keep(self: Any, name: str, value: Any) -> None:
-        if (
-            _looked_at[type(value)]
-            and state.users is not None
-            and _root(type(self).__module__) == _root(module.__name__)
-        ):
+        if _looked_at[type(value)] and state.users is not None and _root(type(self).__module__) == library:
             value = _hosted(value)
         real(self, name, value)
 
-    cls.__setattr__ = keep
+    return keep
 
 
-def _open_seeds(module: ModuleType, library: str) -> None:
+def _seeds(module: ModuleType, library: str) -> Iterator[Exchange]:
     """``np.random`` given as a seed, which is compared with NumPy's own module."""
     real = getattr(module, _SEED, None)
-    if real is None:
-        return
-    door = _exchanged(_SEED, real, False)
-    for name, other in list(sys.modules.items()):
-        if _root(name) == library and vars(other).get(_SEED) is real:
-            setattr(other, _SEED, door)
+    make = None if real is None else _door_for(_SEED, real, False)
+    if make is not None:
+        for name, other in sys.modules.copy().items():
+            if _root(name) == library and vars(other).get(_SEED) is real:
+                yield Exchange(other, _SEED, make)
 
 
-_opened: set[str] = set()
+_made: dict[tuple[ModuleType, Any], list[Exchange]] = {}
+"""The doors of a module, made once: a notebook opens them for each cell."""
+_visited: set[str] = set()
+"""Libraries of backends that user files have imported in this process."""
 
 
-def _news(library: str, names: tuple[str, ...]) -> Iterator[ModuleType]:
-    """Those of a library's modules that have been imported since, the library itself being there."""
-    for name in (library, *names):
-        module = sys.modules.get(name)
-        if module is None or getattr(module.__spec__, "_initializing", False):
-            if name == library:
-                return
-        elif name in names and name not in _opened:
-            _opened.add(name)
-            yield module
+class Doors:
+    """Those of one run.
 
+    Parameters
+    ----------
+    exchanges : Exchanges
+        That of the run: it closes them.
+    users : UserFiles, optional
+        Says what is the user's: extension modules of his own have doors too.
+    """
 
-def open_all() -> None:
-    """Exchange what is there to be exchanged by now."""
-    for library, names in _SURFACES.items():
-        for module in _news(library, names):
-            _open(module, library)
-    for name, members in _CALLED.items():
-        for module in _news(_root(name), (name,)):
-            _open_some(module, members)
-    for module in _news(_root(_PARAMETERS[0]), _PARAMETERS[:1]):
-        _open_parameters(module)
-    for library, name in _SEEDS.items():
-        for module in _news(library, (name,)):
-            _open_seeds(module, library)
-    for library in _BACKENDS:
-        for module in _news(library, (library,)):
-            if hasattr(module, _IN_C):
-                setattr(module, _IN_C, _door_in_c(getattr(module, _IN_C)))
+    def __init__(self, exchanges: Exchanges, users: UserFiles | None = None) -> None:
+        self._exchanges = exchanges
+        if users is not None:
+            extensions.open_compiled(users, exchanges, lambda module: self._open(extensions.doors, module, None))
+        self._opened: set[str] = set()
+        self._received: set[str] = set()
+        # Held meanwhile: who has imported a library goes on when its doors are open, whichever thread opens them.
+        self._opening = threading.RLock()
+
+    def open_all(self, imported: str = "", by_user: bool = False) -> None:
+        """Exchange what is there to be exchanged by now.
+
+        Parameters
+        ----------
+        imported : str
+            A module that has just been imported.
+        by_user : bool
+            Whether a user file did it.
+        """
+        with self._opening:
+            self._open_news()
+            if by_user and _root(imported) in _BACKENDS:
+                _visited.add(_root(imported))
+            for library in _visited - self._received:
+                self._received.add(library)
+                self._receive(_BACKENDS[library])
+
+    def _receive(self, name: str) -> None:
+        """A program uses a backend's library by itself: to the library, its arrays are ndarrays."""
+        if importlib.util.find_spec(f"{loader.__package__}.{name}.visiting"):
+            visiting = importlib.import_module(f"{loader.__package__}.{name}.visiting")
+            visiting.receive(classes.ndarray, compilers.numpys_own, self._exchanges)
+            if hasattr(visiting, "is_tracing"):
+                visit(visiting.is_tracing)
+
+    def _news(self, library: str, names: tuple[str, ...]) -> Iterator[ModuleType]:
+        """Those of a library's modules that have been imported since, the library itself being there."""
+        for name in (library, *names):
+            module = sys.modules.get(name)
+            if module is None or getattr(module.__spec__, "_initializing", False):
+                if name == library:
+                    return
+            elif name in names and name not in self._opened:
+                self._opened.add(name)
+                yield module
+
+    def _open(self, doors: Callable[..., Iterator[Exchange]], module: ModuleType, about: Any) -> None:
+        made = _made.get((module, doors))
+        if made is None:
+            made = _made[module, doors] = list(doors(module, about))
+        for each in made:
+            self._exchanges.add(each)
+
+    def _open_news(self) -> None:
+        for library, names in _SURFACES.items():
+            for module in self._news(library, names):
+                self._open(_surface, module, library)
+        for name, members in _CALLED.items():
+            for module in self._news(_root(name), (name,)):
+                self._open(_some, module, members)
+        for module in self._news(_root(_PARAMETERS[0]), _PARAMETERS[:1]):
+            self._exchanges.at(getattr(module, _PARAMETERS[1]), "__setattr__", _keeping)
+        for name, pickler in _PICKLERS.items():
+            for module in self._news(_root(name), (name,)):
+                self._exchanges.at(getattr(module, pickler), "save", _saving)
+        for library, name in _SEEDS.items():
+            for module in self._news(library, (name,)):
+                self._open(_seeds, module, library)
+        for library in _BACKENDS:
+            for module in self._news(library, (library,)):
+                if hasattr(module, _IN_C):
+                    self._exchanges.at(module, _IN_C, lambda exchange: _door_in_c(exchange.real))
+        for library in extensions.LIBRARIES:
+            for module in self._news(library, (library,)):
+                self._open(extensions.doors, module, None)
+        for library, open_one in compilers.OPEN.items():
+            for _ in self._news(library, (library,)):
+                open_one(self._exchanges)

@@ -7,8 +7,11 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from functools import wraps
 from types import FrameType
 from typing import Any
+
+from ..exchanges import Exchange, Exchanges
 
 __all__ = ["Endings"]
 
@@ -24,6 +27,7 @@ class Endings:
         self._heard = self._finishing = False
         self._asked: int | None = None
         self._put_back: list[Callable[[], None]] = []
+        self._exchanges = Exchanges()
 
     def listen(self, termination: bool = True) -> None:
         """From now on; ``termination``: to ``SIGTERM`` too.
@@ -48,6 +52,7 @@ class Endings:
         for back in self._put_back:
             back()
         self._put_back.clear()
+        self._exchanges.undo()
 
     def _at_exit(self) -> None:
         self._end(True, True)
@@ -65,15 +70,17 @@ class Endings:
 
     def _before(self, name: str) -> None:
         """Listen to a function of ``os`` that ends the process; nothing flushes there without us either."""
-        real = getattr(os, name)
 
-        def ending(*args: Any, **kwargs: Any) -> Any:
-            self._end(False, True)
-            return real(*args, **kwargs)
+        def make(exchange: Exchange) -> Any:
+            @wraps(exchange.real)
+            def ending(*args: Any, **kwargs: Any) -> Any:
+                if exchange.on:
+                    self._end(False, True)
+                return exchange.real(*args, **kwargs)
 
-        ending.__name__, ending.__doc__ = real.__name__, real.__doc__
-        setattr(os, name, ending)
-        self._put_back.append(lambda: setattr(os, name, real))
+            return ending
+
+        self._exchanges.put(f"os:{name}", make)
 
     def _on_signal(self, asking: int) -> None:
         """Finish when the process is asked to end, then end as if nobody had listened."""

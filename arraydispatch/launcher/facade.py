@@ -7,7 +7,7 @@ module ``__getattr__`` that looks at its caller costs 2.8 µs).
 from __future__ import annotations
 
 import importlib
-from functools import partial
+from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
@@ -17,21 +17,40 @@ import numpy.lib.scimath
 import numpy.lib.stride_tricks
 import numpy.linalg
 import numpy.random
-import numpy.testing
-from numpy.testing.overrides import get_overridable_numpy_array_functions
 
 from .. import creation
+from ..registry import facts_of, spec_of
 from . import adoption, classes, rng, tables
 
-__all__ = ["Facade", "lookup", "substitute"]
+__all__ = ["Facade", "counterpart", "original", "renew", "substitute"]
 
-_FUNCTIONS: list[tuple[frozenset[str], type[adoption.Stand]]] = [
-    (tables.HOST_MADE, adoption.Made),
-    (tables.VIEWS, adoption.Views),
-    (tables.VIEWS_OF_MANY, adoption.ViewsOfMany),
-    (tables.SEQUENCES, adoption.Sequences),
-    (tables.OUTPUT, adoption.Output),
-]
+
+def _rule(real: Any) -> type[adoption.Stand] | None:
+    """What stands for a function; None if it stands for itself."""
+    facts, spec = facts_of(real), spec_of(real)
+    mode = None if spec is None else spec.mode
+    if facts.makes:
+        return adoption.Made
+    if facts.files:
+        return adoption.Output
+    if facts.looks or mode in ("meta", "update"):  # an ndarray need not move for that, or must be written itself
+        return None
+    if spec is not None and mode in ("view", "attribute") and spec.view_if is None:
+        return adoption.ViewsOfMany if facts.sequence else adoption.Views
+    if facts.sequence:
+        return adoption.Sequences
+    return adoption.Function if real in _dispatched() else None
+
+
+@cache
+def _dispatched() -> set[Any]:
+    """The functions that ask ``__array_function__``, as ``numpy.testing.overrides`` has them: it takes a fifth of NumPy's start."""
+    known: set[Any] | None = getattr(np._core.overrides, "ARRAY_FUNCTIONS", None)  # type: ignore[attr-defined]
+    if known is not None:
+        return known
+    from numpy.testing.overrides import get_overridable_numpy_array_functions
+
+    return get_overridable_numpy_array_functions()
 
 
 def _stands_for(real: Any, module: str, name: str) -> Any:
@@ -44,20 +63,14 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
         return adoption.Output(real, module, name) if name.startswith("assert_") else real
     if isinstance(real, type):
         return classes.CLASSES.get(name, real)
-    if name in tables.CREATION and hasattr(creation, name):
-        return adoption.Special(real, getattr(creation, name), module, name)
     if name in classes.FUNCTIONS:
         return adoption.Special(real, classes.FUNCTIONS[name], module, name)
+    if name in creation.__all__:
+        return adoption.Special(real, getattr(creation, name), module, name)
     if name in tables.INDEX_OBJECTS:
         return classes.index_object(real, name)
-    for names, stand in _FUNCTIONS:
-        if name in names:
-            return stand(real, module, name)
-    if name in tables.LOOKS or name in tables.WRITES or name in tables.REAL:
-        return real
-    if callable(real) and real in get_overridable_numpy_array_functions():
-        return adoption.Function(real, module, name)
-    return real
+    rule = _rule(real) if callable(real) else None
+    return real if rule is None else rule(real, module, name)
 
 
 _held: Any = vars(ModuleType)["__dict__"]
@@ -80,10 +93,10 @@ def _stand(facade: ModuleType, name: str) -> tuple[Any, bool]:
         return value, False
     if own["_unpatched"].get(name, value) is not value:
         return value, False  # somebody has put it there, and may take it away again
-    of, stand = own["_stands"].get(name, (None, None))
+    of, stand = own["_stands"].get((name, id(value)), (None, None))
     if of is not value:
         stand = _stands_for(value, real.__name__, name)
-        own["_stands"][name] = value, stand
+        _, stand = own["_stands"].setdefault((name, id(value)), (value, stand))
     return stand, True
 
 
@@ -158,7 +171,7 @@ class Facade(ModuleType):
         return repr(original(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return substitute_by_name, (original(self).__name__,)
+        return importlib.import_module, (original(self).__name__,)
 
 
 _facades: dict[str, ModuleType] = {}
@@ -174,8 +187,18 @@ def substitute(module: ModuleType) -> ModuleType:
         facade = Facade(module)
         if name == "numpy.random":
             _names(facade).update(rng.attributes(module))
-        _facades[name] = facade
+        facade = _facades.setdefault(name, facade)
     return facade
+
+
+def renew() -> None:
+    """Make again, when they are wanted, what stands for functions that make arrays: others make them from now on."""
+    for facade in list(_facades.values()):
+        own = _names(facade)
+        for table in (own, own["_stands"]):
+            for name, value in table.copy().items():
+                if isinstance(value[1] if table is own["_stands"] else value, adoption.Special):
+                    table.pop(name, None)
 
 
 def counterpart(value: Any) -> Any:
@@ -199,17 +222,3 @@ def original(value: Any) -> Any:
     if isinstance(value, adoption.Stand):
         return value.real
     return np.ndarray if value is classes.ndarray else value
-
-
-def substitute_by_name(name: str) -> ModuleType:
-    """Unpickle a facade: itself where a launcher runs, NumPy's module elsewhere."""
-    module = importlib.import_module(name)
-    return substitute(module) if adoption.state.users is not None else module
-
-
-def lookup(module: str, name: str) -> Any:
-    """An attribute of a facade (``"add.reduce"`` too), or of the real module where no launcher runs."""
-    value: Any = substitute_by_name(module)
-    for part in name.split("."):
-        value = getattr(value, part)
-    return value

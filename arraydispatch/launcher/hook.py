@@ -8,20 +8,24 @@ from ``sys.modules`` and drops our answer.
 
 from __future__ import annotations
 
-import builtins
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
+from functools import wraps
 from types import ModuleType
 from typing import Any
 
+from ..exchanges import Exchange, Exchanges
 from .userfiles import UserFiles
 
 __all__ = ["ImportHook"]
 
 
-_RESOLVERS = frozenset({"pkgutil", "unittest.mock", "_pytest.monkeypatch"})
-"""Modules that find what a user names by a string, to patch it: ``mock.patch("numpy.mean")``."""
+_RESOLVERS = frozenset({
+    "pkgutil", "unittest.mock", "_pytest.monkeypatch",
+    "copy", "pickle", "multiprocessing.connection", "multiprocessing.queues", "multiprocessing.spawn",
+})  # fmt: skip
+"""Modules that find what a user names by a string, to patch it (``mock.patch("numpy.mean")``), or has pickled."""
 
 
 def _resolves(namespace: Mapping[str, object] | None) -> bool:
@@ -38,45 +42,38 @@ class ImportHook:
     substitute : callable
         Gives the module a user file sees in place of a real one (the same module, where there is none).
     tell, told : callable, set of str
-        What is called when one of these modules has been imported.
+        What is called when one of these modules has been imported: by its name, and whether a user file imports it.
     """
 
     def __init__(
         self,
         users: UserFiles,
         substitute: Callable[[ModuleType], ModuleType],
-        tell: Callable[[], None] = lambda: None,
+        tell: Callable[[str, bool], None] = lambda name, by_user: None,
         told: AbstractSet[str] = frozenset(),
     ) -> None:
         self._tell, self._told = tell, told
         self._users = users
         self._substitute = substitute
         self._active = False
+        self._exchanges = Exchanges()
 
     def install(self) -> None:
         """Put the hook in place."""
-        self._exchanged = [
-            (holder, name, real := getattr(holder, name), make(real))
-            for holder, name, make in (
-                (builtins, "__import__", self._importing),
-                (importlib, "__import__", self._importing),
-                (importlib, "import_module", self._importing_module),
-            )
-        ]
-        for holder, name, _, ours in self._exchanged:
-            setattr(holder, name, ours)
         self._active = True
+        self._exchanges.put("builtins:__import__", self._importing)
+        self._exchanges.put("importlib:__import__", self._importing)
+        self._exchanges.put("importlib:import_module", self._importing_module)
 
     def remove(self) -> None:
         """Take the hook out again; where someone has wrapped it meanwhile, it stays as a plain passage."""
         self._active = False
-        for holder, name, real, ours in self._exchanged:
-            if getattr(holder, name) is ours:
-                setattr(holder, name, real)
+        self._exchanges.undo()
 
-    def _importing(self, real: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
-        users, substitute = self._users, self._substitute
+    def _importing(self, exchange: Exchange) -> Callable[..., ModuleType]:
+        users, substitute, real = self._users, self._substitute, exchange.real
 
+        @wraps(real)
         def __import__(
             name: str,
             globals: Mapping[str, object] | None = None,
@@ -85,28 +82,29 @@ class ImportHook:
             level: int = 0,
         ) -> ModuleType:
             module = real(name, globals, locals, fromlist, level)
-            if level == 0 and self._active and (name == "numpy" or name.startswith("numpy.")):
-                namespace: Any = globals
-                if users.owns_globals(namespace, sys._getframe(1)) or _resolves(namespace):
-                    return substitute(module)
-            elif level == 0 and name.partition(".")[0] in self._told:
-                self._tell()
+            if level == 0:
+                if name in self._told or name.partition(".")[0] in self._told:
+                    self._tell(name, users.owns_globals(globals, sys._getframe(1)))  # type: ignore[arg-type]
+                if self._active and (name == "numpy" or name.startswith("numpy.")):
+                    namespace: Any = globals
+                    if users.owns_globals(namespace, sys._getframe(1)) or _resolves(namespace):
+                        return substitute(module)
             return module
 
         return __import__
 
-    def _importing_module(self, real: Callable[..., ModuleType]) -> Callable[..., ModuleType]:
-        users, substitute = self._users, self._substitute
+    def _importing_module(self, exchange: Exchange) -> Callable[..., ModuleType]:
+        users, substitute, real = self._users, self._substitute, exchange.real
 
+        @wraps(real)
         def import_module(name: str, package: str | None = None) -> ModuleType:
-            """Import a module (see ``importlib.import_module``)."""
             module = real(name, package)
             name = importlib.util.resolve_name(name, package)
+            if name in self._told or name.partition(".")[0] in self._told:
+                self._tell(name, users.owns_frame(sys._getframe(1)))
             ours = self._active and (name == "numpy" or name.startswith("numpy."))
             if ours and (users.owns_frame(frame := sys._getframe(1)) or _resolves(frame.f_globals)):
                 return substitute(module)
-            if name.partition(".")[0] in self._told:
-                self._tell()
             return module
 
         return import_module

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from typing import Any
 
 import numpy as np
 
-from .. import __version__
+from .. import __version__, hardware
 from ..backends import loader
 from ..backends.base import Device
 from ..errors import ArrayDispatchError
+from ..threads import available
 from .choices import ENVIRONMENT, MIN_SIZE, Choices, default_backend
 
 __all__ = ["gather", "show"]
@@ -27,7 +27,8 @@ def gather() -> dict[str, Any]:
         "arraydispatch": __version__,
         "python": sys.version.split()[0],
         "numpy": np.__version__,
-        "default_backend": default_backend(),
+        "default_backend": default_backend().backend,
+        "why": default_backend().why,
         "defaults": _defaults(backends),
         "backends": backends,
         "faster": _faster(backends),
@@ -63,17 +64,18 @@ _UNSET = {"precision": "NumPy's own", "execution": "eager with host kernels"}
 
 
 def _defaults(backends: list[dict[str, Any]]) -> dict[str, Any]:
-    chosen = default_backend()
+    chosen, device, _ = default_backend()
     devices = next((row.get("devices") for row in backends if row["backend"] == chosen), None)
     plain = Choices()
     return {
         "backend": chosen,
-        "device": devices[0]["name"] if devices else None,
+        "device": device or (devices[0]["name"] if devices else None),
         "precision": plain.precision,
         "execution": plain.execution,
         "min_size": MIN_SIZE,
         "on_fallback": plain.on_fallback,
         "rng": plain.rng,
+        "threads": available(),
     }
 
 
@@ -85,18 +87,18 @@ def _accelerated(backends: list[dict[str, Any]]) -> list[str]:
 def _faster(backends: list[dict[str, Any]]) -> list[str]:
     """One sentence for each thing that would make runs here faster."""
     said = []
-    chosen, fast = default_backend(), _accelerated(backends)
+    chosen, fast = default_backend().backend, _accelerated(backends)
     libraries = [row for row in backends if row["backend"] != "numpy"]
     if not any("devices" in row for row in libraries):
         commands = " or ".join(row["install"] for row in libraries)
         said.append(f"No array library is installed: {commands}.")
-    if not fast and (os.path.exists("/dev/nvidiactl") or shutil.which("nvidia-smi")):
+    if not fast and hardware.NVIDIA in hardware.accelerators():
         said.append(
             "There is an NVIDIA GPU that no installed library sees: install a build of one for its CUDA version."
         )
     if fast and chosen not in fast:
         said.append(f"{' and '.join(fast)} see an accelerator, {chosen} does not: say --backend {fast[0]}.")
-    cores, threads = os.cpu_count() or 1, os.environ.get(_THREADS, "")
+    cores, threads = available(), os.environ.get(_THREADS, "")
     if not fast and threads.isdecimal() and int(threads) < cores:
         said.append(f"{_THREADS}={threads} keeps libraries to {threads} of {cores} cores: unset it.")
     if not fast and any("devices" in row for row in libraries):
@@ -109,7 +111,7 @@ def show(data: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     console.print(f"arraydispatch {data['arraydispatch']}, NumPy {data['numpy']}, Python {data['python']}")
     table = Table("backend", "version", "device", "kind", "memory", "cores", "description")
     for row in data["backends"]:
@@ -124,7 +126,7 @@ def show(data: dict[str, Any]) -> None:
             table.add_row(*name, device["name"], device["kind"], memory, cores, device["description"])
     console.print(table)
     console.print(
-        f"default backend of 'arraydispatch run': {data['default_backend']} (to change it: --backend or {ENVIRONMENT})"
+        f"default backend of 'arraydispatch run': {data['default_backend']} ({data['why'] or 'in use'}; to change it: --backend or {ENVIRONMENT})"
     )
     others = ", ".join(
         f"{key.replace('_', '-')} {_UNSET.get(key, 'none') if value is None else value}"

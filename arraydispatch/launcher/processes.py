@@ -32,7 +32,7 @@ _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
 # -- new interpreters ------------------------------------------------------------------------------------------------
 
 
-def inherit(choices: Any, roots: list[str], counts: str) -> None:
+def inherit(choices: Any, roots: list[str], counts: str, each: bool) -> None:
     """From now on every Python process that this one starts runs as it does.
 
     Parameters
@@ -43,8 +43,10 @@ def inherit(choices: Any, roots: list[str], counts: str) -> None:
         What is user code.
     counts : str
         The folder where processes leave what they counted.
+    each : bool
+        Whether they count each call by its line.
     """
-    os.environ[_RUN] = json.dumps({"choices": choices.to_json(), "roots": roots, "counts": counts})
+    os.environ[_RUN] = json.dumps({"choices": choices.to_json(), "roots": roots, "counts": counts, "each": each})
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", _FOLDER)]
     os.environ["PYTHONPATH"] = os.pathsep.join([_FOLDER, *paths])
 
@@ -54,6 +56,7 @@ def continue_run() -> None:
     told = os.environ.get(_RUN)
     if not told:
         return
+    from ..exchanges import Exchanges
     from . import doors
     from .hook import ImportHook
     from .userfiles import UserFiles
@@ -64,6 +67,7 @@ def continue_run() -> None:
         users.add_root(root)
     users.add_namespace(vars(sys.modules["__main__"]))  # of `-c` and standard input, which have no file to tell by
     waiting = [run["choices"]]
+    opened = doors.Doors(Exchanges(), users)  # which nobody takes out: the process ends with its program
 
     def substitute(module: ModuleType) -> ModuleType:
         from . import counts, facade, runner, tracebacks
@@ -71,13 +75,13 @@ def continue_run() -> None:
 
         if waiting:
             Choices(**json.loads(waiting.pop())).apply()
-            runner.begin(users)
+            runner.begin(users, opened)
             tracebacks.hide_ours_for_good()
             survive_forks()
-            counts.count_here(run["counts"], users.has_file)
+            counts.count_here(run["counts"], users.has_file, run["each"])
         return facade.substitute(module)
 
-    ImportHook(users, substitute, doors.open_all, doors.LIBRARIES).install()
+    ImportHook(users, substitute, opened.open_all, doors.LIBRARIES).install()
 
 
 def _own_roots(users: Any) -> list[str]:

@@ -102,7 +102,7 @@ class Progress:
         from rich.console import Console
         from rich.text import Text
 
-        console: Any = Console(stderr=True, width=columns, highlight=False)
+        console: Any = Console(stderr=True, width=columns, highlight=False, emoji=False)
         line = Text.assemble(
             ("arraydispatch", "bold reverse"), (f" {text}", "reverse"), no_wrap=True, overflow="ellipsis"
         )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copyreg
 import functools
+import operator
 from types import ModuleType
 from typing import Any
 
@@ -19,8 +20,8 @@ import numpy as np
 
 import arraydispatch as ad
 
-from .. import creation
-from .adoption import Stand, move, restore, state, to_host
+from .. import creation, views
+from .adoption import Stand, by_name, move, state, to_host
 
 __all__ = ["attributes", "use_device"]
 
@@ -31,37 +32,63 @@ _KEPT = frozenset({"bytes", "get_bit_generator", "get_state", "seed", "set_bit_g
 # -- in place and permuting, the same for generators of both kinds ------------------------------------------------------
 
 
-def _shuffle(real: Any, x: Any, axis: int = 0) -> None:
+def _lines(x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[np.ndarray[Any, Any], int]:
+    """Numbers of what lies along the axis of an array that is to be shuffled, with as many axes as the array; and that axis.
+
+    Given them in its place, NumPy draws the same numbers and raises the same errors.
+    """
+    shape = x.shape
+    if 0 in shape:
+        return np.empty(shape, int), 0
+    axis: Any = kwargs.get("axis", args[0] if args else 0)
+    axis = operator.index(axis) if hasattr(axis, "__index__") else len(shape)
+    if not -len(shape) <= axis < len(shape):
+        return np.zeros((1,) * len(shape), int), 0
+    axis %= len(shape)
+    lengths = [n if i == axis else 1 for i, n in enumerate(shape)]
+    return np.arange(shape[axis]).reshape(lengths), axis
+
+
+def _shuffle(real: Any, x: Any, *args: Any, **kwargs: Any) -> None:
     """Shuffle an ``Array``: NumPy swaps ``x[i], x[j]`` on what is not an ndarray, which would duplicate rows of views."""
-    order = np.arange(x.shape[axis])
-    real.shuffle(order)
-    x[...] = np.take(x, order, axis=axis)
+    order, axis = _lines(x, args, kwargs)
+    order.flags.writeable = views.writeable(x)
+    real.shuffle(order, *args, **kwargs)
+    if order.size:
+        x[...] = np.take(x, order.reshape(-1), axis=axis)
 
 
 def _permuted(real: Any, x: Any, axis: Any = None, out: Any = None) -> Any:
-    host = real.permuted(to_host(x), axis=axis)
-    target = x if out is None else out
     if out is None:
-        return move(host, "numpy.random.permuted")
-    target[...] = host
-    return target
+        return move(real.permuted(to_host(x), axis=axis), "numpy.random.permuted")
+    if not isinstance(out, ad.Array):
+        return real.permuted(to_host(x), axis=axis, out=out)
+    buffer = np.empty(out.shape, out.dtype)
+    buffer.flags.writeable = views.writeable(out)
+    real.permuted(to_host(x), axis=axis, out=buffer)
+    out[...] = buffer
+    return out
 
 
-def _permutation(real: Any, x: Any, *axis: Any, **kwargs: Any) -> Any:
-    at = kwargs.get("axis", axis[0] if axis else 0)
-    return np.take(x, real.permutation(x.shape[at]), axis=at)
+def _permutation(real: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+    lines, axis = _lines(x, args, kwargs)
+    order = real.permutation(lines, *args, **kwargs).reshape(-1)
+    return np.take(x, order, axis=axis) if lines.size else np.copy(x)
 
 
-_IN_PLACE = {"shuffle": _shuffle, "permuted": _permuted}
+_BY_LINES = {"shuffle": _shuffle, "permuted": _permuted, "permutation": _permutation}
 
 
 def _draw(real: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a drawing method of a NumPy generator, with any ``Array`` among the arguments brought to the host."""
-    if args and isinstance(args[0], ad.Array):
-        if name in _IN_PLACE:
-            return _IN_PLACE[name](real, *args, **kwargs)
-        if name == "permutation" and args[0].ndim > 0:
-            return _permutation(real, *args, **kwargs)
+    if name in _BY_LINES and not args and "x" in kwargs:
+        kwargs = dict(kwargs)
+        args = (kwargs.pop("x"),)
+    if args and isinstance(args[0], ad.Array) and (name != "permutation" or args[0].ndim):
+        if name in _BY_LINES:
+            return _BY_LINES[name](real, *args, **kwargs)
+    elif name == "shuffle" and args:  # a list, of arrays perhaps, which stay what they are
+        return real.shuffle(args[0], *map(to_host, args[1:]), **{key: to_host(value) for key, value in kwargs.items()})
     out = kwargs.get("out")
     if isinstance(out, ad.Array):
         buffer = np.empty(out.shape, out.dtype)
@@ -160,35 +187,17 @@ def _subclass(counterpart: Any) -> type:
     body: dict[str, Any] = {name: _method(counterpart, name) for name in names}
     body["__module__"] = counterpart.__module__
     body["__doc__"] = counterpart.__doc__
-    body["__reduce__"] = lambda self: (_revive, (counterpart.__name__, _state_of(self)))
+    # By the class's name, NumPy's own outside a launcher: what reads the pickle may know nothing of this package.
+    body["__reduce__"] = lambda self: (made, (self._bit_generator,), _state_of(self))
     body["__reduce_ex__"] = lambda self, _protocol: self.__reduce__()
-    body["__copy__"] = lambda self: _revive(counterpart.__name__, _state_of(self))
-    made = _GeneratorType(counterpart.__name__, (counterpart,), body)
+    made: Any = _GeneratorType(counterpart.__name__, (counterpart,), body)
     made._counterpart = counterpart
     return made
 
 
 def _state_of(generator: Any) -> Any:
-    return counterpart_of(generator).__reduce__(generator)
-
-
-def counterpart_of(generator: Any) -> Any:
-    """NumPy's own class of a generator."""
-    return np.random.Generator if isinstance(generator, np.random.Generator) else np.random.RandomState
-
-
-def _revive(name: str, reduced: tuple[Any, ...]) -> Any:
-    """Unpickle: the facade's class where a launcher runs, NumPy's own elsewhere."""
-    plain = reduced[0](*reduced[1])
-    if len(reduced) > 2 and reduced[2] is not None:
-        plain.__setstate__(reduced[2])
-    if state.users is None:
-        return plain
-    if name == "Generator":
-        return Generator(plain.bit_generator)
-    revived = RandomState(plain._bit_generator)
-    revived.set_state(plain.get_state(legacy=False))
-    return revived
+    """What the bit generator does not hold: of the legacy class, the second half of a pair of normal numbers."""
+    return None if isinstance(generator, np.random.Generator) else generator.get_state(legacy=False)
 
 
 Generator: Any = _subclass(np.random.Generator)
@@ -219,7 +228,7 @@ def _seeded(counterpart: Any) -> type:
 
 
 def _reduce_class(cls: Any) -> Any:
-    return (restore, ("numpy.random", cls.__name__)) if "_counterpart" in vars(cls) else cls.__qualname__
+    return by_name("numpy.random", cls.__name__) if "_counterpart" in vars(cls) else cls.__qualname__
 
 
 copyreg.pickle(_GeneratorType, _reduce_class)

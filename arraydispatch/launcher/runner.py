@@ -13,11 +13,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import CodeType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .. import views
+from .. import thin, views
+from ..backends import loader
 from . import processes, tracebacks
 from .userfiles import UserFiles
+
+if TYPE_CHECKING:
+    from . import doors
 
 __all__ = [
     "NotFound",
@@ -195,27 +199,38 @@ def include_root(name: str) -> str:
 @contextmanager
 def accelerated(users: UserFiles, observer: Any = None) -> Iterator[None]:
     """The facade in place for user files, for as long as the block runs."""
+    from ..exchanges import Exchanges
     from . import adoption, array_method, doors, facade, hook, warned
 
-    importer = hook.ImportHook(users, facade.substitute, doors.open_all, doors.LIBRARIES)
-    before = adoption.state.users, adoption.state.observer, views.wrapper
+    run = Exchanges()
+    opened = doors.Doors(run, users)
+    importer = hook.ImportHook(users, facade.substitute, opened.open_all, doors.LIBRARIES)
+    state = adoption.state
+    before, visited = (state.users, state.observer, views.wrapper, loader.natives_first), state.visited
     importer.install()
-    begin(users, observer)
+    begin(users, opened, observer)
     try:
-        with warned.at_user_lines(), tracebacks.hide_ours(), array_method.for_c_code(users):
-            yield
+        warned.at_user_lines(run)
+        tracebacks.hide_ours(run)
+        array_method.for_c_code(users, run)
+        yield
     finally:
         importer.remove()
-        adoption.state.users, adoption.state.observer, views.wrapper = before
+        run.undo()
+        state.users, state.observer, views.wrapper, loader.natives_first = before
+        adoption.visit(visited)
+        thin.refresh()
 
 
-def begin(users: UserFiles, observer: Any = None) -> None:
+def begin(users: UserFiles, opened: doors.Doors, observer: Any = None) -> None:
     """From now on, arrays are what user files know as ``np.ndarray``, and those of libraries are adopted."""
-    from . import adoption, classes, doors
+    from . import adoption, classes
 
-    doors.open_all()
+    opened.open_all()
     adoption.state.users, adoption.state.observer = users, observer
     views.wrapper = classes.make
+    loader.natives_first = True
+    thin.refresh()
 
 
 def _main_module(program: Program) -> ModuleType:
@@ -228,10 +243,11 @@ def _main_module(program: Program) -> ModuleType:
     return module
 
 
-def run(program: Program, arguments: list[str], users: UserFiles) -> int:
+def run(program: Program, arguments: list[str], users: UserFiles, unfit: Callable[[], None]) -> int:
     """Run a program as ``__main__`` and return its exit code; an exception is shown as ``python`` shows it.
 
-    The program's module stays in ``sys.modules``: its threads and exit handlers may still need it.
+    The program's module stays in ``sys.modules``: its threads and exit handlers may still need it. ``unfit`` is called
+    where the program does not compile, so that nothing of it runs.
     """
     module = _main_module(program)
     if not program.has_file:
@@ -239,14 +255,21 @@ def run(program: Program, arguments: list[str], users: UserFiles) -> int:
     sys.argv[:] = [program.argv0, *arguments]
     # A real module: what the script defines pickles by reference, and a spawned child finds the script by its file.
     sys.modules["__main__"] = module
+    # What pickles of spawned children name: multiprocessing sets it to the main module of when it was imported, which was us.
+    if "__mp_main__" in sys.modules:
+        sys.modules["__mp_main__"] = module
     tracebacks.hide_callers()
-    return exit_code(lambda: _execute(program, vars(module)))
+    return exit_code(lambda: _execute(program, vars(module), unfit))
 
 
-def _execute(program: Program, namespace: dict[str, Any]) -> None:
+def _execute(program: Program, namespace: dict[str, Any], unfit: Callable[[], None]) -> None:
     code: Any = program.source
     if not isinstance(code, CodeType):
-        code = compile(code, program.file, "exec", dont_inherit=True)
+        try:
+            code = compile(code, program.file, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError):  # ValueError: it has null bytes
+            unfit()
+            raise
     exec(code, namespace)
 
 

@@ -15,8 +15,9 @@ from types import FrameType
 from typing import Any
 
 from .. import api, report, settings
+from ..backends import loader
+from ..places import shown
 from ..profiling import Profile, function_name, straight
-from ..verification import Verification
 from . import counts, processes, unseen
 from .endings import Endings
 from .progress import Progress
@@ -45,7 +46,13 @@ class Spoken(Profile):
         place = straight(frame.f_code.co_filename), frame.f_lineno, function_name(func)
         if place not in self._said:
             self._said.add(place)
-            print(f"arraydispatch: {place[0]}:{place[1]}: {place[2]} ran on the host: {reason}", file=sys.stderr)
+            print(f"arraydispatch: {shown(*place[:2])}: {place[2]} ran on the host: {reason}", file=sys.stderr)
+
+
+def _verification(owns: Any) -> Any:
+    from ..verification import Verification
+
+    return Verification(sys.stderr, owns)
 
 
 class Session:
@@ -55,8 +62,10 @@ class Session:
     ----------
     program : str
         What runs, as a person would name it.
-    device : str
-        Name of the default device.
+    device : str or None
+        Name of the default device, where the user chose it.
+    why : str
+        Why this backend, where the user did not name it.
     rng : str
         Where random numbers come from.
     report_to, trace_to : str or None
@@ -74,8 +83,9 @@ class Session:
     def __init__(
         self,
         program: str,
-        device: str,
+        device: str | None,
         *,
+        why: str = "",
         rng: str = "numpy",
         report_to: str | None = None,
         trace_to: str | None = None,
@@ -84,12 +94,13 @@ class Session:
         verify: bool = False,
         owns: Any = None,
     ) -> None:
-        self._program, self._device, self._rng = program, device, rng
+        self._program, self._device, self._why, self._rng = program, device, why, rng
         self._report_to, self._trace_to, self._full = report_to, trace_to, full
         timed = full or report_to is not None or trace_to is not None
         each = trace_to is not None or (report_to or "").endswith(".html")
         self.profile = Spoken(aloud, owns=owns, trace=each, synchronize=timed)
-        self._verification = Verification(sys.stderr, owns) if verify else None
+        self.profile.each = timed or verify
+        self._verification = _verification(owns) if verify else None
         self._progress = Progress(self.profile) if Progress.possible() else None
         self._process = os.getpid()
         self._over = threading.Event()
@@ -112,7 +123,7 @@ class Session:
             self._keeper.start()
 
     def cancel(self) -> None:
-        """Nothing has run: no report."""
+        """Nothing has run, or can: no report."""
         self._end()
         counts.remove_folder(self.folder)
 
@@ -136,11 +147,13 @@ class Session:
                 wait, saved = min(2 * wait, _LONGEST_WAIT), time.monotonic()
 
     def _run(self, complete: bool) -> report.Run:
-        backend = api.default_backend()
+        name = settings.current_name()
+        backend = loader.loaded_one(name)  # one that was not needed is not loaded for the report
+        device = self._device or ("cpu" if backend is None else backend.devices()[0].name)
         found = None if self._verification is None else self._verification.as_dict()
         return report.Run(
-            backend.name, backend.version, self._device, api.get_precision(), self.profile.wall, self._rng,
-            self._program, complete, found,
+            name, loader.version(name), device, api.get_precision(), self.profile.wall, self._rng,
+            self._program, complete, found, self._why,
         )  # fmt: skip
 
     def _write(self, path: str, complete: bool) -> None:
@@ -186,7 +199,7 @@ class Session:
 
     def _stayed(self, x: Any) -> bool:
         """Whether an ndarray is large enough for the backend, and never came there."""
-        apart = not api.default_backend().native_is_ndarray
+        apart = settings.current_name() != "numpy"
         return apart and x.size >= max(settings.default.min_size, 1) and not self.profile.met(x)
 
     def _save(self, path: str, writer: report.Writer, run: report.Run) -> str:

@@ -2,25 +2,36 @@
 
 Python's own hook shows an exception's frames as they are, so they are taken out of it; all that :mod:`traceback` shows (and
 :mod:`logging` through it) passes through one method of ``StackSummary``, which is exchanged while a program runs.
+
+Hiding leaves at least one frame of those there are, for whoever counts on it, and who asks for one frame gets that frame.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
-import traceback
+import traceback  # noqa: F401 -- what is exchanged has to be there
 from collections.abc import Iterator
-from contextlib import contextmanager
+from itertools import islice
 from types import CodeType, FrameType, TracebackType
-from typing import Any
+from typing import Any, TypeVar
+
+from .. import places
+from ..exchanges import Exchange, Exchanges
 
 __all__ = ["FULL", "hide_callers", "hide_ours", "hide_ours_for_good", "strip"]
 
 FULL = "ARRAYDISPATCH_TRACEBACK"
 """Environment variable: when set to ``full``, tracebacks keep this package's own frames."""
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_RUNNER = os.path.join(places.OURS, "launcher", "runner.py")
 _callers: set[CodeType] = set()
+_WANTS_BUFFER = re.compile(r"(?=.*bytes)(?=.*\bndarray)|supporting the buffer API", re.DOTALL)
+"""What Python and its modules say of an object without a buffer."""
+_BUFFER = "An array of a library's shows no buffer to code in C: hand it x.tobytes(), or x.data, a memoryview."
+
+T = TypeVar("T")
 
 
 def _full() -> bool:
@@ -28,11 +39,26 @@ def _full() -> bool:
 
 
 def _ours(frame: FrameType) -> bool:
-    return frame.f_code.co_filename.startswith((_PACKAGE, "<frozen ")) or frame.f_code in _callers
+    file = frame.f_code.co_filename
+    return places.is_ours(file) or file.startswith("<frozen ") or frame.f_code in _callers
+
+
+def _shown(parts: list[tuple[FrameType, T]]) -> list[tuple[FrameType, T]]:
+    """The parts of a traceback that are not ours; the last one where all are, for nobody expects none.
+
+    But of a program that does not compile Python shows none either.
+    """
+    kept = [part for part in parts if not _ours(part[0])]
+    return kept or [part for part in parts[-1:] if part[0].f_code.co_filename != _RUNNER]
 
 
 def strip(error: BaseException | None) -> None:
-    """Take this package's frames out of the tracebacks of an exception and of those it came from."""
+    """Take this package's frames out of the tracebacks of an exception and of those it came from.
+
+    One that NumPy's arrays do not raise gets a note of the way out.
+    """
+    if type(error) is TypeError and _WANTS_BUFFER.search(str(error)) and _BUFFER not in getattr(error, "__notes__", ()):
+        error.add_note(_BUFFER)
     if not _full():
         _strip(error, set())
 
@@ -42,9 +68,8 @@ def _strip(error: BaseException | None, seen: set[int]) -> None:
         return
     seen.add(id(error))
     kept: TracebackType | None = None
-    for part in reversed(list(_parts(error.__traceback__))):
-        if not _ours(part.tb_frame):
-            kept = TracebackType(kept, part.tb_frame, part.tb_lasti, part.tb_lineno)
+    for frame, part in reversed(_shown([(part.tb_frame, part) for part in _parts(error.__traceback__)])):
+        kept = TracebackType(kept, frame, part.tb_lasti, part.tb_lineno)
     error.__traceback__ = kept
     _strip(error.__cause__, seen)
     _strip(error.__context__, seen)
@@ -67,41 +92,42 @@ def hide_callers() -> None:
         frame = frame.f_back
 
 
-@contextmanager
-def hide_ours() -> Iterator[None]:
-    """What :mod:`traceback` shows, without our frames for as long as the block runs; of threads that end by an exception too."""
-    summary: Any = traceback.StackSummary
-    before = vars(summary).get("_extract_from_extended_frame_gen")  # of Python 3.11 to 3.14 at least
-    if before is None or _full():
-        yield
+def hide_ours(exchanges: Exchanges) -> None:
+    """Have :mod:`traceback` show no frames of ours, of threads that end by an exception neither."""
+    if _full():
         return
+    exchanges.put("traceback:StackSummary._extract_from_extended_frame_gen", _extracting)
+    if threading.excepthook is threading.__excepthook__:
+        exchanges.put("threading:excepthook", _ending_a_thread)
 
+
+def _extracting(exchange: Exchange) -> Any:
     def extract(cls: Any, frames: Any, /, **kwargs: Any) -> Any:
-        return before.__func__(cls, (each for each in frames if not _ours(each[0])), **kwargs)
+        # Who asks for one frame, as pytest does for each entry, means that one. It is here that they are walked through:
+        # `walk_stack` counts the frames between itself and who asks.
+        if exchange.on:
+            frames = list(islice(frames, 1)) if kwargs.get("limit") == 1 else _shown(list(frames))
+        return exchange.real(cls, frames, **kwargs)
 
-    ours, hook = classmethod(extract), threading.excepthook
+    return extract
 
+
+def _ending_a_thread(exchange: Exchange) -> Any:
     def shown(args: Any) -> None:
+        if not exchange.on:
+            exchange.real(args)
+            return
         strip(args.exc_value)
         kind, value, _, thread = args
         tb = None if value is None else value.__traceback__
-        hook(threading.ExceptHookArgs((kind, value, tb, thread)))
+        exchange.real(threading.ExceptHookArgs((kind, value, tb, thread)))
 
-    summary._extract_from_extended_frame_gen = ours
-    if hook is threading.__excepthook__:
-        threading.excepthook = shown
-    try:
-        yield
-    finally:
-        if vars(summary)["_extract_from_extended_frame_gen"] is ours:
-            summary._extract_from_extended_frame_gen = before
-        if threading.excepthook is shown:
-            threading.excepthook = hook
+    return shown
 
 
 def hide_ours_for_good() -> None:
     """In a child process, whose program Python runs by itself."""
-    hide_ours().__enter__()
+    hide_ours(Exchanges())
     if sys.excepthook is not sys.__excepthook__ or _full():
         return
 

@@ -30,7 +30,7 @@ def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]]
     stayed : callable
         Says of an ndarray whether it is worth a word, and never came to the backend.
     """
-    values = list(vars(module).items())
+    values = vars(module).copy().items()
     names = {name for name, x in values if type(x) is np.ndarray and movable(x) and stayed(x)}
     if not names:
         return []

@@ -14,12 +14,13 @@ import sysconfig
 from types import FrameType
 from typing import Any
 
+from ..places import INSTALLED, OURS
+
 __all__ = ["UserFiles"]
 
-_INSTALLED = frozenset({"site-packages", "dist-packages"})
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
 _EXTENSIONS = (".so", ".pyd", ".dll", ".dylib")
-_PACKAGE = os.path.realpath(os.path.dirname(os.path.dirname(__file__)))
+_PACKAGE = os.path.realpath(OURS)
 
 
 def _installed_places() -> tuple[str, ...]:
@@ -61,7 +62,7 @@ class UserFiles:
     def is_installed(self, file: str) -> bool:
         """Whether a file belongs to the interpreter, this package or an environment's packages."""
         path = os.path.realpath(file)
-        return any(_inside(path, place) for place in self._places) or not _INSTALLED.isdisjoint(path.split(os.sep))
+        return any(_inside(path, place) for place in self._places) or not INSTALLED.isdisjoint(path.split(os.sep))
 
     def add_namespace(self, namespace: dict[str, Any]) -> None:
         """Globals that are the user's whatever they say of themselves: ``__main__`` from stdin, a notebook."""
@@ -86,7 +87,7 @@ class UserFiles:
             return False
         folder = os.path.dirname(path)
         while _inside(folder, root) and folder != root:
-            if os.path.basename(folder) in _INSTALLED:
+            if os.path.basename(folder) in INSTALLED:
                 return False
             if any(os.path.exists(os.path.join(folder, mark)) for mark in _ENVIRONMENT_MARKS):
                 return False

@@ -9,38 +9,34 @@ remember as having warned keep no record of it (``__warningregistry__ = None``).
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
 
+from .. import places
 from ..array import Array
+from ..exchanges import Exchange, Exchanges
 
 __all__ = ["at_user_lines"]
 
-_OURS, _NUMPYS = (os.path.dirname(os.path.abspath(file)) + os.sep for file in (os.path.dirname(__file__), np.__file__))
 _CATEGORIES = (RuntimeWarning, np.exceptions.ComplexWarning, np.exceptions.VisibleDeprecationWarning)
 """What NumPy warns of; what libraries say of themselves stays where they say it."""
 
 
-@contextmanager
-def at_user_lines() -> Iterator[None]:
-    """Python's way to show and record warnings, exchanged for as long as the block runs."""
-    told: Any = warnings
-    before = getattr(told, "_showwarnmsg", None)  # of Python 3.6 to 3.14 at least
-    if before is None:
-        yield
-        return
-    methods = _method_codes()
+def at_user_lines(exchanges: Exchanges) -> None:
+    """Exchange Python's way to show and record warnings."""
+    exchanges.put("warnings:_showwarnmsg", _showing)
+
+
+def _showing(exchange: Exchange) -> Any:
+    before, methods = exchange.real, _method_codes()
 
     def show(message: warnings.WarningMessage) -> None:
         frame = None
-        if issubclass(message.category, _CATEGORIES) and message.filename.startswith((_OURS, _NUMPYS)):
+        if exchange.on and issubclass(message.category, _CATEGORIES) and places.is_core(message.filename):
             frame = _user_frame(message, sys._getframe(1), methods)
         if frame is None:
             before(message)
@@ -50,12 +46,7 @@ def at_user_lines() -> Iterator[None]:
         place = frame.f_code.co_filename, frame.f_lineno, names.get("__name__")
         warnings.warn_explicit(message.message, message.category, *place, registry)
 
-    told._showwarnmsg = show
-    try:
-        yield
-    finally:
-        if told._showwarnmsg is show:
-            told._showwarnmsg = before
+    return show
 
 
 def _method_codes() -> frozenset[CodeType]:
@@ -72,14 +63,14 @@ def _user_frame(
         frame = frame.f_back
     if frame is None:
         return None
-    ours = message.filename.startswith(_OURS)
+    ours = places.is_ours(message.filename)
     if ours:
         frame.f_globals["__warningregistry__"] = None
-    elif frame.f_back is None or not frame.f_back.f_code.co_filename.startswith(_OURS):
+    elif frame.f_back is None or not places.is_ours(frame.f_back.f_code.co_filename):
         return None
     by_method = False
     found: FrameType | None = frame
-    while found is not None and found.f_code.co_filename.startswith((_OURS, _NUMPYS)):
+    while found is not None and places.is_core(found.f_code.co_filename):
         by_method = by_method or found.f_code in methods
         found = found.f_back
     if not ours:

@@ -21,74 +21,43 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, names
 from ..backends.base import Backend, Unsupported
 from ..ufuncs import Bound
+from .specs import Body, Facts, Into, Layout, Mode, OnHost, Returns, Spec
 
-Body = Callable[..., Any]
+__all__ = [
+    "HOST", "METHODS", "OTHERS", "REFUSED", "SCIENTIFIC", "SPECS", "XP", "Body", "Entry", "Facts", "Into", "Layout", "Mode", "OnHost",
+    "Returns", "Spec", "bind", "describe", "facts_of", "implements", "load_topics", "on_host", "resolve", "spec_of",
+]  # fmt: skip
+
 B = TypeVar("B", bound=Body)
-
-Returns = Literal["array", "scalar", "any"]
-Mode = Literal["function", "like", "view", "attribute", "update", "meta"]
-
-
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """What is registered for one NumPy function, whatever the backend.
-
-    Attributes
-    ----------
-    func : callable
-        The NumPy function object.
-    body : callable
-        ``body(xp, *args, **kwargs)`` on native arrays.
-    kind : {"native", "composed"}
-        ``native``: a front over one primitive.
-    pure : bool
-        Whether the shapes and dtypes of the result follow from those of the arguments and from static arguments.
-    returns : {"scalar", "array", "any"}
-        Whether a 0-d result is a scalar, as NumPy has it for this function; "any": it is not an array.
-    mode : {"function", "like", "view", "attribute", "update", "meta"}
-        ``like``: the result has the memory order of the first argument, or as ``order=`` says.
-        ``view``: NumPy may return a view, so the ghosts decide. ``attribute``: the argument's own, of the same name. ``update``: the body returns the new value of its first
-        argument, which is written in place. ``meta``: answered from shapes and dtypes alone.
-    min_bits : int
-        Compute at no fewer bits than this when a precision policy narrows floats (32 for linear algebra and FFT).
-    out : int or None
-        Position of ``out`` in NumPy's signature.
-    whole : ufunc or None
-        If the function with nothing but an array reduces all of it: the ufunc that does.
-    """
-
-    func: Any
-    body: Body
-    kind: Literal["native", "composed"]
-    pure: bool
-    returns: Returns
-    mode: Mode
-    min_bits: int
-    out: int | None
-    whole: np.ufunc | None = None
-
 
 SPECS: dict[Any, Spec] = {}
 """NumPy function object -> what is registered for it."""
 
-HOST: dict[Any, str] = {}
-"""NumPy function object -> why it runs on the host on every backend."""
+HOST: dict[Any, OnHost] = {}
+"""NumPy function object -> why it runs on the host on every backend: no device could do its work."""
 
-HOST_WRITES: dict[Any, tuple[int, ...]] = {}
-"""Host functions that write into arguments -> the positions of these."""
+OTHERS: dict[Any, Facts] = {}
+"""Ufuncs, and functions that NumPy does not dispatch -> what is true of them."""
 
-IN_PLACE_IF_NOT_COPIED = frozenset({np.nan_to_num})
-"""Functions that write into their first argument if called with ``copy=False``, which is their second parameter."""
+SCIENTIFIC: set[Any] = set()
+"""SciPy's functions, which :mod:`arraydispatch.science` has entered."""
+
+METHODS: set[Any] = set()
+"""Those of them that are methods, whose first argument is an object of SciPy's."""
+
+SCIPYS = "it is SciPy's own code, for the host"
+"""Why most of SciPy's functions run on the host."""
 
 REFUSED: dict[Any, str] = {}
 """NumPy function object -> why it is refused on every backend."""
@@ -102,38 +71,68 @@ def implements(
     mode: Mode = "function",
     min_bits: int = 16,
     whole: np.ufunc | None = None,
+    keeps: Callable[..., Any] | None = None,
+    into: tuple[Into, ...] = (),
+    layout: Layout | None = None,
+    reported: bool = False,
+    uncopied: bool = False,
+    many: bool = False,
+    scalars: bool = False,
+    view_if: Callable[[tuple[Any, ...], dict[str, Any]], bool] | None = None,
+    part: Callable[..., Any] | None = None,
+    **facts: Any,
 ) -> Callable[[B], B]:
-    """Register a body for one NumPy function (or several that share it). See :class:`Spec` for the parameters."""
+    """Register a body for one NumPy function (or several that share it). See :class:`Spec` and :class:`Facts` for the parameters."""
 
     def register(body: B) -> B:
         for func in funcs:
             if func in SPECS:
                 raise ValueError(f"{func.__module__}.{func.__name__} is registered twice")
-            SPECS[func] = Spec(func, body, kind, pure, returns, mode, min_bits, _out_position(func), whole)
+            SPECS[func] = Spec(
+                func, body, kind, pure, returns, mode, min_bits, _position(func, "out"), _position(func, "order"),
+                whole, keeps, frozenset(into), layout, reported, uncopied, many, scalars, view_if, part, **facts,
+            )  # fmt: skip
         return body
 
     return register
 
 
-def _out_position(func: Any) -> int | None:
+def _position(func: Any, name: str) -> int | None:
+    """Where a parameter stands among the positional ones of a function of NumPy's."""
     try:
         parameters = inspect.signature(func).parameters
     except (ValueError, TypeError):  # C functions without a text signature
-        return _OUT_OF_C_FUNCTIONS.get(func)
-    if "out" not in parameters or parameters["out"].kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
+        return _OF_C_FUNCTIONS.get((func, name))
+    if name not in parameters or parameters[name].kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
         return None
-    return list(parameters).index("out")
+    return list(parameters).index(name)
 
 
-_OUT_OF_C_FUNCTIONS: dict[Any, int] = {np.concatenate: 2, np.dot: 2}
+_OF_C_FUNCTIONS: dict[Any, int] = {(np.concatenate, "out"): 2, (np.dot, "out"): 2, (np.empty_like, "order"): 2}
 
 
-def on_host(reason: str, *funcs: Any, writes: tuple[int, ...] = ()) -> None:
-    """Declare functions that NumPy runs on the host, and why."""
+def on_host(reason: str, *funcs: Any, writes: tuple[int, ...] = (), **facts: Any) -> None:
+    """Declare functions that NumPy runs on the host, and why. See :class:`Facts` for the other parameters."""
     for func in funcs:
-        HOST[func] = reason
-        if writes:
-            HOST_WRITES[func] = writes
+        HOST[func] = OnHost(dtypes.OnlyOnHost(reason), writes, **facts)
+
+
+def describe(*funcs: Any, **facts: Any) -> None:
+    """Say what is true of ufuncs, or of functions that NumPy does not dispatch. See :class:`Facts` for the parameters."""
+    for func in funcs:
+        OTHERS[func] = replace(OTHERS.get(func, _NOTHING), **facts)
+
+
+_NOTHING = Facts()
+
+
+def facts_of(func: Any) -> Facts:
+    """What is true of a function, ufunc or, if it is a name, method of arrays."""
+    if not _topics_loaded:
+        load_topics()
+    if isinstance(func, str):
+        func = getattr(np, func, None)
+    return SPECS.get(func) or HOST.get(func) or OTHERS.get(func, _NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +147,7 @@ class Entry:
     bound: Body | None = None
     """``run`` with the backend's ``xp`` in its place."""
     plain: bool = False
-    """Whether a call needs nothing but its arguments unwrapped and its result wrapped."""
+    """Whether a call may need nothing but its arguments unwrapped and its result wrapped."""
     most: int = 99
     """Positional arguments that come before ``out``."""
 
@@ -200,7 +199,7 @@ class XP:
                 return self._stacked(x, dtype)
             host = np.asarray(x, dtype=dtype)
             if dtypes.category(host.dtype) == "other":
-                raise Unsupported(f"dtype {host.dtype} exists only on the host")
+                raise Unsupported(dtypes.only_on_host(host.dtype))
             if host.dtype.char in "qQ":  # of integers beyond int64: equal to uint64, but a type of its own
                 host = host.view(host.dtype.str)
             return backend.from_numpy(host, None if like is None else backend.device_of(like), host is x)
@@ -244,19 +243,29 @@ def bind(func: Any, backend: Backend) -> Body:
 
 _TOPICS = (
     "creation", "manipulation", "indexing", "reductions", "statistics", "histograms", "sorting", "sets", "logic",
-    "elementwise", "products", "linalg", "fft", "padding", "polynomials", "scimath", "bits", "stride_tricks", "host",
+    "elementwise", "functional", "products", "linalg", "fft", "padding", "polynomials", "scimath", "bits", "stride_tricks", "host", "ufuncs",
 )  # fmt: skip
 
 
 _topics_loaded = False
+_loading = threading.RLock()
 
 
 def load_topics() -> None:
-    """Import every topic of ``arraydispatch.functions``, each of which registers its bodies."""
+    """Import every topic of ``arraydispatch.functions``, each of which registers its bodies; others wait meanwhile."""
     global _topics_loaded
-    _topics_loaded = True
-    for topic in _TOPICS:
-        importlib.import_module(f"arraydispatch.functions.{topic}")
+    with _loading:
+        if not _topics_loaded:
+            for topic in _TOPICS:
+                importlib.import_module(f"arraydispatch.functions.{topic}")
+            _topics_loaded = True
+
+
+def spec_of(func: Any) -> Spec | None:
+    """What is registered for a function."""
+    if not _topics_loaded:
+        load_topics()
+    return SPECS.get(func)
 
 
 def resolve(func: Any, backend: Backend) -> Entry:
@@ -265,15 +274,14 @@ def resolve(func: Any, backend: Backend) -> Entry:
     if entry is None:
         if not _topics_loaded:
             load_topics()
-        entry = backend.entries[func] = _resolve(func, backend)
+        entry = backend.entries.setdefault(func, _resolve(func, backend))
     return entry
 
 
 def _runs(
     func: Any, kind: Literal["override", "native", "composed"], spec: Spec | None, run: Body, backend: Backend
 ) -> Entry:
-    quick = spec is not None and spec.mode in ("function", "like")
-    plain = quick and func not in IN_PLACE_IF_NOT_COPIED and not backend.small
+    plain = spec is None or not spec.uncopied
     most = 99 if spec is None or spec.out is None else spec.out
     return Entry(func, kind, spec, run, bound=partial(run, backend.xp), plain=plain, most=most)
 
@@ -294,13 +302,19 @@ def _or_else(override: Body, body: Body) -> Body:
 def _resolve(func: Any, backend: Backend) -> Entry:
     spec = SPECS.get(func)
     override = backend.OVERRIDES.get(func)
+    if func in SCIENTIFIC and backend.native_is_ndarray:
+        return Entry(func, "host", None, None, dtypes.OnlyOnHost(SCIPYS))
+    if override is None and func in SCIENTIFIC:
+        override = backend.science.get(names.FULL[func])
     if override is not None:
         run = override if spec is None else _or_else(override, spec.body)
         return _runs(func, "override", spec, run, backend)
     if func in REFUSED:
         return Entry(func, "refused", None, None, REFUSED[func])
     if func in HOST:
-        return Entry(func, "host", None, None, HOST[func])
+        return Entry(func, "host", None, None, HOST[func].reason)
     if spec is not None:
         return _runs(func, spec.kind, spec, spec.body, backend)
+    if func in SCIENTIFIC:
+        return Entry(func, "host", None, None, SCIPYS)
     return Entry(func, "host", None, None, "it has no implementation on devices yet")

@@ -9,9 +9,20 @@ from ..profiling import Profile
 from .data import Run, as_dict
 from .files import write, write_csv, write_json, write_trace
 from .html import missing, write_html
-from .terminal import print_report, short
+from .terminal import print_report, print_verification, short
 
-__all__ = ["WRITERS", "Run", "Writer", "as_dict", "missing", "print_report", "short", "write", "write_trace"]
+__all__ = [
+    "WRITERS",
+    "Run",
+    "Writer",
+    "as_dict",
+    "missing",
+    "print_report",
+    "print_verification",
+    "short",
+    "write",
+    "write_trace",
+]
 
 Writer = Callable[[IO[str], Profile, Run], None]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from ..events import ELEMENT, ELEMENT_SET
+from ..places import shown
 from ..profiling import Profile
-from ..records import Call, Transfer
+from ..records import Call, Compilation, Note, Transfer
 
 __all__ = ["Advice", "advise", "size"]
 
@@ -24,6 +25,8 @@ _AGAIN, _AGAIN_AT_A_LINE = 10, 3
 _SHARE = 0.1
 """Of the time in calls, from which a function on the host is worth a word; of the wall time, from which compiling is."""
 _LISTED = 4
+_DO = "\0"
+"""Between what happens and what to do about it, while advice is made."""
 
 _LOOK = frozenset({"bool()", "int()", "float()", "complex()", "an index", "item()", "printing"})
 
@@ -68,7 +71,16 @@ def advise(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
         *_slow_on_host(calls),
         *_work_of_ndarrays(profile),
     ]
-    return sorted(found, key=lambda advice: -advice.count)
+    told: set[str] = set()
+    return [_once(advice, told) for advice in sorted(found, key=lambda advice: -advice.count)]
+
+
+def _once(advice: Advice, told: set[str]) -> Advice:
+    """What to do about a pattern is said where it is first; further places have what happens there."""
+    if advice.kind in told:
+        return replace(advice, text=advice.text.partition(_DO)[0])
+    told.add(advice.kind)
+    return replace(advice, text=advice.text.replace(_DO, " "))
 
 
 def _element_loops(calls: list[Call]) -> Iterator[Advice]:
@@ -81,7 +93,7 @@ def _element_loops(calls: list[Call]) -> Iterator[Advice]:
         if total >= _ELEMENTS:
             did = [f"{n:,} {what}" for n, what in ((count[ELEMENT], "read"), (count[ELEMENT_SET], "written")) if n]
             text = (
-                f"elements one at a time: {' and '.join(did)}. Say it with whole arrays (slices, masks, np.where), or "
+                f"elements one at a time: {' and '.join(did)}.{_DO}Say it with whole arrays (slices, masks, np.where), or "
                 "loop over x.tolist()."
             )
             yield Advice("element loop", text, file, line, total)
@@ -97,7 +109,7 @@ def _scalar_reads(profile: Profile, transfers: list[Transfer]) -> Iterator[Advic
     for (file, line), count in looks.items():
         if count >= _LOOKS:
             text = (
-                f"a value is looked at {count:,} times, and each look waits for the device. Look at every n-th, or keep "
+                f"a value is looked at {count:,} times, and each look waits for the device.{_DO}Look at every n-th, or keep "
                 "the values in an array until the loop is over."
             )
             yield Advice("scalar reads", text, file, line, count)
@@ -107,7 +119,7 @@ def _growing(calls: list[Call]) -> Iterator[Advice]:
     for call in calls:
         if call.grew >= _GROWTHS:
             text = (
-                f"{call.function} makes an array longer, about {call.grew:,} times, and each time copies all of it. Collect "
+                f"{call.function} makes an array longer, about {call.grew:,} times, and each time copies all of it.{_DO}Collect "
                 "the parts in a list and join them once, or make the array at its full size first."
             )
             yield Advice("growing array", text, call.file, call.line, call.grew)
@@ -128,47 +140,49 @@ def _ping_pong(profile: Profile, calls: list[Call], transfers: list[Transfer]) -
             told.add(place)
             text = (
                 f"{call.function} runs on the host ({call.reason}): {there[0]:,} arrays ({size(there[1])}) go to the host "
-                f"for it and {back[0]:,} ({size(back[1])}) come back. Move it out of the loop, or keep this part on NumPy."
+                f"for it and {back[0]:,} ({size(back[1])}) come back.{_DO}Move it out of the loop, or keep this part on NumPy."
             )
             yield Advice("ping-pong", text, *place, min(there[0], back[0]))
     for note in profile.returns():
         if note.count >= _TRIPS and (note.file, note.line) not in told:
             text = (
-                f"an array ({note.why}) that came from the device is moved back to it, {note.count:,} times. Keep the "
+                f"an array ({note.why}) that came from the device is moved back to it, {note.count:,} times.{_DO}Keep the "
                 "array that it was made of."
             )
             yield Advice("ping-pong", text, note.file, note.line, note.count)
 
 
 def _uploads(profile: Profile) -> Iterator[Advice]:
-    for note in profile.repeated_uploads():
-        if note.count >= _UPLOADS:
-            text = (
-                f"one ndarray ({note.why}) is moved to the device {note.count:,} times more ({size(note.nbytes)}). Make it an "
-                "array once, where your code gets it: before the loop, or first thing in a function that a library calls; "
-            )
-            if note.what == "small ndarray":
-                text += (
-                    "with np.asarray, and run with --min-size 0: arrays as small as this one otherwise stay on the host until "
-                    "they meet one on the device, each time."
-                )
-            else:
-                text += "with np.asarray under the launcher, else with ad.asarray."
-            yield Advice("repeated uploads", text, note.file, note.line, note.count)
+    """One piece of advice, at the line that has most: the same ndarrays are used at several."""
+    found = [note for note in profile.repeated_uploads() if note.count >= _UPLOADS]
+    if found:
+        most, count = found[0], sum(note.count for note in found)
+        kinds = list(dict.fromkeys(note.why for note in found))
+        listed = ", ".join(kinds[:_LISTED]) + (", …" if len(kinds) > _LISTED else "")
+        text = (
+            f"ndarrays ({listed}) that were on the device already are moved there again, with the same values, {count:,} times "
+            f"({size(sum(note.nbytes for note in found))}){_also(found)}.{_DO}Make each an array once, where your code gets it: "
+            "before the loop, or first thing in a function that a library calls; with np.asarray under the launcher, else with "
+            "ad.asarray."
+        )
+        yield Advice("repeated uploads", text, most.file, most.line, count)
+
+
+def _also(rows: Sequence[Note | Compilation]) -> str:
+    """The places of all rows, of which the first is where the advice is given."""
+    places = list(dict.fromkeys(shown(row.file, row.line, os.path.basename) for row in rows))[1:]
+    if len(places) > _LISTED:
+        places[_LISTED:] = [f"{len(places) - _LISTED} more"]
+    return f" here and at {', '.join(places)}" if places else " here"
 
 
 def _compilations(profile: Profile) -> Iterator[Advice]:
     found = [row for row in profile.compilations() if row.again >= _AGAIN_AT_A_LINE]
     seconds = sum(row.seconds for row in found)
     if sum(row.again for row in found) >= _AGAIN and seconds >= _SHARE * profile.wall:
-        most, *others = found
-        places = [f"{os.path.basename(row.file)}:{row.line}" for row in others[:_LISTED]]
-        if len(others) > _LISTED:
-            places.append(f"{len(others) - _LISTED} more")
-        also = f" here and at {', '.join(places)}" if places else " here"
-        count = sum(row.count for row in found)
+        most, count = found[0], sum(row.count for row in found)
         text = (
-            f"{count:,} compilations{also} took {seconds:.1f} s: {most.backend} compiles an operation for each new shape. "
+            f"{count:,} compilations{_also(found)} took {seconds:.1f} s: {most.backend} compiles an operation for each new shape. "
             "Keep shapes fixed (np.where instead of masks, arrays made at their full size first), or use another backend."
         )
         yield Advice("compilation", text, most.file, most.line, count)

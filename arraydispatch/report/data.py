@@ -39,6 +39,8 @@ class Run:
         False in a report of a program that was still running, or that was cut short: by Ctrl-C, by ``SIGTERM``.
     verification : dict, optional
         What ``--verify`` found (:meth:`arraydispatch.verification.Verification.as_dict`).
+    why : str
+        Why this backend, where the user did not name it.
     """
 
     backend: str
@@ -50,6 +52,7 @@ class Run:
     program: str = ""
     complete: bool = True
     verification: dict[str, Any] | None = field(default=None)
+    why: str = ""
 
     @staticmethod
     def of(profile: Profile) -> Run:
@@ -116,6 +119,7 @@ def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
         "backend": run.backend,
         "version": run.version,
         "device": run.device,
+        "why": run.why,
         "precision": run.precision,
         "rng": run.rng,
         "numpy": np.__version__,
@@ -123,8 +127,9 @@ def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
         "seconds": run.seconds,
         "seconds_in_calls": sum(call.seconds for call in calls),
         "synchronized": profile.synchronized,
-        "calls_on_backend": sum(call.count for call in calls if call.on_backend),
+        "calls_on_backend": profile.calls_on_backend,
         "calls_by_class": profile.calls_by_class(),
+        "seconds_by_class": profile.seconds_by_class(),
         "host_fallbacks": [
             {"function": call.function, "reason": call.reason, **_place(call)} for call in profile.host_fallbacks()
         ],

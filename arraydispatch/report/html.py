@@ -10,16 +10,18 @@ from collections import defaultdict
 from functools import cache
 from typing import IO, Any
 
+from ..places import cell_of, shown
 from ..profiling import Profile
 from .advice import size
 from .data import Run, as_dict
 
 __all__ = ["missing", "write_html"]
 
-_CLASSES = ("native", "override", "composed", "view", "host kernel", "small", "host")
+_CLASSES = ("native", "override", "composed", "view", "host kernel", "fused", "block", "hosted", "host")
 """In the order in which they are stacked; others follow."""
 _COLORS = {
-    "native": "#2a9d5c", "override": "#76b947", "composed": "#3b82c4", "view": "#9aa5b1", "host kernel": "#c9a227", "small": "#8e6bbf",
+    "native": "#2a9d5c", "override": "#76b947", "composed": "#3b82c4", "view": "#9aa5b1", "host kernel": "#c9a227", "hosted": "#8e6bbf",
+    "fused": "#b7a3d4", "block": "#6d4fa3",
     "host": "#d1495b", "Python and everything else": "#c9ced6",
 }  # fmt: skip
 _OTHER = "#5f6b7a"
@@ -79,7 +81,7 @@ def _time(seconds: float) -> str:
 
 
 def _short(file: str) -> str:
-    return os.path.basename(file) or file
+    return cell_of(file) or os.path.basename(file) or file
 
 
 def _color(kind: str) -> str:
@@ -207,7 +209,7 @@ def _by_bytes(data: dict[str, Any]) -> dict[str, Any] | None:
     rows = sorted(rows, key=lambda row: row["bytes_to_device"] + row["bytes_to_host"])[-_TOP:]
     if not rows:
         return None
-    names = [f"{_short(row['file'])}:{row['line']}" for row in rows]
+    names = [shown(row["file"], row["line"], _short) for row in rows]
     traces = [
         {
             "type": "bar", "orientation": "h", "name": name, "y": names, "x": [row[key] for row in rows],

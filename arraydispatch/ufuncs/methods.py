@@ -11,49 +11,46 @@ from numpy.lib.array_utils import normalize_axis_index
 from .. import dtypes
 from ..backends.base import Backend, Unsupported
 from ..warned import warn_of_cast
-from .plans import Plan, check_shapes, plan_for
+from .plans import PLANS, Plan, check_shapes, plan_for
+from .traits import ASSOCIATIVE, LOGICAL, REORDERABLE
 
 NoValue = np._NoValue
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
-_ASSOCIATIVE = frozenset({
-    np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin, np.logical_and, np.logical_or, np.logical_xor,
-    np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.gcd, np.lcm, np.logaddexp, np.logaddexp2, np.hypot,
-})  # fmt: skip
-_REORDERABLE = _ASSOCIATIVE - {np.lcm}  # NumPy's own list, for reductions over several axes
-LOGICAL = frozenset({np.logical_and, np.logical_or, np.logical_xor})
-
 
 class Bound:
     """A ufunc bound to a backend, on native arrays and scalars, with NumPy's promotion and no precision policy."""
 
-    __slots__ = ("backend", "ufunc")
+    __slots__ = ("_plans", "backend", "ufunc")
 
     def __init__(self, ufunc: np.ufunc, backend: Backend) -> None:
         self.ufunc = ufunc
         self.backend = backend
+        self._plans = PLANS.setdefault(ufunc, {})
 
     def __call__(self, *operands: Any, where: Any = True, dtype: Any = None, casting: str = "same_kind") -> Any:
         """Run the ufunc; NumPy itself runs it if no operand is an array."""
         backend, ufunc = self.backend, self.ufunc
-        dtype_of, kind, is_native = backend.dtype_of, backend.kind, backend.is_native
+        kind_of, is_native = backend.kind_of, backend.is_native
         keys: list[Any] = []
         found = None
         for i, x in enumerate(operands):
             if is_native(x):
                 found = x
-                keys.append(kind(dtype_of(x)))
+                keys.append(kind_of(x))
             elif isinstance(x, list | tuple | np.ndarray):
                 x = backend.xp.asarray(x, like=found)
                 operands = (*operands[:i], x, *operands[i + 1 :])
                 found = x
-                keys.append(kind(dtype_of(x)))
+                keys.append(kind_of(x))
             else:
                 keys.append(type(x))
         if found is None:
             return ufunc(*operands) if dtype is None else ufunc(*operands, dtype=dtype)
-        plan = self.plan(tuple(keys), dtype, casting)
+        plan = self._plans.get((*keys, None)) if dtype is None and casting == "same_kind" else None
+        if plan is None:
+            plan = self.plan(tuple(keys), dtype, casting)
         try:
             result = plan.run(*operands)
         except Unsupported:
@@ -63,6 +60,7 @@ class Bound:
             raise
         if where is True:
             return result
+        dtype_of = backend.dtype_of
         zeros = [backend.prim.full(backend.shape_of(r), 0, dtype_of(r), backend.device_of(r)) for r in _tuple(result)]
         chosen = tuple(backend.prim.where(where, r, z) for r, z in zip(_tuple(result), zeros))
         return chosen if ufunc.nout > 1 else chosen[0]
@@ -94,7 +92,7 @@ class Bound:
             raise TypeError(f"{type(axis).__name__!r} object cannot be interpreted as an integer")
         axes = reduction_axes(axis, len(shape))
         a, to = self._accumulator(a, dtype)
-        if len(axes) > 1 and ufunc not in _REORDERABLE:
+        if len(axes) > 1 and ufunc not in REORDERABLE:
             raise ValueError(
                 f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified"
             )
@@ -113,7 +111,7 @@ class Bound:
             return prim.full(final, _element(start, to), to, backend.device_of(a))
         if 0 in final:
             return prim.full(final, 0, to, backend.device_of(a))
-        if ufunc not in _ASSOCIATIVE:
+        if ufunc not in ASSOCIATIVE:
             return prim.reshape(self._fold_in_order(a, axes[0] if axes else None, initial, where, to), final)
         if where is not True:
             neutral = _element(initial if ufunc.identity is None else ufunc.identity, backend.dtype_of(a))
@@ -143,7 +141,7 @@ class Bound:
         ufunc, backend = self.ufunc, self.backend
         given = backend.dtype_of(a)
         if dtype is not None and dtypes.category(np.dtype(dtype)) == "other":
-            raise Unsupported(f"dtype {np.dtype(dtype)} exists only on the host")
+            raise Unsupported(dtypes.only_on_host(np.dtype(dtype)))
         if dtype is None and ufunc in (np.add, np.multiply):
             dtype = dtypes.default_accumulator(given)
         to, operand = dtypes.reduction_dtypes(ufunc, given, None if dtype is None else np.dtype(dtype))
@@ -175,6 +173,8 @@ class Bound:
         if self.ufunc in LOGICAL:
             a = prim.astype(a, dtypes.BOOL)
         x = prim.reshape(prim.transpose(a, axes + rest), (length, *(shape[i] for i in rest)))
+        if length == 1:
+            return self._apart(_row(prim, x, 0))
         while length > 1:
             half = length // 2
             folded = self(_rows(prim, x, 0, half), _rows(prim, x, half, 2 * half))
@@ -195,12 +195,17 @@ class Bound:
         length, *rest = backend.shape_of(x)
         if initial is NoValue or initial is None:
             result, start = prim.astype(_row(prim, x, 0), to), 1
+            result = self._apart(result) if length == 1 else result
         else:
             result, start = prim.full(tuple(rest), _element(initial, to), to, backend.device_of(a)), 0
         for i in range(start, length):
             step = prim.astype(self(result, _row(prim, x, i)), to)
             result = step if mask is None else prim.where(_row(prim, mask, i), step, result)
         return result
+
+    def _apart(self, a: Any) -> Any:
+        """What was not computed, in memory of its own: NumPy's reductions are never views."""
+        return self.backend.prim.copy(a) if self.backend.mutable else a
 
     # -- accumulate, reduceat, outer ---------------------------------------------------------------------------
 
@@ -241,7 +246,7 @@ class Bound:
         _check_binary(self.ufunc, "reduceat")
         shape = backend.shape_of(a)
         axis = _one_axis("reduceat", axis, len(shape))
-        if isinstance(indices, list | tuple):
+        if not isinstance(indices, np.ndarray | np.generic) and not backend.is_native(indices):
             indices = np.array(indices, np.intp)
         where = np.asarray(backend.to_numpy(indices) if backend.is_native(indices) else indices)
         if where.dtype.kind not in "iu":

@@ -20,25 +20,16 @@ from ..backends.base import Backend, Kind, Unsupported
 from ..errors import listed
 from ..settings import Precision
 from ..warned import warn_of_cast
+from . import special
 from .composed import COMPOSED, compare_signs
+from .standard import STANDARD
+from .traits import COMPARISONS, REPORTED
 
 Key = Kind | type
 """What stands for an operand: its Kind if it is an array, its Python or NumPy type if it is a scalar."""
 
 _UINT64 = np.dtype(np.uint64)  # its upper half is no Python scalar that libraries take for an integer
 _COMPLEX = np.dtype(np.complex128)
-
-_COMPARISONS = frozenset({np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
-
-INTEGER_DIVISIONS = frozenset({np.floor_divide, np.remainder, np.divmod, np.fmod, np.reciprocal})
-"""Ufuncs whose integer loops NumPy reports a zero divisor of."""
-
-REPORTED = INTEGER_DIVISIONS | {
-    np.divide, np.power, np.float_power, np.sqrt, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p,
-    np.logaddexp, np.logaddexp2, np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.sinh, np.cosh, np.arccosh, np.arctanh,
-    np.ldexp, np.hypot,
-}  # fmt: skip
-"""Ufuncs of which an ordinary argument gives a floating-point error, and which take longer than a look at the result."""
 
 Run = Callable[..., Any]
 
@@ -57,7 +48,7 @@ class Plan:
         Kind of each output.
     out : Kind
         The first of them (None if the plan is a host plan).
-    kind : {"native", "composed", "host", "small"}
+    kind : {"native", "composed", "host"}
         The class of the call.
     kernel : callable or None
         The backend's kernel; ``run`` is this very object where no operand or result needs a cast.
@@ -67,14 +58,20 @@ class Plan:
         Whether the result is looked at for floating-point errors as long as these are warnings.
     one_float : bool
         Whether a look at the one result, of 32 or 64 bits a part, tells that there were none.
+    infinities : bool
+        Whether infinite operands give no floating-point error, whatever NumPy reports of them.
     laid_out : bool
         Whether the library's arrays have no memory order of their own, so that the result's is ours to say.
+    deferred : callable or None
+        Waits for a large result, where the library may find out later that it has no memory for it.
     cast : tuple of dtype or None
         The result's dtype by NumPy's own rules and the precision policy's, where they differ.
     """
 
     __slots__ = (
         "cast",
+        "deferred",
+        "infinities",
         "kernel",
         "kind",
         "kinds",
@@ -88,7 +85,7 @@ class Plan:
     )
 
     def __init__(
-        self, run: Run, kinds: tuple[Kind, ...], kind: Literal["native", "composed", "host", "small"], reason: str
+        self, run: Run, kinds: tuple[Kind, ...], kind: Literal["native", "composed", "host"], reason: str
     ) -> None:
         self.cast: tuple[np.dtype[Any], np.dtype[Any]] | None = None
         self.kernel: Run | None = None
@@ -98,7 +95,9 @@ class Plan:
         self.kind = kind
         self.reason = reason
         self.loops: tuple[np.dtype[Any], ...] = ()
-        self.reported = self.one_float = False
+        self.reported = self.one_float = self.infinities = False
+        later = bool(kinds) and kinds[0].backend.deferred
+        self.deferred: Callable[..., None] | None = kinds[0].backend.obtained if later else None
         self.laid_out = bool(kinds) and not kinds[0].backend.mutable
 
 
@@ -115,15 +114,13 @@ def plan_for(
     casting: str = "same_kind",
 ) -> Plan:
     """The plan for these operands; raises NumPy's ``UFuncTypeError`` where NumPy has no loop."""
-    plans = PLANS.get(ufunc)
-    if plans is None:
-        plans = PLANS[ufunc] = {}
+    plans = PLANS.setdefault(ufunc, {})
     full_key = (
         (*keys, precision) if signature is None and casting == "same_kind" else (keys, precision, signature, casting)
     )
     plan = plans.get(full_key)
     if plan is None:
-        plan = plans[full_key] = _build(ufunc, backend, keys, precision, signature, casting)
+        plan = plans.setdefault(full_key, _build(ufunc, backend, keys, precision, signature, casting))
     return plan
 
 
@@ -156,40 +153,51 @@ def _build(
     casting: str,
 ) -> Plan:
     operands = tuple(_operand(key, precision) for key in keys)
-    if any(isinstance(t, np.dtype) and dtypes.category(t) == "other" for t in operands):
-        return _host(f"dtype {next(t for t in operands if isinstance(t, np.dtype))} exists only on the host")
+    for t in operands:
+        if isinstance(t, np.dtype) and dtypes.category(t) == "other":
+            return _host(dtypes.only_on_host(t))
+    scipys = special.learn(ufunc, backend)
     if ufunc not in backend.UFUNCS and ufunc not in COMPOSED:
         return _host(_without_kernel(ufunc))
     loops = dtypes.loop_dtypes(ufunc, operands, signature, casting)
     if any(dtypes.category(t) == "other" for t in loops):
-        return _host("NumPy computes it in a dtype that exists only on the host")
+        return _host(dtypes.OnlyOnHost("NumPy computes it in a dtype that exists only on the host"))
+    if scipys and (reason := special.refusal(ufunc, loops, backend)):
+        return _host(reason)
     ins, outs = loops[: ufunc.nin], loops[ufunc.nin :]
     kind: Literal["native", "composed"] = "native"
     if ufunc in backend.UFUNCS:
         try:
             computed = tuple(backend.compute_dtype(ufunc, t) for t in ins)
         except Unsupported as unsupported:
-            return _host(str(unsupported))
+            return _host(unsupported.args[0])
+        if scipys:  # whose loops for half precision are those for single
+            computed = tuple(map(dtypes.widen_half, computed))
         kernel = backend.kernel(ufunc, computed[0], any(not isinstance(key, Kind) for key in keys))
     else:
         kind, computed = "composed", ins
-        kernel = partial(COMPOSED[ufunc], backend.xp)
-    if ufunc in _COMPARISONS and ins[0] != ins[1]:  # NumPy's loops of uint64 against int64
+        kernel = special.kernel(ufunc, backend) if scipys else partial(COMPOSED[ufunc], backend.xp)
+    if ufunc in COMPARISONS and ins[0] != ins[1]:  # NumPy's loops of uint64 against int64
         kind, computed = "composed", ins
         kernel = partial(compare_signs, backend.xp, ufunc)
     elif ufunc is np.power and ins[1].kind == "i" and not backend.native_is_ndarray:
         kernel = _refusing_negative_powers(kernel, backend)
-    kind_of = backend.standard_kind if any(isinstance(key, Kind) and key.standard for key in keys) else backend.kind
+    standard = any(isinstance(key, Kind) and key.standard for key in keys)
+    of_standard = standard and ins[0].kind == "f" and ufunc in STANDARD
+    if of_standard:
+        kind, computed = "composed", ins
+        kernel = partial(STANDARD[ufunc], backend.xp)
+    kind_of = backend.standard_kind if standard else backend.kind
     kinds = tuple(kind_of(dtypes.apply_precision(t, precision)) for t in outs)
     scalars = kind == "native" and ufunc in backend.SCALARS
     converters = [_converter(backend, key, loop, to, scalars) for key, loop, to in zip(keys, ins, computed)]
     plan = Plan(kernel, kinds, kind, "")
-    plan.kernel, plan.loops = kernel, loops
+    plan.kernel, plan.loops, plan.infinities = None if of_standard else kernel, loops, of_standard
     if precision is not None:
         plan.cast = _changed(ufunc, keys, kinds, signature, casting)
     plan.reported = ufunc in REPORTED and not backend.native_is_ndarray  # NumPy reports by itself
     plan.one_float = ufunc.nout == 1 and kinds[0].dtype.char in "fdFD"
-    wide = any(t.itemsize >= 8 for t in (*loops, *(k.dtype for k in keys if isinstance(k, Kind))))
+    wide = scipys or any(t.itemsize >= 8 for t in (*loops, *(k.dtype for k in keys if isinstance(k, Kind))))
     if kernel is ufunc and precision is None and signature is None:  # NumPy casts by itself, without arrays in between
         converters = []
     convert = _composed_conversion(converters, kernel, keys)
@@ -262,7 +270,7 @@ def _real(x: Any, have: np.dtype[Any], loop: np.dtype[Any], prim: Any) -> Any:
 
 def _first_run(plan: Plan, backend: Backend, convert: Run, ufunc: np.ufunc, keys: tuple[Key, ...], scoped: bool) -> Run:
     """A run that looks at the kernel's result dtypes once, then leaves the leanest possible code in ``plan.run``."""
-    any_int = ufunc in _COMPARISONS and int in keys and all(k.dtype.kind in "iu" for k in keys if isinstance(k, Kind))
+    any_int = ufunc in COMPARISONS and int in keys and all(k.dtype.kind in "iu" for k in keys if isinstance(k, Kind))
 
     def run(*operands: Any) -> Any:
         result = convert(*operands)
@@ -375,6 +383,7 @@ def check_shapes(operands: tuple[Any, ...], backend: Backend) -> None:
 
 def describe(ufunc: np.ufunc, backend: Backend) -> tuple[str, str]:
     """Class and reason of a ufunc on a backend: ``("native" | "composed" | "host", reason)``."""
+    special.learn(ufunc, backend)
     if ufunc in backend.UFUNCS or ufunc.signature is not None:
         return "native", ""
     if ufunc in COMPOSED:
@@ -395,8 +404,10 @@ def describe_method(ufunc: np.ufunc, method: str, backend: Backend) -> tuple[str
 
 def _without_kernel(ufunc: np.ufunc) -> str:
     """Why a ufunc without kernels has none."""
+    if reason := special.reason_of(ufunc):
+        return reason
     letters = set("".join(ufunc.types)) - set("->")
     if letters & set("bilefdFD"):
         return "it has no kernel on devices yet"
     what = "dates" if "M" in letters else "Python objects" if letters == {"O"} else "strings"
-    return f"arrays of {what} exist only on the host"
+    return dtypes.OnlyOnHost(f"arrays of {what} exist only on the host")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import sys
 import threading
 import warnings
@@ -22,18 +23,23 @@ import numpy as np
 
 import arraydispatch
 
-from .. import api, creation, dtypes, settings
+from .. import api, creation, dtypes, settings, thin
 from ..array import Array
 from ..backends import loader
 from ..errors import ArrayDispatchError
 from ..flat import Flat
 from ..methods import OPERATORS
+from ..places import shown
 from ..profiling import Profile, function_name, straight
+from ..registry import facts_of, spec_of
+from ..trees import mapped
 from ..views import Handle
 from ..warned import FLOATING_ERRORS
 from .comparing import Finding, compare
-from .functions import NEVER, SAME_DTYPE, check_for, largest, scale_for
+from .decided import Nearby, jump
+from .functions import check_for, raw, scale_for, unverified
 from .hosting import Hosts, Unfit, to_host
+from .terms import largest
 
 __all__ = ["Difference", "Verification"]
 
@@ -47,9 +53,13 @@ _NOT_METHODS = frozenset(
 )
 """What gives no array to compare."""
 _WRITING_METHODS = frozenset("__setitem__ fill sort partition put byteswap".split())
-_WRITING = frozenset({np.copyto, np.place, np.put, np.put_along_axis, np.putmask, np.fill_diagonal})
 _PROPERTIES = ("T", "mT", "real", "imag")
 _LARGEST = 10
+
+
+def _updates(func: Any) -> bool:
+    spec = spec_of(func)
+    return spec is not None and spec.mode == "update"
 
 
 @dataclass
@@ -65,6 +75,10 @@ class Difference:
     text: str
     ours: str
     numpy: str
+
+
+_in_force: list[Verification] = []
+_changing = threading.RLock()
 
 
 class Verification:
@@ -96,6 +110,7 @@ class Verification:
         self._lock = threading.Lock()
         self._rows: dict[tuple[str, str, int, bool], Difference] = {}
         self._undo: list[tuple[Any, str, Any]] = []
+        self._general = thin.suspended()
         self._output: dict[Any, int] = {}
         self.checked = 0
         self.unchecked: dict[str, int] = {}
@@ -111,6 +126,26 @@ class Verification:
 
     def start(self) -> None:
         """Replace the doors."""
+        with _changing:
+            if self in _in_force:
+                raise RuntimeError("this verification is in force already.")
+            self._replace_all()
+            _in_force.append(self)
+
+    def stop(self) -> None:
+        """Put everything back; the doors of those that started later stay."""
+        with _changing:
+            if self not in _in_force:
+                return
+            later = _in_force[_in_force.index(self) + 1 :]
+            for each in (*reversed(later), self):
+                each._put_back()
+            for each in later:
+                each._replace_all()
+            _in_force.remove(self)
+
+    def _replace_all(self) -> None:
+        self._general.__enter__()
         for name in sorted(set(dir(np.ndarray)) - _NOT_METHODS):
             ours = vars(Array).get(name)
             if callable(ours):
@@ -128,10 +163,10 @@ class Verification:
         self._replace(api, "asarray", entry)
         self._replace(arraydispatch, "asarray", entry)
 
-    def stop(self) -> None:
-        """Put everything back."""
+    def _put_back(self) -> None:
         while self._undo:
             setattr(*self._undo.pop())
+        self._general.__exit__()
 
     def _replace(self, owner: Any, name: str, made: Any) -> None:
         self._undo.append((owner, name, vars(owner)[name] if isinstance(owner, type) else getattr(owner, name)))
@@ -180,7 +215,7 @@ class Verification:
     def _function_door(self, ours: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(ours)
         def door(a: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-            writes = func in _WRITING or kwargs.get("out") is not None or kwargs.get("copy") is False
+            writes = _updates(func) or kwargs.get("out") is not None or kwargs.get("copy") is False
             writes = writes or len(args) > self._output_at(func)
 
             def run(*positional: Any, **keywords: Any) -> Any:
@@ -212,10 +247,11 @@ class Verification:
         at = self._output.get(func)
         if at is None:
             try:
-                names = list(inspect.signature(func).parameters)
+                known = dict(inspect.signature(func).parameters)
             except (ValueError, TypeError):
-                names = []
-            at = self._output[func] = names.index("out") if "out" in names else sys.maxsize
+                known = {}
+            named = "out" in known and known["out"].kind is not inspect.Parameter.KEYWORD_ONLY  # after *operands
+            at = self._output[func] = list(known).index("out") if named else sys.maxsize
         return at
 
     # -- the comparison ----------------------------------------------------------------------------------------------
@@ -232,11 +268,11 @@ class Verification:
     ) -> Any:
         if getattr(self._inside, "now", False) or not self._undo:  # a call that another call makes; the end has come
             return run(*args, **kwargs)
-        if func in NEVER:
-            self._skip(NEVER[func])
+        if why := unverified(func):
+            self._skip(why)
             return run(*args, **kwargs)
         policy = settings.current_precision()
-        hosts = Hosts(writes, policy is not None and func not in SAME_DTYPE)
+        hosts = Hosts(writes, policy is not None and not raw(func))
         self._inside.now = True
         try:
             try:
@@ -266,6 +302,8 @@ class Verification:
                 self._skip(f"{_name(func)}: NumPy refuses the call ({type(refused).__name__})")
                 return result
             findings = self._findings(func, inputs, keywords, result, reference, scale, hosts, policy)
+            if not hosts.written and policy is None:
+                findings += self._decided(func, real, args, inputs, keywords, result, reference)
             if findings:
                 self._found(func, max(findings, key=lambda finding: (finding.beyond, finding.error)))
             with self._lock:
@@ -299,6 +337,37 @@ class Verification:
             return [Finding(np.inf, 0.0, (), None, None, f"gives {_kind(ours)} where NumPy gives {_kind(reference)}")]
         return [self._leaf(a, b, scale, policy) for a, b in pairs]
 
+    def _decided(
+        self,
+        func: Any,
+        real: Callable[..., Any],
+        args: tuple[Any, ...],
+        inputs: tuple[Any, ...],
+        keywords: dict[str, Any],
+        result: Any,
+        reference: Any,
+    ) -> list[Finding]:
+        """What a function makes of arguments that rounding has left other than NumPy's."""
+        nearby: Nearby = self._inside.__dict__.setdefault("nearby", Nearby())
+        known = [nearby.of(x, host) for x, host in zip(args, inputs)]
+        others = [other for other in known if other is not None]
+        ours, calls, findings = _plain(result), 1, []
+        if others:
+            theirs = [host if other is None else other.numpys for host, other in zip(inputs, known)]
+            reference, refused = _quietly(real, *theirs, **keywords)
+            if refused is not None:
+                return []
+            calls += max(other.calls for other in others)
+            found = jump(facts_of(func).jumps, ours, reference, largest(inputs), others[0].origin)
+            findings = [] if found is None else [found]
+        if isinstance(result, Handle) and not findings:
+            nearby.keep(result, ours, reference, calls, lambda: others[0].origin if others else self._here(func))
+        return findings
+
+    def _here(self, func: Any) -> str:
+        frame = self._places.origin(sys._getframe(1))
+        return f"{_name(func)} at {shown(frame.f_code.co_filename, frame.f_lineno, os.path.basename)}"
+
     def _leaf(self, ours: Any, reference: Any, scale: Any, policy: Any) -> Finding:
         if policy is None and ours.dtype != reference.dtype and not dtypes.is_bfloat16(ours.dtype):
             says = f"dtype {ours.dtype} where NumPy has {reference.dtype}"
@@ -328,10 +397,10 @@ class Verification:
             row.count += 1
             if finding.error > row.error:
                 row.error, row.tolerance, row.text = finding.error, finding.tolerance, _text(finding)
-                row.ours, row.numpy = _value(finding.ours), _value(finding.numpy)
+                row.ours, row.numpy = _values(finding)
         if first and self._stream is not None:
             print(
-                f"arraydispatch: {row.file}:{row.line}: {row.function} differs from NumPy: {row.text}",
+                f"arraydispatch: {shown(row.file, row.line)}: {row.function} differs from NumPy: {row.text}",
                 file=self._stream, flush=True,
             )  # fmt: skip
 
@@ -422,8 +491,7 @@ def _plain(x: Any) -> Any:
     if isinstance(x, Handle):
         return to_host(x)
     if isinstance(x, list | tuple):
-        items = [_plain(y) for y in x]
-        return type(x)(items) if type(x) in (list, tuple) else type(x)(*items)
+        return mapped(_plain, x)
     if not isinstance(x, np.ndarray | np.generic | int | float | complex | str | None):
         backend = loader.backend_of(x)
         return x if backend is None else backend.to_numpy(x)
@@ -453,8 +521,17 @@ def _written_scale(left: np.ndarray[Any, Any]) -> Any:
     return None if left.dtype.kind not in "fc" else largest((left,))
 
 
-def _value(x: Any) -> str:
-    return "" if x is None else f"{x:.9g}" if isinstance(x, float | np.floating | np.complexfloating) else str(x)
+def _value(x: Any, digits: int) -> str:
+    return "" if x is None else f"{x:.{digits}g}" if isinstance(x, float | np.inexact) else str(x)
+
+
+def _values(finding: Finding) -> tuple[str, str]:
+    """Ours and NumPy's, with as many digits as it takes to tell them apart."""
+    for digits in range(9, 18):
+        found = _value(finding.ours, digits), _value(finding.numpy, digits)
+        if found[0] != found[1]:
+            break
+    return found
 
 
 def _text(finding: Finding) -> str:
@@ -467,4 +544,5 @@ def _text(finding: Finding) -> str:
         if not np.isfinite(finding.error)
         else f"; relative error {finding.error:.2g}, tolerance {finding.tolerance:.2g}"
     )
-    return f"{_value(finding.ours)} ({dtype}) where NumPy has {_value(finding.numpy)}{at}{relative}"
+    ours, numpys = _values(finding)
+    return f"{ours} ({dtype}) where NumPy has {numpys}{at}{relative}"

@@ -15,6 +15,7 @@ import numpy as np
 from .. import dtypes, views
 from ..backends import loader
 from ..backends.base import Backend, Device
+from ..trees import mapped
 from ..views import Handle
 
 __all__ = ["Hosts", "Unfit", "to_host"]
@@ -65,12 +66,8 @@ class Hosts:
             return self._ndarray(x)
         if isinstance(x, _PLAIN):
             return self._wide_type(x) if self.widen else x
-        if type(x) in (list, tuple):
-            return type(x)([self.of(y) for y in x])
-        if isinstance(x, tuple) and hasattr(x, "_fields"):
-            return type(x)(*[self.of(y) for y in x])
-        if type(x) is dict:
-            return {key: self.of(y) for key, y in x.items()}
+        if isinstance(x, list | tuple | dict):
+            return mapped(self.of, x)
         backend = loader.backend_of(x)
         if backend is not None and not self.written:
             return self._widest(backend.to_numpy(x))

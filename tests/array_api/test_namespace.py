@@ -17,6 +17,8 @@ import pytest
 
 import arraydispatch as ad
 
+from ..rows import each
+
 SIGNATURES = [
     line
     for line in (Path(__file__).parent / "signatures.txt").read_text(encoding="utf-8").splitlines()
@@ -76,7 +78,7 @@ def test_importing_the_package_loads_no_namespace() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("line", SIGNATURES)
+@each("line", SIGNATURES)
 def test_signature(line: str) -> None:
     xp = ad.namespace("numpy")
     name, parameters = line.split("(", 1)
@@ -132,7 +134,7 @@ ZERO_D = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("expression", ZERO_D)
+@each("expression", ZERO_D)
 def test_zero_dimensional_results_are_arrays(xp: Any, expression: str) -> None:
     scope = {"xp": xp, "np": np, "x": xp.asarray([1.0, 2.0, 3.0])}
     made = eval(expression, scope)
@@ -244,7 +246,7 @@ CREATED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("expression", CREATED)
+@each("expression", CREATED)
 def test_creation(xp: Any, backend: str, expression: str) -> None:
     made = eval(expression, {"xp": xp, "np": np})
     wanted = eval(expression, {"xp": np, "np": np}) if "fftfreq" not in expression else None

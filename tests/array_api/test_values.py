@@ -10,6 +10,8 @@ import pytest
 
 import arraydispatch as ad
 
+from ..rows import each
+
 INF, NAN = np.inf, np.nan
 
 
@@ -40,14 +42,47 @@ def test_floor_divide(xp: Any) -> None:
         (0.0, 0.0, NAN), (7.0, -2.0, -4.0), (-7.0, 2.0, -4.0), (NAN, 1.0, NAN), (0.0, -1.0, -0.0),
     ]  # fmt: skip
     a, b, wanted = (np.array(column) for column in zip(*cases))
-    for dtype in (np.float64, np.float32):
+    for dtype in (np.float64, np.float32, np.float16):
+        x, y, changed = xp.asarray(a, dtype=dtype), xp.asarray(b, dtype=dtype), xp.asarray(a, dtype=dtype, copy=True)
+        view = changed[::2]
         with np.errstate(all="ignore"):
-            found = host(xp.floor_divide(xp.asarray(a, dtype=dtype), xp.asarray(b, dtype=dtype)))
-        assert found.dtype == dtype and alike(found, wanted).all(), found
+            changed //= y
+            ways = {
+                "function": xp.floor_divide(x, y),
+                "operator": x // y,
+                "in place": changed,
+                "np": np.floor_divide(x, y),
+            }
+            each = xp.stack([x[i] // float(b[i]) for i in range(len(a))])
+            turned = xp.stack([float(a[i]) // y[i] for i in range(len(a))])
+        for way, found in {**ways, "by a number": each, "of a number": turned}.items():
+            assert host(found).dtype == dtype and alike(host(found), wanted).all(), (way, found)
+        assert alike(host(view), wanted[::2]).all()
     assert host(xp.floor_divide(xp.asarray([-7, 7], dtype=xp.int8), 2)).tolist() == [-4, 3]
     assert host(xp.floor_divide(xp.asarray([2.0**71, -1.0]), 2**70)).tolist() == [2.0, -1.0]
+    assert host(xp.asarray([-7, 7], dtype=xp.int8) // 2).tolist() == [-4, 3]
+
+
+def test_floor_divide_reports_what_is_an_error(xp: Any) -> None:
+    x = xp.asarray([INF, -INF, 3.0, -2.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert host(x // 2.0).tolist() == [INF, -INF, 1.0, -1.0]
+        assert host(3.0 // x)[:2].tolist() == [0.0, 0.0]
+    with np.errstate(all="raise"):
+        x // 2.0
+        with pytest.raises(FloatingPointError, match="divide by zero"):
+            x // 0.0
+
+
+def test_an_array_of_numpys_kind_keeps_numpys_operator(backend: str) -> None:
+    with ad.backend(backend):
+        x = ad.asarray(np.array([INF, 3.0]))
     with np.errstate(all="ignore"):
-        assert np.isnan(host(xp.asarray(INF) // 2.0))  # the operator is NumPy's
+        found = x // 2.0
+        x //= -INF
+    np.testing.assert_array_equal(np.asarray(found), [NAN, 1.0])
+    np.testing.assert_array_equal(np.asarray(x), [NAN, -1.0])
 
 
 def test_expm1(xp: Any) -> None:
@@ -84,6 +119,7 @@ ULPS = {"float32": 12, "float64": 12}
 """Of the larger part; each part alone where it is exact in NumPy (zeros, infinities, NaN)."""
 
 
+@pytest.mark.compiles(4)
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("name", COMPLEX)
 def test_complex_special_values(backend: str, name: str, dtype: str) -> None:
@@ -234,7 +270,7 @@ CASES: list[tuple[str, str, str | None]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kinds", "ours", "numpys"), CASES, ids=[case[1] for case in CASES])
+@each("kinds, ours, numpys", CASES)
 def test_against_numpy(xp: Any, backend: str, kinds: str, ours: str, numpys: str | None) -> None:
     for name in [name for kind in kinds for name in KINDS[kind]]:
         x = INPUTS[name]
@@ -259,7 +295,7 @@ EMPTY = ["xp.sum(x)", "xp.prod(x, axis=0)", "xp.any(x)", "xp.sort(x)", "xp.uniqu
          "x + 1", "x[x > 0]", "xp.nonzero(x)", "xp.where(x > 0, x, x)", "xp.reshape(x, (3, 0))", "xp.repeat(x, 2, axis=0)"]  # fmt: skip
 
 
-@pytest.mark.parametrize("expression", EMPTY)
+@each("expression", EMPTY)
 def test_arrays_of_no_elements(xp: Any, expression: str) -> None:
     x = np.zeros((0, 3))
     numpys = expression.replace("xp.concat", "xp.concatenate")

@@ -10,6 +10,8 @@ import pytest
 
 import arraydispatch as ad
 
+from ..rows import each
+
 REALS = (0.0, -0.0, 0.0)
 COMPLEX = (0j, complex(-0.0, 0.0), complex(0.0, -0.0), complex(-0.0, -0.0), complex(-0.0, 1.0), complex(0.0, 1.0))
 UFUNCS = (np.add, np.subtract, np.multiply, np.divide, np.copysign, np.arctan2, np.power, np.nextafter)
@@ -21,8 +23,8 @@ def _signs(x: Any) -> list[Any]:
     return [np.where(np.isnan(part), False, np.signbit(part)).tolist() for part in parts]
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
-@pytest.mark.parametrize("ufunc", UFUNCS, ids=lambda u: str(u.__name__))
+@each("dtype", ["float64", "float32", "complex128"])
+@each("ufunc", UFUNCS)
 def test_zero_keeps_its_sign(backend: str, ufunc: np.ufunc, dtype: str) -> None:
     x = np.array([1.0, -1.0, 2.0], dtype)
     a = ad.asarray(x, backend=backend)

@@ -142,7 +142,7 @@ LINALG = [
     Row("np.linalg.eigvalsh", ("{f}(a)", "{f}(a, UPLO='U')"), values="definite", square=True, special=False),
     Row(
         "np.linalg.eig",
-        ("np.sort({f}(a)[0].real)", "(lambda w, v: a @ v - v * w[..., None, :])(*{f}(a)) + 1"),
+        ("np.sort({f}(a)[0].real)", "(lambda w, v: a @ v - v * w[..., None, :] + a)(*{f}(a))"),
         "int float complex",
         values="definite",
         square=True,

@@ -54,6 +54,7 @@ DEPARTURES: list[Departure] = [
     Departure("*", "a cast of a number outside the integer's range is undefined in C", ".at(x, k), x)", "bhilBHIL"),
     Departure("np.round np.around ndarray.round", "a cast of a number outside the integer's range is undefined in C", "-1", "ilIL", "special"),
     Departure("np.power np.pow", "of a scalar exponent of 0.5 NumPy takes the square root, C's pow differs at -inf and -0", "0.5", layouts="special", backends="jax tensorflow"),
+    Departure("np.power np.pow", "of a scalar exponent of 0.5 NumPy takes the square root, C's pow differs at -inf and -0", "np.float32(0.5)", layouts="special", backends="torch"),
     Departure(
         "np.fft.fft np.fft.ifft np.fft.rfft np.fft.irfft np.fft.hfft np.fft.ihfft np.fft.fftn np.fft.ifftn np.fft.rfftn np.fft.irfftn"
         " np.fft.fft2 np.fft.ifft2 np.fft.rfft2 np.fft.irfft2",
@@ -69,9 +70,9 @@ DEPARTURES: list[Departure] = [
         "floating sums of the ends of an integer's range cancel, and what is left is the rounding of their order",
         dtypes="ilILq", layouts="special",
     ),
-    Departure("np.arctan2 np.atan2 np.power np.pow np.float_power", "NumPy's AVX-512 loops read the accumulator of a reduction before it is written", ".reduce", "dlfi"),
+    Departure("np.arctan2 np.atan2 np.power np.pow np.float_power", "NumPy's AVX-512 loops read the accumulator of a reduction before it is written", ".reduce"),
     Departure("np.lib.scimath.logn", "NumPy too computes in float32 and returns float64", dtypes="hHeF"),
-    Departure("np.einsum", "NumPy returns a view and forgets dtype=", "i->...i', a, dtype"),
     Departure("np.einsum", "with optimize=True NumPy returns a 0-d array, elsewhere a scalar", "optimize", ndim=(1,)),
+    Departure("np.invert np.bitwise_not np.bitwise_invert np.bitwise_count", "of two mistakes in one call NumPy names the dtype, we the index", ".at(", "efd", ndim=(0,)),
     Departure("np.unique_inverse np.unique_all np.unique", "the order of NaNs among themselves is open", dtypes="efdFD", layouts="special"),
 ]  # fmt: skip

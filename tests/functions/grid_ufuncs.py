@@ -69,7 +69,7 @@ def _ufunc_rows() -> list[Row]:
     """A row for each numeric ufunc, by its number of operands and results."""
     rows = []
     reducing = []
-    for name in sorted(n for n in dir(np) if isinstance(getattr(np, n), np.ufunc)):
+    for name in sorted(n for n in np.__all__ if isinstance(getattr(np, n), np.ufunc)):  # numexpr adds some of its own
         ufunc = getattr(np, name)
         if ufunc.signature is not None or ufunc is np.isnat:
             continue

@@ -7,12 +7,12 @@ import warnings
 from typing import Any
 
 import numpy as np
-import pytest
 
 import arraydispatch as ad
 from arraydispatch import creation
 
 from .. import oracle
+from ..rows import each
 
 
 class _Grid:
@@ -140,12 +140,12 @@ def evaluate(expression: str, namespace: Any) -> Any:
             return error
 
 
-@pytest.mark.parametrize("expression", EXPRESSIONS)
+@each("expression", EXPRESSIONS)
 def test_as_numpy(backend: str, expression: str) -> None:
     with ad.backend(backend), ad.fallback("error"):
         ours = evaluate(expression, OURS)
-    function = oracle.function_of(expression)
-    oracle.compare(ours, evaluate(expression, np), f"{expression} on {backend}", backend=backend, function=function)
+    call = oracle.Call(expression)
+    oracle.compare(ours, evaluate(expression, np), f"{expression} on {backend}", backend=backend, call=call)
 
 
 def test_lists_of_arrays_are_gathered_on_the_backend(backend: str) -> None:
@@ -184,15 +184,14 @@ LIKE = [
 ]
 
 
-@pytest.mark.parametrize("expression", LIKE)
+@each("expression", LIKE)
 def test_like(backend: str, expression: str) -> None:
     """NEP 35, outside the launcher and whatever the default backend is."""
     w = np.arange(3.0)
     theirs = oracle.evaluate(expression, {"w": w})
     with ad.backend("numpy"):
         ours = oracle.evaluate(expression, {"w": oracle.wrapped(backend, w)})
-    function = oracle.function_of(expression)
-    oracle.compare(ours, theirs, f"{expression} on {backend}", backend=backend, function=function)
+    oracle.compare(ours, theirs, f"{expression} on {backend}", backend=backend, call=oracle.Call(expression))
     assert isinstance(theirs, Exception) or ours.backend.name == backend
 
 
@@ -210,7 +209,7 @@ CALLED = [
 ]
 
 
-@pytest.mark.parametrize("expression", CALLED)
+@each("expression", CALLED)
 def test_functions_that_call_functions(backend: str, expression: str) -> None:
     oracle.check(expression, backend)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from .. import oracle
+from ..rows import each
 
 _ONE = [
     "{f}(f34)",
@@ -110,7 +110,7 @@ CASES[np.fft.irfft].append("np.fft.irfft(np.fft.rfft(f34), 4)")
 CASES[np.fft.ifftn].append("np.fft.ifftn(np.fft.fftn(f234))")
 
 
-@pytest.mark.parametrize("expression", [case for cases in CASES.values() for case in cases])
+@each("expression", CASES)
 def test_as_numpy(expression: str, backend: str) -> None:
     # float16: NumPy rounds the factor 1/n to float16.
     oracle.check(expression, backend, rtol=1e-3 if "h34" in expression else None)

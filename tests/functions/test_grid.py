@@ -17,10 +17,9 @@ SHARES = {"numpy": 0.004, "torch": 0.01, "tensorflow": 0.003, "jax": 0.0004}
 
 @pytest.mark.slow
 def test_a_sample_of_the_grid(backend: str) -> None:
-    figures = accuracy.figures(backend)
     wrong = []
     for case in grid.cases(share=SHARES[backend]):
-        outcome = grid.run(case, backend, figures)
+        outcome = grid.run(case, backend)
         if outcome.verdict and not grid.departs(case, backend):
             wrong.append(f"{case}: {outcome.verdict}")
     assert wrong == []
@@ -30,10 +29,7 @@ def test_a_difference_is_found() -> None:
     """The grid would see another value, another dtype and a fallback."""
     case = grid.Case("np.exp", "np.exp(a)", "d", (5,), "contiguous")
     assert grid.run(case, "numpy").verdict == ""
-    assert (
-        "units"
-        in grid.run(case._replace(call="np.exp(a + (1e-6 if hasattr(a, 'native') else 0))"), "numpy", {}).verdict
-    )
+    assert "units" in grid.run(case._replace(call="np.exp(a + (1e-6 if hasattr(a, 'native') else 0))"), "numpy").verdict
     assert "dtype" in grid.run(case._replace(call="a.astype('f4' if hasattr(a, 'native') else 'f8')"), "numpy").verdict
 
 

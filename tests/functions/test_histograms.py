@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from .. import oracle
+from ..rows import each
 
 ESTIMATORS = ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt")
 
@@ -34,7 +34,7 @@ _BINS = [
     "{f}(nan34, 5, range=(-1, 2))",
     "{f}(f34, [-4, -1, 0, 0.5, 2])",
     "{f}(i34, [-4, -1, 0, 3])",
-    "{f}(i34, bins=np.array([-4.5, -1, 0, 3]))",
+    "{f}(i34, bins=[-4.5, -1, 0, 3])",
     "{f}(u34, [0, 3, 3, 5])",
     "{f}(i34, bins=np.sort(i5))",
     "{f}(f34, bins=np.sort(f5))",
@@ -168,7 +168,7 @@ CASES: dict[Any, list[str]] = {
 }
 
 
-@pytest.mark.parametrize("expression", [case for cases in CASES.values() for case in cases])
+@each("expression", CASES)
 def test_as_numpy(backend: str, expression: str) -> None:
     oracle.check(expression, backend)
 

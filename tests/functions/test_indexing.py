@@ -13,6 +13,7 @@ import arraydispatch as ad
 from arraydispatch.functions.indexing import getitem, setitem
 
 from .. import oracle
+from ..rows import each
 
 CASES: dict[Any, list[str]] = {
     np.take: [
@@ -188,7 +189,7 @@ CASES: dict[Any, list[str]] = {
 }
 
 
-@pytest.mark.parametrize("expression", [case for cases in CASES.values() for case in cases])
+@each("expression", CASES)
 def test_as_numpy(backend: str, expression: str) -> None:
     oracle.check(expression, backend)
 
@@ -311,7 +312,7 @@ _KEYS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "key"), _KEYS)
+@each("name, key", _KEYS)
 def test_keys_of_arrays(backend: str, name: str, key: str) -> None:
     oracle.check(f"{name}[{key}]", backend)
     oracle.check(f"[{name}.__setitem__({key}, 7), {name}]", backend)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 import arraydispatch as ad
 
 from .. import oracle
+from ..rows import each
 
 _WIDTHS = ["1", "(2, 1)", "((1, 2), (0, 3))", "((0, 0), (7, 9))", "{-1: 2}", "((1,), (2,))", "0", "[[5, 0], [0, 5]]"]
 _MODES = [
@@ -78,7 +78,7 @@ CASES: dict[Any, list[str]] = {
 }
 
 
-@pytest.mark.parametrize("expression", [case for cases in CASES.values() for case in cases])
+@each("expression", CASES)
 def test_as_numpy(expression: str, backend: str) -> None:
     oracle.check(expression, backend)
 

@@ -6,12 +6,12 @@ import re
 from typing import Any
 
 import numpy as np
-import pytest
 
 import arraydispatch as ad
 from arraydispatch.dispatch import functions
 
 from .. import oracle
+from ..rows import each
 
 EXPRESSIONS = [
     "np.polyfit(f5, p5, 2)",
@@ -108,10 +108,12 @@ def _check_values(expression: str, backend: str) -> None:
     arrays = {name: oracle.wrapped(backend, x) for name, x in oracle.ARRAYS.items() if name in expression}
     with ad.fallback("silent"):
         ours = oracle.evaluate(expression, arrays)
-    oracle.compare(oracle.wrapped(backend, ours) if type(ours) is np.ndarray else ours, theirs, expression)
+    operands = {name: x for name, x in oracle.ARRAYS.items() if name in arrays}
+    call = oracle.Call(expression, operands)
+    oracle.compare(oracle.wrapped(backend, ours) if type(ours) is np.ndarray else ours, theirs, expression, call=call)
 
 
-@pytest.mark.parametrize(
+@each(
     "call",
     [
         "val(f5, f34)",
@@ -130,27 +132,23 @@ def _check_values(expression: str, backend: str) -> None:
         "vander(f34, 3)",
     ],
 )
-@pytest.mark.parametrize(("module", "prefix"), _SERIES)
+@each("module, prefix", _SERIES)
 def test_series_at_many_points(backend: str, module: str, prefix: str, call: str) -> None:
     """NumPy dispatches two of these functions; the others ask whether the points are an ndarray."""
     _check_values(f"np.polynomial.{module}.{prefix}{call}", backend)
 
 
-@pytest.mark.parametrize(
-    "call", ["f5, p5", "f34, f6", "f34, f34", "f5, f34[0], tensor=False", "f34[0], f34, tensor=False", "2.0, f34"]
-)
+@each("call", ["f5, p5", "f34, f6", "f34, f34", "f5, f34[0], tensor=False", "f34[0], f34, tensor=False", "2.0, f34"])
 def test_series_from_roots(backend: str, call: str) -> None:
     _check_values(f"np.polynomial.polynomial.polyvalfromroots({call})", backend)
 
 
-@pytest.mark.parametrize("expression", EXPRESSIONS)
+@each("expression", EXPRESSIONS)
 def test_as_numpy(backend: str, expression: str) -> None:
     oracle.check(expression, backend)
 
 
-@pytest.mark.parametrize(
-    "p", [[1, 0, -2.5, 1], [0, 0, 2, 3, 0, 0], [0, 0], [], [5], [1, 2, 3, 4, 5], [1j, 2, 1], [[1, 2], [3, 4]]]
-)
+@each("p", [[1, 0, -2.5, 1], [0, 0, 2, 3, 0, 0], [0, 0], [], [5], [1, 2, 3, 4, 5], [1j, 2, 1], [[1, 2], [3, 4]]])
 def test_roots(backend: str, p: Any) -> None:
     """NumPy's ``roots`` asks the elements of its argument whether they dispatch, so it is called as the dispatch does."""
     a = oracle.wrapped(backend, np.array(p))

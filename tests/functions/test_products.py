@@ -10,6 +10,7 @@ import pytest
 import arraydispatch as ad
 
 from .. import oracle
+from ..rows import each
 
 _PAIRS = [
     "{f}(f5, p5)",
@@ -421,15 +422,15 @@ CASES: dict[Any, list[str]] = {
 }
 
 
-@pytest.mark.parametrize("expression", [case for cases in CASES.values() for case in cases])
+@each("expression", CASES)
 def test_as_numpy(expression: str, backend: str) -> None:
     # float16: libraries accumulate in other orders and widths than NumPy's loops do.
     oracle.check(expression, backend)
 
 
-@pytest.mark.parametrize(("n", "m"), [(3000, 3), (400, 60), (3000, 7), (3000, 2500), (60, 400), (5000, 1100)])
-@pytest.mark.parametrize("mode", ["full", "same", "valid"])
-@pytest.mark.parametrize("dtype", ["f8", "c16", "i4"])
+@each("n, m", [(3000, 3), (400, 60), (3000, 7), (3000, 2500), (60, 400), (5000, 1100)])
+@each("mode", ["full", "same", "valid"])
+@each("dtype", ["f8", "c16", "i4"])
 def test_long_convolution(n: int, m: int, mode: str, dtype: str, backend: str) -> None:
     rng = np.random.default_rng(n + m)
     a, v = (rng.normal(size=k) * 10 for k in (n, m))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from .. import oracle
+from ..rows import each
 
 _REDUCED = [
     "{f}(f34)",
@@ -156,7 +157,7 @@ CASES: dict[Any, list[str]] = {
 }
 
 
-@pytest.mark.parametrize("expression", [case for cases in CASES.values() for case in cases])
+@each("expression", CASES)
 def test_as_numpy(backend: str, expression: str) -> None:
     oracle.check(expression, backend)
 

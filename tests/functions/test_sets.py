@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from .. import oracle
+from ..rows import each
 
 CASES: dict[Any, list[str]] = {
     np.unique: [
@@ -126,6 +126,6 @@ CASES: dict[Any, list[str]] = {
 }
 
 
-@pytest.mark.parametrize("expression", [case for cases in CASES.values() for case in cases])
+@each("expression", CASES)
 def test_as_numpy(backend: str, expression: str) -> None:
     oracle.check(expression, backend)

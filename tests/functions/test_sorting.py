@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from .. import oracle
+from ..rows import each
 
 CASES: dict[Any, list[str]] = {
     np.sort: [
@@ -206,7 +206,7 @@ CASES: dict[Any, list[str]] = {
 }
 
 
-@pytest.mark.parametrize("expression", [case for cases in CASES.values() for case in cases])
+@each("expression", CASES)
 def test_as_numpy(backend: str, expression: str) -> None:
     oracle.check(expression, backend)
 
@@ -215,6 +215,6 @@ WITH_ONE_ARGUMENT = ["np.where(m34)", "np.where(i34)", "np.where(e0)", "np.where
 """The other half of ``np.where``, whose result's shape depends on values: not part of what is pure."""
 
 
-@pytest.mark.parametrize("expression", WITH_ONE_ARGUMENT)
+@each("expression", WITH_ONE_ARGUMENT)
 def test_where_of_a_condition_alone(backend: str, expression: str) -> None:
     oracle.check(expression, backend)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from .. import oracle
+from ..rows import each
 
 METHODS = (
     "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull",
@@ -341,7 +342,7 @@ CASES: dict[Any, list[str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("expression", [case for cases in CASES.values() for case in cases])
+@each("expression", CASES)
 def test_as_numpy(backend: str, expression: str) -> None:
     oracle.check(expression, backend)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from .. import differential
+from ..rows import each
 
 PROGRAMS: list[str] = [
     "w,V=np.linalg.eig(new(np.diag([1.,2,3]))); V[:,0]/=2; V[0]*=2; r=np.shares_memory(V,V[:,0])",
@@ -144,6 +143,6 @@ PROGRAMS: list[str] = [
 ]
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@each("program", PROGRAMS)
 def test_program(backend: str, program: str) -> None:
     differential.check(program, backend)

@@ -44,6 +44,7 @@ CASES = [
     _script("printing", computes=False),
     _script("shape_error", computes=False),
     _script("spawn", computes=False),
+    _script("spawn_classes", computes=False),
     _script("subclass", computes=False),
     _script("patched", computes=False),
     _script("fork", computes=False),
@@ -51,7 +52,9 @@ CASES = [
     _script("tracebacks", computes=False),
     _script("doors_bytes"),
     *([_script("doors_h5py")] if importlib.util.find_spec("h5py") else []),
+    _script("doors_joblib"),
     _script("doors_matplotlib"),
+    _script("doors_outputs"),
     _script("doors_pandas"),
     _script("doors_pillow"),
     _script("doors_scipy"),
@@ -63,10 +66,10 @@ CASES = [
     *(
         _script(name)
         for name in (
-            "adoption array_method chunks containers exception_hook exec_code exit_int exit_late file_relative from_imports heat"
+            "adoption array_method c_memory chunks circular containers exception_hook exec_code exit_int exit_late file_relative from_imports heat"
             " importlib_import index_objects isinstance_checks lists main_guard optimise pickles random_generator"
-            " random_legacy regression save_load star_import subclass_views testing_module ufunc_objects"
-            " vectorize_iterate warnings_error windows writes"
+            " random_legacy regression save_load shuffles star_import subclass_views testing_module ufunc_objects"
+            " vectorize_iterate warnings_error windows windows_of_ndarrays writes"
         ).split()
     ),
 ]
@@ -109,6 +112,7 @@ def launched_small(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
     return Runs(zygotes.of(request.param))
 
 
+@pytest.mark.compiles(3)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_same_as_plain_and_on_the_backend(case: Case, plain: Runs, launched: Runs) -> None:
     expected, got = plain[case.name], launched[case.name]
@@ -118,9 +122,24 @@ def test_same_as_plain_and_on_the_backend(case: Case, plain: Runs, launched: Run
         assert got.report["calls_on_backend"] > 0
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_same_with_small_arrays_on_the_host(case: Case, plain: Runs, launched_small: Runs) -> None:
     expected, got = plain[case.name], launched_small[case.name]
+    assert got.stdout == expected.stdout, got.stderr
+    assert got.code == expected.code, got.stderr
+
+
+@pytest.fixture(params=[name for name in ("numpy", "tensorflow") if name in loader.available()])
+def launched_fused(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
+    """Every call is recorded that may be, whatever its size."""
+    return Runs(zygotes.of(request.param), ("--execution", "fused", "--min-size", "1"))
+
+
+@pytest.mark.one_backend
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_same_under_fused_execution(case: Case, plain: Runs, launched_fused: Runs) -> None:
+    expected, got = plain[case.name], launched_fused[case.name]
     assert got.stdout == expected.stdout, got.stderr
     assert got.code == expected.code, got.stderr
 

@@ -120,11 +120,23 @@ def test_csv() -> None:
     assert {row["row"] for row in rows} == {"advice", "call", "left_numpy", "sync", "transfer"}
 
 
+def test_places_are_no_pictures() -> None:
+    """rich would make a picture of ``nn.py:100:``, whose number is one of its emoji codes."""
+    stream = io.StringIO()
+    profile = Profile()
+    with profile:
+        exec(compile("profile.left('a :100: b', 'why :bug: so')", "nn.py", "exec"), {"profile": profile})
+    report.print_report(profile, RUN, stream, full=True)
+    assert ":100:" in stream.getvalue() and ":bug:" in stream.getvalue()
+
+
 @pytest.mark.parametrize("full", [False, True])
 def test_terminal(full: bool) -> None:
     stream = io.StringIO()
     report.print_report(_filled(), RUN, stream, full=full)
     text = stream.getvalue()
+    assert len(re.findall(r" \(\d+\.\d\d s\) · ", text.splitlines()[0])) == 2  # the library's, and the fallback's
+    text = re.sub(r" \(\d+\.\d\d s\)", "", text)
     assert "4 calls on the backend · 1 host fallback · 1 array left NumPy · 800 B to the device, 80 B back" in text
     assert "no kernel" in text
     assert f"{Path(HERE).name}:" in text
@@ -181,6 +193,68 @@ def test_the_same_ndarray_again_and_again() -> None:
             x = x + n
     assert _advice(profile) == {"repeated uploads": (line, 9)}
     assert profile.moved("to_device") == 10 * n.nbytes
+
+
+def test_each_of_many_ndarrays_used_once_is_no_repetition() -> None:
+    x, table = ad.asarray(np.ones(1000), backend=_library()), np.ones((96, 1000))
+    with ad.profile() as profile:
+        for row in table:  # parts of one ndarray, each moved once
+            x = x + row
+        for i in range(96):
+            x = x + np.full(1000, i)
+    assert profile.repeated_uploads() == []
+    with ad.profile() as profile:
+        for _ in range(3):
+            for at in range(0, 90, 7):
+                line = _line() + 1
+                x = x + table[at]
+    assert _advice(profile) == {"repeated uploads": (line, 2 * 13)}
+
+
+@pytest.mark.parametrize("steps", [1, 12])
+def test_ndarrays_that_change_in_between_are_no_repetition(steps: int) -> None:
+    """Whoever had made an array of it before the loop would go on with the old values."""
+    x, weights = ad.asarray(np.ones(1000), backend=_library()), np.linspace(0.0, 1.0, 1000)
+    with ad.profile() as profile:
+        for i in range(12):
+            y = x * weights
+            y = x + weights
+            if i % steps == steps - 1:
+                weights[i] += 1
+        y = y + weights
+    assert profile.repeated_uploads() == []
+    assert _advice(profile) == {}
+
+
+def test_one_paragraph_for_all_lines_that_move_ndarrays_again() -> None:
+    x, n, m = ad.asarray(np.ones(1000), backend=_library()), np.ones(1000), np.ones((2, 1000))
+    with ad.profile() as profile:
+        for _ in range(10):
+            y = x + n
+            line = _line() + 1
+            y = y * n + (y / n).sum()
+            y = y - m
+    (advice,) = report.as_dict(profile, report.Run.of(profile))["advice"]
+    assert (advice["kind"], advice["line"], advice["count"]) == ("repeated uploads", line, 38)
+    assert f"{Path(HERE).name}:{line - 2}, {Path(HERE).name}:{line + 1}" in advice["text"]
+    assert "float64[1000], float64[2, 1000]" in advice["text"]
+
+
+def test_what_to_do_is_said_once_for_each_pattern(backend: str) -> None:
+    x = ad.asarray(np.arange(400.0), backend=backend)
+    with ad.profile() as profile:
+        for i in range(300):
+            x[i] = 1.0
+        for i in range(250):
+            x[i] = 2.0
+    texts = [
+        row["text"]
+        for row in report.as_dict(profile, report.Run.of(profile))["advice"]
+        if row["kind"] == "element loop"
+    ]
+    assert len(texts) == 2
+    assert [text.count("Say it with whole arrays") for text in texts] == [1, 0]
+    assert texts[1].endswith("250 written.")
 
 
 def test_fresh_ndarrays_are_no_repetition() -> None:

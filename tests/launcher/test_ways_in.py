@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import subprocess
 import sys
@@ -13,15 +14,17 @@ from typing import Any
 
 import nbclient
 import nbformat
+import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 import arraydispatch as ad
-from arraydispatch import magics, settings
+from arraydispatch import magics, places, settings
 from arraydispatch.backends import loader
 from arraydispatch.backends.base import Backend
-from arraydispatch.launcher import rng
+from arraydispatch.launcher import adoption, rng
+from arraydispatch.ufuncs import plans
 
 ROOT = Path(__file__).parents[2]
 ENV = {
@@ -130,7 +133,9 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setenv("ARRAYDISPATCH_BACKEND", "numpy")
     monkeypatch.setitem(sys.modules, "cells", None)
     made = InteractiveShell(config=config, user_module=ModuleType("cells"), colors="nocolor")
-    made.register_magics(magics._ArrayDispatch)
+    monkeypatch.setattr(places, "_number", places._number)
+    monkeypatch.setattr(adoption.state, "cells", None)
+    magics.load(made)
     with settings.kept():
         made.run_cell("import numpy as np, arraydispatch as ad").raise_error()
         yield made
@@ -144,8 +149,7 @@ def _settings() -> tuple[Any, ...]:
 @pytest.mark.parametrize("end", ["", "\n1 / 0", "\nad.use('numpy', precision=16)", "\nx = = 1"])
 def test_a_cell_leaves_the_settings_as_they_were(shell: Any, end: str) -> None:
     name = loader.available()[-1]
-    ad.use(name, precision=32, execution="eager")
-    ad.fallback("error")
+    ad.use(name, precision=32, execution="eager", fallback="error")
     before = _settings()
     options = "--backend numpy --precision 64 --min-size 7 --on-fallback silent --rng device --device cpu"
     done = shell.run_cell(f"%%arraydispatch {options}\nfound = np.ones(9) / 3, ad.default_backend().name{end}")
@@ -197,6 +201,153 @@ def test_a_cell_says_what_ran_on_the_host(shell: Any, capsys: pytest.CaptureFixt
         assert capsys.readouterr().err.count("struve ran on the host") == count
 
 
+def _shown(shell: Any, capsys: pytest.CaptureFixture[str], cell: str) -> str:
+    capsys.readouterr()
+    shell.run_cell(cell, store_history=True)
+    shown = capsys.readouterr()
+    return shown.out + shown.err
+
+
+def test_a_line_holds_for_all_later_cells(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    name = next(name for name in loader.available() if name != "numpy")
+    before = _settings()
+    shell.run_cell(f"%arraydispatch --backend {name} --min-size 0\nhere = hasattr(np.ones(2), 'backend')").raise_error()
+    assert (shell.user_ns["here"], _settings()) == (False, before)
+    for _ in range(2):
+        assert _shown(shell, capsys, "x = np.ones(2)\nprint(x.backend, type(x) is np.ndarray)") == f"{name} True\n"
+        assert _settings() == before  # between two cells
+        assert "ZeroDivisionError" in _shown(shell, capsys, "1 / 0")
+    assert _shown(shell, capsys, "%%arraydispatch --backend numpy\nprint(np.ones(2).backend)") == "numpy\n"
+    assert _shown(shell, capsys, "print(np.ones(2).backend)") == f"{name}\n"
+    shell.run_cell("%arraydispatch --backend numpy --precision 32").raise_error()  # in place of the one before
+    assert _shown(shell, capsys, "y = np.ones(2)\nprint(y.backend, y.dtype)") == "numpy float32\n"
+    assert "no backend named" in _shown(shell, capsys, "%arraydispatch --backend nothing")
+    assert _shown(shell, capsys, "print(np.ones(2).dtype)") == "float32\n"
+    assert _shown(shell, capsys, "%arraydispatch off\nprint(np.ones(2).backend)") == "numpy\n"  # later cells
+    assert _shown(shell, capsys, "print(hasattr(np.ones(2), 'backend'), np)") == f"False {np}\n"
+    assert _shown(shell, capsys, "%arraydispatch off") == ""
+    assert not shell.events.callbacks["pre_run_cell"]
+    assert _settings() == before
+
+
+@pytest.mark.parametrize("magic", ["%arraydispatch", "%%arraydispatch"])
+def test_reports_of_cells_name_cells_and_lines(
+    shell: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, magic: str
+) -> None:
+    name = next(name for name in loader.available() if name != "numpy")
+    held = loader.load(name)
+    _break_sqrt(monkeypatch, held)
+    code = "\nx = np.ones(3)\ny = np.sqrt(x)\nz = np.cos(y)"
+
+    def run(options: str) -> str:
+        line = f"{magic} --backend {name} --min-size 0 {options}"
+        if magic == "%%arraydispatch":
+            return _shown(shell, capsys, line + code)
+        shell.run_cell(line, store_history=True)
+        shown = _shown(shell, capsys, code[1:])
+        shell.run_cell("%arraydispatch off", store_history=True)
+        return shown
+
+    shell.execution_count = 6 if magic == "%arraydispatch" else 7
+    line = 3 if magic == "%%arraydispatch" else 2
+    said = run("--report --verify")
+    assert f"cell 7, line {line + 1} " in said
+    assert f"arraydispatch: cell 7, line {line}: np.sqrt differs from NumPy: " in said
+    assert f"differs cell 7, line {line}: np.sqrt" in said
+    assert "1 difference beyond the tolerance" in said
+    path = tmp_path / "report.json"
+    run(f"--report {path}")
+    data = json.loads(path.read_text())
+    assert {row["function"] for row in data["functions"]} == {"np.ones", "np.sqrt", "np.cos"}
+    assert "1 difference" in run("--verify")
+
+
+def _break_sqrt(monkeypatch: pytest.MonkeyPatch, held: Backend) -> None:
+    right = held.UFUNCS[np.sqrt]
+    monkeypatch.setitem(held.UFUNCS, np.sqrt, lambda x: right(x) * 1.001)
+    monkeypatch.setattr(held, "kernel", lambda u, *_: held.UFUNCS[u])
+    monkeypatch.setitem(plans.PLANS, np.sqrt, {})
+
+
+def test_a_report_file_is_of_all_cells(shell: Any, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    shell.run_cell(f"%arraydispatch --backend numpy --report {path} --verify").raise_error()
+    for cell in ("a = np.ones(3)", "b = np.sin(a)", "c = np.sin(b)", "%arraydispatch off", "d = np.cos(c)"):
+        shell.run_cell(cell).raise_error()
+    data = json.loads(path.read_text())
+    assert {row["function"]: row["count"] for row in data["functions"]} == {"np.ones": 1, "np.sin": 2}
+    assert data["verification"]["checked"] == 3
+
+
+def test_types_and_isinstance_agree_in_every_cell(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    name = next(name for name in loader.available() if name != "numpy")
+    look = (
+        "print(*(f'{type(v)} {isinstance(v, np.ndarray)} {isinstance(v, ndarray)}' for v in (before, made)), "
+        "isinstance(made, (list, np.generic)), [isinstance(v, np.ndarray) for v in (before, made)])"
+    )
+    agree = "<class 'numpy.ndarray'> True True <class 'numpy.ndarray'> True True False [True, True]\n"
+    shell.run_cell("from numpy import ndarray\nbefore = np.arange(3)").raise_error()
+    assert _shown(shell, capsys, f"%%arraydispatch --backend {name}\nmade = np.ones(3)\n{look}") == agree
+    assert _shown(shell, capsys, look) == agree
+    assert _shown(shell, capsys, f"def f():\n    {look}\nf()") == agree
+    shell.run_cell(f"%arraydispatch --backend {name}")
+    assert _shown(shell, capsys, look) == agree
+    assert _shown(shell, capsys, "f()") == agree
+    shell.run_cell("%arraydispatch off")
+    assert _shown(shell, capsys, look) == agree
+    assert not isinstance(shell.user_ns["made"], np.ndarray)  # to everybody else it is what it is
+
+
+@pytest.mark.parametrize("magic", ["", "%arraydispatch", "%%arraydispatch"])
+def test_errors_of_cells_are_shown_without_our_frames(
+    shell: Any, capsys: pytest.CaptureFixture[str], magic: str
+) -> None:
+    name = next(name for name in loader.available() if name != "numpy")
+    shell.run_cell(f"%%arraydispatch --backend {name} --min-size 0\nx = np.ones(3)").raise_error()
+    shell.run_cell("def f(a):\n    return a @ np.zeros(2)").raise_error()
+    options = f" --backend {name} --min-size 0"
+    for cell, line, frames in (
+        ("f(x)", 1, 2),
+        ("1\nx @ np.zeros(2)", 2, 1),
+        ("x = = 1", 1, 1),
+        ("int(x[0]) / 0", 1, 1),
+    ):
+        if magic == "%arraydispatch":
+            shell.run_cell(magic + options)
+        first = magic == "%%arraydispatch"
+        said = _shown(shell, capsys, f"{magic}{options}\n{cell}" if first else cell)
+        shell.run_cell("%arraydispatch off")
+        assert "arraydispatch/" not in said, said
+        assert "site-packages" not in said, said
+        assert said.count("Traceback") == ("=" not in cell), said
+        shown = [text for text in said.splitlines() if text.lstrip().startswith("File ")]
+        assert len(shown) == frames, said
+        assert shown[0].split(",")[0].endswith(f":{line + first}"), said
+
+
+@pytest.mark.one_backend
+@every_backend
+@pytest.mark.slow
+def test_a_notebook_uses_the_line_magic(backend: str) -> None:
+    shown = _executed(
+        "import numpy as np",
+        "%load_ext arraydispatch",
+        f"%arraydispatch --backend {backend} --report --min-size 0",
+        "x = np.linspace(0, 1, 5)\ny = np.exp(x)",
+        "import asyncio\nawait asyncio.sleep(0)\nprint(type(y) is np.ndarray, (y + 1).backend.name)",
+        "y @ np.zeros(2)",
+        "%arraydispatch off",
+        "print(isinstance(y, np.ndarray), hasattr(np.ones(1), 'backend'))",
+        errors=True,
+    )
+    assert "cell 4, line 2 " in shown[3]
+    assert shown[4].startswith(f"True {backend}\n")
+    assert shown[5].count("ValueError: matmul") == 1
+    assert shown[6] == ""
+    assert shown[7] == "True False\n"
+
+
+@pytest.mark.one_backend
 @every_backend
 @pytest.mark.slow
 def test_a_notebook_uses_the_magic(backend: str) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import platform as host
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from functools import cached_property, partial
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -15,10 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from arraydispatch import events
-from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Unsupported
-from arraydispatch.backends.jax import primitives, reductions, ufuncs
+from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Kind, Unsupported, bytes_in, processors
+from arraydispatch.backends.jax import primitives, reductions, ufuncs, visiting
 from arraydispatch.backends.jax.compiled import kernel
-from arraydispatch.backends.jax.host_kernels import HOST_KERNELS
+from arraydispatch.backends.jax.host_kernels import HOST_KERNELS, in_host_memory
 
 Array = Any
 Scope = Callable[[], AbstractContextManager[Any]]
@@ -34,6 +35,8 @@ def _wide_types() -> AbstractContextManager[Any]:
     return jax.enable_x64(True)
 
 
+_LARGE = 1 << 28
+"""Bytes from which on the wait for a result is nothing beside the work."""
 _stage = kernel(lambda x: x)
 _STAGE_AFTER = 400
 """Uploads of one small shape after which a compiled one pays: 6 ms to compile, 12 µs saved by each."""
@@ -126,6 +129,9 @@ class JaxBackend(Backend):
             named = (jax.config.jax_platforms or "cpu").split(",")
             self._host_only = jax.default_backend() == "cpu" and named == ["cpu"]
         return self._host_only or all(device.platform == "cpu" for device in a.devices())
+
+    def lent(self, a: Array) -> np.ndarray[Any, Any] | None:
+        return np.asarray(a) if in_host_memory(a) else None
 
     # -- conversion ------------------------------------------------------------------------------------------------
 
@@ -223,6 +229,18 @@ class JaxBackend(Backend):
             jax.config.update("jax_default_matmul_precision", options["default_matmul_precision"])
 
     @property
+    def threads(self) -> int:
+        chosen = [os.environ.get(name, "") for name in _THREADS]
+        return next((int(n) for n in chosen if n.isdecimal() and int(n)), processors())
+
+    def use_threads(self, n: int) -> None:
+        if n == self.threads:
+            return
+        if _started():
+            raise RuntimeError(f"JAX has started with {self.threads} threads; choose a number before its first array.")
+        os.environ[_THREADS[0]] = str(n)
+
+    @property
     def capabilities(self) -> frozenset[str]:
         always = {"jit", "grad", "vmap", "sparse", "float64", "float16", "bfloat16"}
         return frozenset(always | {"eig"} if jax.default_backend() == "cpu" else always)
@@ -236,6 +254,56 @@ class JaxBackend(Backend):
 
     # -- hooks ------------------------------------------------------------------------------------------------------
 
+    def gone(self, error: Exception) -> bool:
+        return isinstance(error, RuntimeError | ValueError) and "deleted" in str(error)
+
+    def mended(self, error: Exception) -> bool:
+        # What a signal handler's exception interrupts while it is traced for the first time, JAX (0.10) goes on to take for
+        # being traced: every later call of it would be a RecursionError.
+        if not isinstance(error, RecursionError) or "Recursively calling" not in str(error):
+            return False
+        jax.clear_caches()
+        return True
+
+    deferred = True
+
+    def obtained(self, *values: Array) -> None:
+        for a in values:
+            if isinstance(a, jax.Array) and not isinstance(a, jax.core.Tracer) and a.nbytes >= _LARGE:
+                a.block_until_ready()
+
+    def refused_bytes(self, error: Exception) -> int | None:
+        said = str(error)
+        lacking = isinstance(error, RuntimeError) and ("RESOURCE_EXHAUSTED" in said or "Out of memory" in said)
+        return bytes_in(said) if lacking else None
+
+    def kept(self) -> None:
+        primitives.rescue.made = None
+
+    def successor(self, a: Array) -> Array | None:
+        made = getattr(primitives.rescue, "made", None)
+        return made[0] if made and isinstance(a, jax.Array) and a.is_deleted() else None
+
+    @cached_property
+    def special(self) -> Mapping[str, Callable[..., Any]]:
+        from arraydispatch.backends.jax.special import SPECIAL
+
+        return SPECIAL
+
+    def fused(self, body: Callable[..., Any]) -> Callable[..., Any]:
+        return kernel(partial(body, self.xp))
+
+    def loop(self, going: Any, step: Any, state: Any, most: int) -> Any:
+        def more(held: Any) -> Any:
+            count, values = held
+            return (count < most) & jnp.any(going(*values)) | (count == 0)
+
+        def on(held: Any) -> Any:
+            count, values = held
+            return count + 1, step(*values)
+
+        return jax.lax.while_loop(more, on, (0, tuple(state)))[1]
+
     def slice_update(self, a: Array, key: tuple[slice, ...], value: Array, donate: bool) -> Array:
         if donate and not isinstance(a, jax.core.Tracer):
             return primitives.slice_update_donated(a, key, value)
@@ -247,24 +315,33 @@ class JaxBackend(Backend):
             return True
         if len(a.devices()) > 1 or len(b.devices()) > 1:
             return True
+        self.obtained(a, b)  # to ask a buffer for its address that has got no memory ends the process
         return bool(a.unsafe_buffer_pointer() == b.unsafe_buffer_pointer())
 
     def adopt_wrapper(self, wrapper: type) -> None:
         """Native functions take the wrapper: jitted ones as a pytree of its native array, the others by `__jax_array__`.
 
         JAX refuses `__jax_array__` on an argument of `jax.jit`, which `jnp.sin` is, and asks for a pytree
-        (https://docs.jax.dev/en/latest/pytrees.html). Unflattening takes whatever leaf a transform puts there.
+        (https://docs.jax.dev/en/latest/pytrees.html). Unflattening takes whatever leaf a transform puts there. What stands
+        for an ndarray is a leaf, and does not come back.
         """
         wrapper.__jax_array__ = lambda a: a.native  # type: ignore[attr-defined]
         for cls in {wrapper, *wrapper.__subclasses__()} - self._pytrees:
             self._pytrees.add(cls)
+            if getattr(cls, "stands_for_ndarray", False):
+                visiting.receive(cls)
+                continue
             jax.tree_util.register_pytree_node(
-                cls,
-                lambda a: ((a.native,), a._kind),
-                lambda kind, leaves, cls=cls: cls(
-                    leaves[0], self.kind(leaves[0].dtype) if self.is_native(leaves[0]) else kind
-                ),
+                cls, lambda a: ((a.native,), a._kind.home), partial(self._together, wrapper, cls)
             )
+
+    def _together(self, wrapper: Any, cls: Any, kind: Kind, leaves: Any) -> Any:
+        (leaf,) = leaves
+        if isinstance(leaf, wrapper):  # a jacobian: for the array of each result one as the argument is
+            return leaf
+        if not self.is_native(leaf):  # whatever a transform puts there
+            return cls(leaf, kind)
+        return (wrapper if leaf.ndim else cls)(leaf, self.kind(leaf.dtype))
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Array:
         with _wide_types():
@@ -310,12 +387,20 @@ def _aligned_copy(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return out
 
 
-def _start_on(platform: str) -> None:
+_THREADS = "PJRT_NPROC", "NPROC"
+"""What XLA goes by when it starts; there is no option for it (xla/pjrt/utils.cc, DefaultThreadPoolSize)."""
+
+
+def _started() -> bool:
     # There is no public way to ask whether JAX has started its devices (0.10); `jax.config.update` of
     # `jax_num_cpu_devices` asks the same function.
     from jax._src.xla_bridge import backends_are_initialized
 
-    if not backends_are_initialized():
+    return bool(backends_are_initialized())
+
+
+def _start_on(platform: str) -> None:
+    if not _started():
         jax.config.update("jax_platforms", platform)
         return
     running = {"gpu": "cuda"}.get(jax.default_backend(), jax.default_backend())

@@ -15,11 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from arraydispatch import events
+from arraydispatch import events, tracing
 from arraydispatch.backends.base import Backend
 from arraydispatch.backends.jax.compiled import is_concrete, kernel
 
-__all__ = ["HOST_KERNELS", "argsort", "is_rare", "mask", "nonzero", "sort"]
+__all__ = ["HOST_KERNELS", "argsort", "in_host_memory", "is_rare", "mask", "nonzero", "sort"]
 
 Array = Any
 
@@ -50,7 +50,7 @@ def is_rare(*key: Any) -> bool:
     return True
 
 
-def _host(a: Array) -> bool:
+def in_host_memory(a: Array) -> bool:
     """Whether NumPy can look at the values without moving them, and may."""
     if not (Backend.host_kernels and is_concrete(a) and a.is_fully_addressable):
         return False
@@ -92,7 +92,7 @@ def _sorting(
 
     def run(a: Array, axis: int) -> Array:
         known = a.dtype.kind in "?biufc"  # not bfloat16, which NumPy compares by calling Python
-        if known and _host(a) and (a.size >= _SORTED_FASTER or is_rare(run, a.shape, a.dtype, axis)):
+        if known and in_host_memory(a) and (a.size >= _SORTED_FASTER or is_rare(run, a.shape, a.dtype, axis)):
             _tell()
             return jax.device_put(on_host(np.asarray(a), axis), a.sharding)
         return compiled(a, axis)
@@ -108,14 +108,21 @@ argsort = _sorting(lambda a, axis: a.argsort(axis, kind="stable"), _argsort)
 
 
 def nonzero(a: Array) -> tuple[Array, ...]:
-    if not _host(a):
+    if not in_host_memory(a):
+        _check_known(a)
         return tuple(i.astype(np.int64) for i in jnp.nonzero(a))
     _tell()
     return tuple(jax.device_put(i, a.sharding) for i in np.nonzero(np.asarray(a)))
 
 
+def _check_known(a: Array) -> None:
+    if isinstance(a, jax.core.Tracer):
+        raise tracing.refusal(tracing.SHAPE)
+
+
 def mask(a: Array, mask: Array) -> Array:
-    if not (_host(a) and _host(mask)):
+    if not (in_host_memory(a) and in_host_memory(mask)):
+        _check_known(mask)
         return a[mask]
     _tell()
     return jax.device_put(np.asarray(a)[np.asarray(mask)], a.sharding)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import threading
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
@@ -17,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from arraydispatch import tracing
 from arraydispatch.backends.base import Unsupported
 from arraydispatch.backends.jax.compiled import highest, kernel
 from arraydispatch.backends.jax.host_kernels import argsort, is_rare, mask, nonzero, sort
@@ -283,13 +285,52 @@ def slice(a: Array, key: tuple[builtins.slice, ...]) -> Array:
 
 def slice_update(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Array:
     starts, sizes, steps = _window(key)
+    if tracing.running and steps is None and 2 * math.prod(sizes) >= a.size > 0 and tracing.is_staged():
+        return _chosen(a, [int(i) for i in starts], sizes, value)
     return _update_compiled(a, starts, value, sizes, steps)
+
+
+def _chosen(a: Array, starts: Sequence[int], sizes: tuple[int, ...], value: Array) -> Array:
+    """A write to most of an array as a choice for each element, which XLA computes in one loop with the value: half the time."""
+    inside = None
+    for axis, (start, size) in enumerate(zip(starts, sizes)):
+        if size < a.shape[axis]:
+            place = lax.broadcasted_iota(np.int32, a.shape, axis)
+            here = (place >= start) & (place < start + size)
+            inside = here if inside is None else inside & here
+    value = jnp.broadcast_to(value, sizes)
+    if inside is None:
+        return value
+    edges = [(start, n - start - size, 0) for start, size, n in zip(starts, sizes, a.shape)]
+    return lax.select(inside, lax.pad(value, np.zeros((), a.dtype), edges), a)
+
+
+rescue = threading.local()
+"""``rescue.made``: what the last donating call of this thread made."""
+
+
+_compiled: set[Any] = set()
+
+
+def _kept(donating: Any, kind: tuple[Any, ...], *args: Any) -> Array:
+    """Call what gives a buffer away: no signal handler runs between that and :data:`rescue` holding its successor.
+
+    The first call of its kind compiles, in Python code that a handler may interrupt: that one gets a copy to give away.
+    """
+    if kind not in _compiled:
+        made = donating(jnp.copy(args[0]), *args[1:])
+        _compiled.add(kind)
+        return made
+    rescue.made = made = []
+    made.extend(map(donating, *[(x,) for x in args]))
+    return made[0]
 
 
 def slice_update_donated(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Array:
     """`slice_update` in the buffer of ``a``, which is deleted: for a buffer nobody else can see."""
     starts, sizes, steps = _window(key)
-    return _update_donating(a, starts, value, sizes, steps)
+    kind = a.shape, a.dtype, value.shape, sizes, steps
+    return _kept(_update_donating, kind, a, starts, value, sizes, steps)
 
 
 def _gather(a: Array, indices: tuple[Array, ...]) -> Array:
@@ -340,7 +381,8 @@ def scatter(a: Array, indices: Sequence[Array], value: Array, how: str) -> Array
 
 def scatter_donated(a: Array, indices: Sequence[Array], value: Array, how: str) -> Array:
     """`scatter` in the buffer of ``a``, which is deleted: for a buffer nobody else can see."""
-    return _scatter_donating(a, tuple(indices), value, how)
+    kind = a.shape, a.dtype, value.shape, how, *[i.shape for i in indices]
+    return _kept(_scatter_donating, kind, a, tuple(indices), value, how)
 
 
 @partial(kernel, static=(2,))
@@ -365,8 +407,10 @@ def _arg_extremum(find: Callable[..., Array], reduce: Callable[..., Array], wors
     def body(a: Array, axis: int) -> Array:
         if a.dtype == np.bool_:
             a = a.astype(np.uint8)
+        # Not the default type of indices, which a program of the user's may have as 32 bits when it is lowered.
+        index = np.int32 if a.shape[axis] < 2**31 else np.int64
         if not jnp.issubdtype(a.dtype, np.complexfloating):
-            return find(a, axis).astype(np.int64)
+            return find(a, axis, index).astype(np.int64)
         re, im = lax.real(a), lax.imag(a)
         nan = jnp.isnan(re) | jnp.isnan(im)
         best = re == reduce(jnp.where(nan, worst, re), axis, keepdims=True)
@@ -374,13 +418,13 @@ def _arg_extremum(find: Callable[..., Array], reduce: Callable[..., Array], wors
         candidates = jnp.where(best, im, worst)
         best &= im == reduce(candidates, axis, keepdims=True)
         best = jnp.where(jnp.any(nan, axis, keepdims=True), nan, best)
-        return jnp.argmax(best, axis).astype(np.int64)
+        return lax.argmax(best.astype(np.uint8), axis, index).astype(np.int64)
 
     return kernel(body, static=(1,))
 
 
-argmax = _arg_extremum(jnp.argmax, jnp.max, -np.inf)
-argmin = _arg_extremum(jnp.argmin, jnp.min, np.inf)
+argmax = _arg_extremum(lax.argmax, jnp.max, -np.inf)
+argmin = _arg_extremum(lax.argmin, jnp.min, np.inf)
 
 
 def _searchsorted(a: Array, values: Array, side: str) -> Array:

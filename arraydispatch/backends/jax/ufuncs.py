@@ -15,7 +15,7 @@ import numpy as np
 from jax import lax
 
 from arraydispatch.backends.jax import complex_functions
-from arraydispatch.backends.jax.compiled import is_float16, kernel, wide
+from arraydispatch.backends.jax.compiled import apart, divided, is_float16, kernel, wide
 from arraydispatch.backends.jax.complex_functions import derived_from as _derived_from
 
 Array = Any
@@ -36,9 +36,13 @@ def _binary(function: Kernel) -> Kernel:
     def body(a: Array, b: Array) -> Any:
         dtype = jnp.result_type(a, b)
         shape = jnp.broadcast_shapes(a.shape, b.shape)
-        return function(*[jnp.broadcast_to(x.astype(dtype), shape) for x in (a, b)])
+        return function(*[_spread(x.astype(dtype), shape) for x in (a, b)])
 
     return body
+
+
+def _spread(a: Array, shape: tuple[int, ...]) -> Array:
+    return a if a.shape == shape else apart(jnp.broadcast_to(a, shape))
 
 
 # -- division --------------------------------------------------------------------------------------------------------
@@ -59,7 +63,7 @@ def _complex_divide(a: Array, b: Array) -> Array:
 
 
 def _divide(a: Array, b: Array) -> Array:
-    return _complex_divide(a, b) if _is(a, np.complexfloating) else wide(lax.div)(a, b)
+    return _complex_divide(a, b) if _is(a, np.complexfloating) else wide(divided)(a, b)
 
 
 def _signs_differ(a: Array, b: Array) -> Array:
@@ -83,16 +87,16 @@ def _integer_divmod(a: Array, b: Array) -> tuple[Array, Array]:
 def _float_divmod(a: Array, b: Array) -> tuple[Array, Array]:
     # numpy/_core/src/npymath/npy_math_internal.h.src: npy_divmod
     rest = lax.rem(a, b)
-    quotient = (a - rest) / b
+    quotient = divided(a - rest, b)
     adjust = (rest != 0) & _signs_differ(rest, b)
     quotient = jnp.where(adjust, quotient - 1, quotient)
     nothing = jnp.zeros_like(a)
     floored = lax.floor(quotient)
     floored = jnp.where(quotient - floored > 0.5, floored + 1, floored)
-    floored = jnp.where(quotient == 0, jnp.copysign(nothing, a / b), floored)
+    floored = jnp.where(quotient == 0, jnp.copysign(nothing, divided(a, b)), floored)
     mod = jnp.where(adjust, rest + b, jnp.where(rest == 0, jnp.copysign(nothing, b), rest))
     zero = b == 0
-    return jnp.where(zero, a / b, floored), jnp.where(zero, rest, mod)
+    return jnp.where(zero, divided(a, b), floored), jnp.where(zero, rest, mod)
 
 
 def _divmod(a: Array, b: Array) -> tuple[Array, Array]:
@@ -124,7 +128,7 @@ def _reciprocal(a: Array) -> Array:
             return whole
         return jnp.where(a == 0, jnp.full_like(a, jnp.iinfo(a.dtype).min), whole)
     if not _is(a, np.complexfloating):
-        return wide(lambda x: 1 / x)(a)
+        return wide(lambda x: divided(jnp.ones_like(x), x))(a)
     re, im = lax.real(a), lax.imag(a)
     by_real = lax.abs(im) <= lax.abs(re)
     big, small = jnp.where(by_real, re, im), jnp.where(by_real, im, re)
@@ -415,6 +419,19 @@ def _lcm(a: Array, b: Array) -> Array:
 
 # -- tables ----------------------------------------------------------------------------------------------------------
 
+
+def _scaled(numerator: float, denominator: float) -> Kernel:
+    """Multiplication by a ratio taken in the operand's own type, as NumPy's C code has it."""
+
+    @wide
+    def body(a: Array) -> Array:
+        return a * apart(jnp.full_like(a, a.dtype.type(numerator) / a.dtype.type(denominator)))
+
+    return body
+
+
+_degrees, _radians = _scaled(180.0, np.pi), _scaled(np.pi, 180.0)
+
 _UNARY: dict[np.ufunc, Kernel] = {
     np.positive: lambda a: a,
     np.negative: lax.neg,
@@ -456,10 +473,10 @@ _UNARY: dict[np.ufunc, Kernel] = {
     np.arcsinh: _mirrored(jnp.arcsinh, "real", complex_functions.arcsinh),
     np.arccosh: _mirrored(jnp.arccosh, "imag", complex_functions.arccosh),
     np.arctanh: wide(jnp.arctanh),
-    np.deg2rad: wide(jnp.deg2rad),
-    np.radians: wide(jnp.deg2rad),
-    np.rad2deg: wide(jnp.rad2deg),
-    np.degrees: wide(jnp.rad2deg),
+    np.deg2rad: _radians,
+    np.radians: _radians,
+    np.rad2deg: _degrees,
+    np.degrees: _degrees,
     np.spacing: _spacing,
     np.modf: wide(_modf),
     np.frexp: wide(_frexp),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from arraydispatch.backends.numpy.backend import NumpyBackend
-from arraydispatch.backends.numpy.small import SmallBackend
+from arraydispatch.backends.numpy.hosted import HostState
 
-__all__ = ["BACKEND", "SMALL"]
+__all__ = ["BACKEND", "HostState"]
 
 BACKEND = NumpyBackend()
-SMALL = SmallBackend()

@@ -128,6 +128,23 @@ class NumpyBackend(Backend):
     def to_device(self, a: Array, device: Device) -> Array:
         return a
 
+    waits_busily = True  # OpenBLAS, if it is that
+
+    @property
+    def threads(self) -> int:
+        """Of BLAS, which is all that NumPy has threads for."""
+        import threadpoolctl
+
+        pools = threadpoolctl.threadpool_info()
+        own = [pool for pool in pools if "numpy" in pool["filepath"]]  # SciPy's wheels bring another
+        return max((pool["num_threads"] for pool in own or pools), default=1)
+
+    def use_threads(self, n: int) -> None:
+        """In the pools of all libraries that are loaded: those of SciPy and scikit-learn too."""
+        import threadpoolctl
+
+        threadpoolctl.threadpool_limits(limits=n)
+
     @property
     def capabilities(self) -> frozenset[str]:
         return frozenset({"mutable", "float64", "float16", "longdouble", "object", "eig"})

@@ -17,8 +17,11 @@ from arraydispatch.backends.tensorflow.core import (
     REAL,
     UNSIGNED,
     EagerTensor,
+    apart,
+    hidden,
     raw,
     scalar,
+    taped,
 )
 
 Tensor = Any
@@ -34,14 +37,7 @@ _add, _sub, _mul, _div, _floor_div, _floor_mod, _truncate_mod, _pow = (
     raw("TruncateMod"),
     raw("Pow"),
 )
-_neg, _abs, _complex_abs, _sign, _square, _inverse = (
-    raw("Neg"),
-    raw("Abs"),
-    raw("ComplexAbs"),
-    raw("Sign"),
-    raw("Square"),
-    raw("Reciprocal"),
-)
+_neg, _abs, _complex_abs, _sign, _square = raw("Neg"), raw("Abs"), raw("ComplexAbs"), raw("Sign"), raw("Square")
 _floor, _rint, _exp, _log, _log1p, _atan2 = (
     raw("Floor"),
     raw("Rint"),
@@ -82,17 +78,22 @@ def join(re: Tensor, im: Tensor) -> Tensor:
 
 
 def binary(op: Kernel) -> Kernel:
-    """Eager operations take a Python number on either side in the other's dtype, graphs on the right only.
+    """Eager operations take a Python number on either side in the other's dtype; in graphs it must be no constant.
 
     They too keep one memory for equal numbers, so zeros and complex numbers, whose signs count, get one of their own.
     """
 
     def kernel(a: Any, b: Any) -> Tensor:
         if type(a) in PYTHON:
-            if not a or type(a) is complex or type(b) is not EagerTensor:
+            if type(b) is not EagerTensor:
+                a = hidden(a, b)
+            elif not a or type(a) is complex:
                 a = scalar(a, b)
-        elif type(b) in PYTHON and (not b or type(b) is complex):
-            b = scalar(b, a)
+        elif type(b) in PYTHON:
+            if type(a) is not EagerTensor:
+                b = hidden(b, a)
+            elif not b or type(b) is complex:
+                b = scalar(b, a)
         return op(a, b)
 
     return kernel
@@ -101,8 +102,8 @@ def binary(op: Kernel) -> Kernel:
 def tensors(a: Any, b: Any) -> tuple[Tensor, Tensor]:
     """Both operands as tensors."""
     if type(a) in PYTHON:
-        return scalar(a, b), b
-    return (a, scalar(b, a)) if type(b) in PYTHON else (a, b)
+        return (scalar if type(b) is EagerTensor else hidden)(a, b), b
+    return (a, (scalar if type(a) is EagerTensor else hidden)(b, a)) if type(b) in PYTHON else (a, b)
 
 
 # -- division ----------------------------------------------------------------------------------------------------------
@@ -130,10 +131,12 @@ def floor_divide(a: Any, b: Any) -> Tensor:
         return _mul(_floor_div(a, _select(traps, one, b)), _select(traps, b, one))
     # numpy/_core/src/npymath/npy_math_internal.h.src: npy_floor_divide
     rest = _truncate_mod(a, b)
-    exact = _div(_sub(a, rest), b)
+    exact = _exact(_sub(a, rest), b)
     exact = _sub(exact, _cast(_less(_mul(_sign(b), rest), 0.0), dtype))
-    quotient = _div(a, b)
-    result = _select(_equal(exact, 0.0), _mul(quotient, 0.0), _rint(exact))
+    quotient = _exact(a, b)
+    floor = _floor(exact)
+    floor = _add(floor, _cast(_greater(_sub(exact, floor), 0.5), dtype))
+    result = _select(_equal(exact, 0.0), _mul(quotient, 0.0), floor)
     return _select(_equal(b, 0.0), quotient, result)
 
 
@@ -158,7 +161,21 @@ def fmod(a: Tensor, b: Tensor) -> Tensor:
         return _floor_mod(a, _maximum(b, 1))
     if dtype in INTEGERS:
         return _truncate_mod(a, _select(_traps(b), scalar(1, b), b))
-    return _truncate_mod(a, b)
+    return _differentiable_fmod(a, b) if taped() or not tf.executing_eagerly() else _truncate_mod(a, b)
+
+
+def _differentiable_fmod(a: Tensor, b: Tensor) -> Tensor:
+    """TensorFlow has no derivative of this operation."""
+    shape = tf.broadcast_dynamic_shape(tf.shape(a), tf.shape(b))
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]
+    def run(a: Tensor, b: Tensor) -> Any:
+        return _truncate_mod(a, b), lambda dy: (
+            dy,
+            -dy * tf.math.floordiv(tf.abs(a), tf.abs(b)) * tf.sign(a) * tf.sign(b),
+        )
+
+    return run(tf.broadcast_to(a, shape), tf.broadcast_to(b, shape))
 
 
 def _complex_divide(a: Tensor, b: Tensor) -> Tensor:
@@ -168,7 +185,7 @@ def _complex_divide(a: Tensor, b: Tensor) -> Tensor:
     big, small = _select(by_real, br, bi), _select(by_real, bi, br)
     first, second = _select(by_real, ar, ai), _select(by_real, ai, ar)
     ratio = _div(small, big)
-    scale = _inverse(_add(big, _mul(small, ratio)))
+    scale = _quotient(1.0, _add(big, _mul(small, ratio)))
     real = _mul(_add(first, _mul(second, ratio)), scale)
     cross = _mul(first, ratio)
     imag = _mul(_select(by_real, _sub(second, cross), _sub(cross, second)), scale)
@@ -176,14 +193,36 @@ def _complex_divide(a: Tensor, b: Tensor) -> Tensor:
     return _select(_equal(b, scalar(0j, b)), join(_div(ar, size), _div(ai, size)), join(real, imag))
 
 
-_quotient = binary(_div)
+def _divide_by(a: Tensor, b: complex) -> Tensor:
+    """Smith's method with the divisor known."""
+    re, im = parts(a)
+    kind = re.dtype.as_numpy_dtype
+    real, imag = kind(b.real), kind(b.imag)
+    by_real = abs(real) >= abs(imag)
+    big, small = (real, imag) if by_real else (imag, real)
+    ratio = small / big
+    scale = float(1 / (big + small * ratio))
+    first, second = (re, im) if by_real else (im, re)
+    cross = _mul(first, ratio)
+    imag_part = _sub(second, cross) if by_real else _sub(cross, second)
+    return join(_mul(_add(first, _mul(second, ratio)), scale), _mul(imag_part, scale))
+
+
+def _exact(a: Tensor, b: Tensor) -> Tensor:
+    """The quotient of two real tensors, correctly rounded."""
+    if type(a) is EagerTensor or type(b) is EagerTensor:
+        return _div(a, b)
+    return _div(apart(a), apart(b))
+
+
+_quotient = binary(_exact)
 
 
 def divide(a: Any, b: Any) -> Tensor:
     dtype = (b if type(a) in PYTHON else a).dtype
     if dtype is tf.complex128 or dtype is tf.complex64:
         if type(b) in PYTHON and b != 0 and cmath.isfinite(b):
-            return _quotient(a, b)
+            return _divide_by(a, b)
         return _complex_divide(*tensors(a, b))
     return _quotient(a, b)
 
@@ -197,7 +236,7 @@ def reciprocal(a: Tensor) -> Tensor:
         zero = scalar(0, a)
         out = _select(_or(_equal(a, 1), _equal(a, -1)), a, zero)
         return _select(_equal(a, 0), scalar(dtype.min, a), out) if dtype.size >= 4 else out
-    return _inverse(a) if dtype in BITS else _complex_reciprocal(a)
+    return _quotient(1.0, a) if dtype in BITS else _complex_reciprocal(a)  # Eigen's own of float32 is approximate
 
 
 def _complex_reciprocal(a: Tensor) -> Tensor:
@@ -207,7 +246,7 @@ def _complex_reciprocal(a: Tensor) -> Tensor:
     big, small = _select(by_real, re, im), _select(by_real, im, re)
     ratio = _div(small, big)
     scale = _add(big, _mul(small, ratio))
-    long, short = _inverse(scale), _div(ratio, scale)
+    long, short = _quotient(1.0, scale), _div(ratio, scale)
     return join(_select(by_real, long, short), _neg(_select(by_real, short, long)))
 
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import platform
+import re
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.eager import record  # the public API does not tell what a GradientTape records
 
-from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Unsupported
+from arraydispatch import tracing
+from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Unsupported, bytes_in, processors
 from arraydispatch.backends.tensorflow import primitives, ufuncs
 from arraydispatch.backends.tensorflow.core import (
     BFLOAT16,
@@ -23,6 +29,7 @@ from arraydispatch.backends.tensorflow.core import (
     host,
     on_host,
     raw,
+    taped,
 )
 from arraydispatch.errors import TraceError
 
@@ -114,6 +121,10 @@ class TensorFlowBackend(Backend):
     def is_native(self, value: object) -> bool:
         return type(value) is EagerTensor or isinstance(value, (tf.Tensor, tf.Variable))
 
+    def value_of(self, a: Tensor) -> Tensor:
+        """A variable's value: arrays write, and know who reads them, where a variable is written by its own methods alone."""
+        return a.read_value() if isinstance(a, tf.Variable) else a
+
     # -- properties of a native value ------------------------------------------------------------------------------
 
     def dtype_of(self, a: Tensor) -> np.dtype[Any]:
@@ -139,10 +150,16 @@ class TensorFlowBackend(Backend):
         return None
 
     def is_concrete(self, a: Tensor) -> bool:
+        """Inside a derivative of ours not of what it depends on: TensorFlow itself lets values out of a tape."""
+        if tracing.running and taped() and record.should_record_backprop([a]):
+            return False
         return type(a) is EagerTensor or (isinstance(a, tf.Variable) and tf.executing_eagerly())
 
     def on_cpu(self, a: Tensor) -> bool:
-        return on_host(a)
+        return on_host(a) and not (tracing.running and taped() and record.should_record_backprop([a]))
+
+    def lent(self, a: Tensor) -> np.ndarray[Any, Any] | None:
+        return None if taped() else super().lent(a)
 
     # -- conversion ------------------------------------------------------------------------------------------------
 
@@ -172,13 +189,20 @@ class TensorFlowBackend(Backend):
             return np.asarray(memoryview(a))
         if type(a) is not EagerTensor:
             if not self.is_concrete(a):
-                raise TraceError(
-                    "tf.function is tracing: this array has no value yet; keep to operations on arrays inside it."
-                )
+                raise tracing.refusal("on the host")
             a = a.read_value()
         if a.dtype is tf.bfloat16:  # memoryview has no such type
             return self.to_numpy(_bitcast(a, tf.uint16)).view(BFLOAT16)
         return np.asarray(memoryview(a if on_host(a) else a.cpu()))
+
+    def refused_bytes(self, error: Exception) -> int | None:
+        if not isinstance(error, tf.errors.ResourceExhaustedError):
+            return None
+        found = re.search(r"shape\s*\[([\d,]*)\] and type (\w+)", str(error))
+        if found is None:
+            return bytes_in(str(error))
+        named = {"float": "float32", "double": "float64", "half": "float16"}.get(found[2], found[2])
+        return math.prod(int(n) for n in found[1].split(",") if n) * int(tf.dtypes.as_dtype(named).size)
 
     def from_dlpack(self, x: Any) -> Tensor:
         """Raises BufferError where TensorFlow would end the process later: it computes on aligned memory only."""
@@ -251,6 +275,16 @@ class TensorFlowBackend(Backend):
             tf.config.experimental.enable_tensor_float_32_execution(bool(tensor_float_32))
 
     @property
+    def threads(self) -> int:
+        return tf.config.threading.get_intra_op_parallelism_threads() or processors()
+
+    def use_threads(self, n: int) -> None:
+        if n == self.threads:
+            return
+        tf.config.threading.set_intra_op_parallelism_threads(n)
+        tf.config.threading.set_inter_op_parallelism_threads(n)
+
+    @property
     def capabilities(self) -> frozenset[str]:
         return frozenset(
             {
@@ -268,6 +302,17 @@ class TensorFlowBackend(Backend):
         return func is not None and (func in self.UFUNCS or func in self.OVERRIDES or func in self.entries)
 
     # -- hooks ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def special(self) -> Mapping[str, Callable[..., Any]]:
+        from arraydispatch.backends.tensorflow.special import SPECIAL
+
+        return SPECIAL
+
+    def loop(self, going: Any, step: Any, state: Any, most: int) -> Any:
+        return tuple(
+            tf.while_loop(lambda *values: tf.reduce_any(going(*values)), step, tuple(state), maximum_iterations=most)
+        )
 
     def slice_update(self, a: Tensor, key: tuple[slice, ...], value: Tensor, donate: bool) -> Tensor:
         return (primitives.slice_update_donated if donate else primitives.slice_update)(a, key, value)

@@ -15,7 +15,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.eager import record  # the public API does not tell whether a GradientTape is recording
+from tensorflow.compiler.tf2xla.ops import gen_xla_ops  # its barrier is no part of the public API
+from tensorflow.python.eager import record  # nor whether a GradientTape is recording
+from tensorflow.python.ops import control_flow_util  # nor whether a graph is traced for XLA
 
 Tensor = Any
 DType = np.dtype[Any]
@@ -38,6 +40,7 @@ for _alias in (np.longlong, np.ulonglong, np.intc, np.uintc, np.long, np.ulong):
     ENUM.setdefault(np.dtype(_alias), ENUM[np.dtype(np.dtype(_alias).str)])
 
 INT64_ENUM = ENUM[np.dtype(np.int64)]
+INT32_ENUM = ENUM[np.dtype(np.int32)]
 
 BOOL = tf.bool
 UNSIGNED = frozenset({tf.uint8, tf.uint16, tf.uint32, tf.uint64})
@@ -89,6 +92,18 @@ def ints(values: tuple[int, ...]) -> Tensor:
     return EagerTensor(values, host(), INT64_ENUM)
 
 
+@lru_cache(maxsize=1024)
+def axes_of(values: tuple[int, ...]) -> Tensor:
+    """A constant int32 vector in host memory: of axes in the type that the derivative of a vectorised reduction asks for."""
+    return EagerTensor(values, host(), INT32_ENUM)
+
+
+@lru_cache(maxsize=1024)
+def axis_of(value: int) -> Tensor:
+    """A constant int32 scalar in host memory: the derivative of ``ConcatV2`` in a graph takes no other for the axis."""
+    return EagerTensor(value, host(), INT32_ENUM)
+
+
 @lru_cache(maxsize=8192)
 def integer(value: int) -> Tensor:
     """A constant int64 scalar in host memory."""
@@ -116,6 +131,30 @@ def on_host(a: Tensor) -> bool:
 def taped() -> bool:
     """Whether a gradient tape is recording: it keeps operands, so their memory must not be written."""
     return bool(record.could_possibly_record())
+
+
+_placeholder = raw("PlaceholderWithDefault")
+
+
+def _for_xla() -> bool:
+    return bool(control_flow_util.GraphOrParentsInXlaContext(tf.compat.v1.get_default_graph()))
+
+
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def apart(a: Tensor) -> Any:
+    """An operand in a graph of which neither XLA nor Grappler sees how it came about.
+
+    See ``apart`` in ``backends/jax/compiled.py``. Grappler multiplies by the reciprocal of a constant and of a root.
+    """
+    if _for_xla():
+        return gen_xla_ops.xla_optimization_barrier([a])[0], lambda upstream: upstream
+    return _placeholder(a, a.shape), lambda upstream: upstream
+
+
+def hidden(value: Any, like: Tensor) -> Tensor:
+    """A Python number in a graph, in the dtype of a tensor, that nobody takes for a constant."""
+    made = scalar(value, like)
+    return apart(tf.convert_to_tensor(made)) if like.dtype in BITS else made
 
 
 _deep_copy, _identity, _neg = raw("DeepCopy"), raw("Identity"), raw("Neg")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from arraydispatch import tracing
 from arraydispatch.backends.base import Unsupported
 from arraydispatch.backends.tensorflow.core import (
     BITS,
@@ -24,6 +25,7 @@ from arraydispatch.backends.tensorflow.core import (
     INT64_ENUM,
     EagerTensor,
     accelerated,
+    axis_of,
     dims,
     fresh,
     host,
@@ -139,7 +141,13 @@ def astype(a: Tensor, dtype: DType) -> Tensor:
         return _not_equal(a, 0)
     if dtype in _THROUGH and not (current.is_integer or current is BOOL):
         a = _cast(a, _THROUGH[dtype])
+    if dtype.kind == "c" and a.dtype not in COMPLEX and taped():  # the gradient of a cast warns of imaginary parts
+        part = _cast(a, tf.float64 if number == ENUM[_COMPLEX128] else tf.float32)
+        return complex(part, tf.zeros_like(part))
     return _cast(a, number)
+
+
+_COMPLEX128 = np.dtype(np.complex128)
 
 
 def copy(a: Tensor) -> Tensor:
@@ -175,7 +183,7 @@ def flip(a: Tensor, axes: Shape) -> Tensor:
 
 
 def concatenate(arrays: Sequence[Tensor], axis: int) -> Tensor:
-    return _concat(list(arrays), integer(axis)) if len(arrays) > 1 else fresh(arrays[0])
+    return _concat(list(arrays), axis_of(axis)) if len(arrays) > 1 else fresh(arrays[0])
 
 
 def pad(a: Tensor, widths: Sequence[tuple[int, int]], value: Any) -> Tensor:
@@ -225,7 +233,23 @@ def slice_update(a: Tensor, key: Key, value: Tensor) -> Tensor:
         if any(part.step not in (1, None) for part in key):
             places = np.stack(np.meshgrid(*ranges, indexing="ij"), -1).astype(np.int64)
             return _SCATTER["set"](a, EagerTensor(places, host(), None), value)
+        if type(a) is not EagerTensor and a.dtype.is_floating and 2 * math.prod(shape) >= math.prod(dims(a)) > 0:
+            return _chosen(a, ranges, value)
     return _slice_update(a, *_bounds(key), value)
+
+
+def _chosen(a: Tensor, ranges: Sequence[range], value: Tensor) -> Tensor:
+    """A write to most of an array as a choice for each element, which XLA computes in one loop with the value: a third of the time."""
+    inside = None
+    for axis, (part, n) in enumerate(zip(ranges, dims(a))):
+        if len(part) < n:
+            here = np.zeros([n if i == axis else 1 for i in range(len(ranges))], bool)
+            here.reshape(-1)[part.start : part.stop] = True
+            chosen = EagerTensor(here, host(), None)
+            inside = chosen if inside is None else _and(inside, chosen)
+    if inside is None:
+        return value
+    return _select(inside, pad(value, [(part.start, n - part.stop) for part, n in zip(ranges, dims(a))], 0), a)
 
 
 class _Memory:
@@ -291,12 +315,20 @@ def nonzero(a: Tensor) -> tuple[Tensor, ...]:
     rank = a.shape.rank
     if rank == 0:
         a, rank = _reshape(a, ints((1,))), 1
+    _check_known(a)
     places = _where(_truth(a))
     return (_reshape(places, ints((-1,))),) if rank == 1 else tuple(_unpack(places, rank, 1))
 
 
+def _check_known(a: Tensor) -> None:
+    """A graph goes on with shapes that are not known; NumPy's functions cannot."""
+    if type(a) is not EagerTensor and not tf.executing_eagerly():
+        raise tracing.refusal(tracing.SHAPE)
+
+
 def mask(a: Tensor, mask: Tensor) -> Tensor:
     flat = ints((-1,))
+    _check_known(mask)
     places = _reshape(_where(_reshape(mask, flat)), flat)
     return _gather(_reshape(a, flat), places, integer(0))
 

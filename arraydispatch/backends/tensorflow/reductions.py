@@ -8,8 +8,23 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from arraydispatch import events
+from arraydispatch.backends.base import Backend
 from arraydispatch.backends.tensorflow import primitives
-from arraydispatch.backends.tensorflow.core import BOOL, COMPLEX, HALVES, dims, fresh, integer, ints, raw
+from arraydispatch.backends.tensorflow.core import (
+    BOOL,
+    COMPLEX,
+    HALVES,
+    EagerTensor,
+    axes_of,
+    dims,
+    fresh,
+    host,
+    integer,
+    on_host,
+    raw,
+    taped,
+)
 
 __all__ = ["ACCUMULATE", "REDUCE"]
 
@@ -37,8 +52,8 @@ def _arithmetic(op: Kernel, of_bool: Kernel) -> Kernel:
     def kernel(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
         dtype = a.dtype
         if dtype in HALVES:
-            return _cast(op(_cast(a, tf.float32), ints(axes), keepdims), dtype)
-        return _apart((of_bool if dtype is BOOL else op)(a, ints(axes), keepdims), a, axes)
+            return _cast(op(_cast(a, tf.float32), axes_of(axes), keepdims), dtype)
+        return _apart((of_bool if dtype is BOOL else op)(a, axes_of(axes), keepdims), a, axes)
 
     return kernel
 
@@ -50,7 +65,7 @@ def _extremum(op: Kernel, of_bool: Kernel, find: Kernel) -> Kernel:
         dtype = a.dtype
         if dtype in COMPLEX:
             return _complex_extremum(a, axes, keepdims, find) if axes else fresh(a)
-        return _apart((of_bool if dtype is BOOL else op)(a, ints(axes), keepdims), a, axes)
+        return _apart((of_bool if dtype is BOOL else op)(a, axes_of(axes), keepdims), a, axes)
 
     return kernel
 
@@ -68,8 +83,8 @@ def _complex_extremum(a: Tensor, axes: Axes, keepdims: bool, find: Kernel) -> Te
 def _truth(op: Kernel) -> Kernel:
     def kernel(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
         if a.dtype is not BOOL:
-            return op(_not_equal(a, 0), ints(axes), keepdims)
-        return _apart(op(a, ints(axes), keepdims), a, axes)
+            return op(_not_equal(a, 0), axes_of(axes), keepdims)
+        return _apart(op(a, axes_of(axes), keepdims), a, axes)
 
     return kernel
 
@@ -90,9 +105,25 @@ def _running(op: Kernel) -> Kernel:
     def kernel(a: Tensor, axis: int) -> Tensor:
         if a.dtype is BOOL:
             return _not_equal(op(_cast(a, tf.int64), integer(axis)), 0)
+        if op is _cumsum and _begins_with_zero(a, axis):
+            if events.tap is not None:
+                events.tap.host_kernel()
+            with np.errstate(all="ignore"):  # what is to be reported of the result, the dispatch reports
+                return EagerTensor(np.add.accumulate(_memory(a), axis), host(), None)
         return op(a, integer(axis))
 
     return kernel
+
+
+def _begins_with_zero(a: Tensor, axis: int) -> bool:
+    """Whether NumPy may, and is to, add: TensorFlow begins with 0.0 + the first element, which is 0.0 for -0.0."""
+    if not (on_host(a) and Backend.host_kernels) or taped() or not (a.dtype.is_floating or a.dtype.is_complex):
+        return False
+    return bool(a.shape[axis]) and not np.all(_memory(a).take(0, axis))
+
+
+def _memory(a: Tensor) -> np.ndarray[Any, Any]:
+    return np.asarray(memoryview(a)) if a.dtype is not tf.bfloat16 else a.numpy()  # of which there is no view
 
 
 def _running_extremum(ufunc: Any) -> Kernel:

@@ -187,10 +187,10 @@ def sign(a: Tensor) -> Tensor:
 
 
 def copysign(a: Tensor, b: Tensor) -> Tensor:
-    dtype = a.dtype
-    integers = BITS[dtype]
-    a, b = _bitcast(a, integers), _bitcast(b, integers)
-    return _bitcast(_bit_or(_bit_and(a, integers.max), _bit_and(b, integers.min)), dtype)
+    """By a choice, which has a derivative, and not by putting bits together."""
+    integers = BITS[a.dtype]
+    alike = _greater_equal(_bit_xor(_bitcast(a, integers), _bitcast(b, integers)), scalar(0, _bitcast(a, integers)))
+    return _select(alike, a, _neg(a))
 
 
 def nextafter(a: Tensor, b: Tensor) -> Tensor:

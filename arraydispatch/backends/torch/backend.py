@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.utils import _pytree as pytree
 
-from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Kind, Unsupported
+from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Kind, Unsupported, bytes_in
 from arraydispatch.backends.torch import primitives, ufuncs
 from arraydispatch.backends.torch.dtypes import (
     BFLOAT16,
@@ -22,6 +24,7 @@ from arraydispatch.backends.torch.dtypes import (
     innermost_transform,
     may_alias,
 )
+from arraydispatch.backends.torch.host_kernels import HOST_KERNELS
 
 __all__ = ["TorchBackend"]
 
@@ -49,10 +52,12 @@ class TorchBackend(Backend):
     library = "torch"
     install = "pip install 'arraydispatch[torch]'"
     mutable = True
+    unrolls = True
     native_views = True
 
     OPTIONS: ClassVar[dict[str, str]] = {
         "num_threads": "threads torch uses within one operation on the CPU",
+        "compiler": "what compiles programs of ad.jit: a backend of torch.compile ('inductor'), or 'eager'",
         "deterministic": "whether torch uses deterministic algorithms only, and raises where it has none",
     }
 
@@ -62,14 +67,22 @@ class TorchBackend(Backend):
     ACCUMULATE = ufuncs.ACCUMULATE
     SCALARS = ufuncs.SCALARS
     INPLACE = ufuncs.INPLACE
+    HOST_KERNELS = HOST_KERNELS
 
     def __init__(self) -> None:
         super().__init__()
         self.OVERRIDES = {}
+        self._pytrees: set[type] = set()
         self._by_dtype: dict[torch.dtype, Kind] = {}
         self._elsewhere = torch.accelerator.is_available()
         self._generators: dict[torch.device, torch.Generator] = {}
         self._seed: int | None = None
+
+    @cached_property
+    def traced(self) -> Backend:
+        from arraydispatch.backends.torch.traced import TracedTorch
+
+        return TracedTorch(self)
 
     @property
     def module(self) -> ModuleType:
@@ -79,8 +92,7 @@ class TorchBackend(Backend):
     def version(self) -> str:
         return str(torch.__version__)
 
-    def is_native(self, value: object) -> bool:
-        return isinstance(value, Tensor)
+    is_native = staticmethod(partial(type.__instancecheck__, Tensor))  # as isinstance, without a frame of Python's
 
     # -- properties of a native value ------------------------------------------------------------------------------
 
@@ -105,6 +117,9 @@ class TorchBackend(Backend):
     def is_concrete(self, a: Tensor) -> bool:
         """False inside ``vmap``, ``grad`` and ``jacobian`` transforms and under the compiler."""
         return concrete(a)
+
+    def recorded(self, a: Tensor) -> bool:
+        return a.requires_grad or not concrete(a)
 
     def on_cpu(self, a: Tensor) -> bool:
         """Not while a gradient is recorded: a NumPy scalar would break the chain."""
@@ -193,6 +208,13 @@ class TorchBackend(Backend):
         """DLPack refuses the conjugate bit, and drops the negative bit without a word."""
         return a.resolve_conj().resolve_neg() if a.is_conj() or a.is_neg() else a
 
+    def refused_bytes(self, error: Exception) -> int | None:
+        if isinstance(error, torch.OutOfMemoryError) or (
+            isinstance(error, RuntimeError) and "tried to allocate" in str(error)
+        ):
+            return bytes_in(str(error))
+        return None
+
     def shares_with_host(self, a: Tensor) -> bool:
         return a.is_cpu and not a.requires_grad and not a.is_conj() and not a.is_neg()
 
@@ -243,8 +265,23 @@ class TorchBackend(Backend):
     def configure(self, **options: Any) -> None:
         if (threads := options.get("num_threads")) is not None:
             torch.set_num_threads(int(threads))
+        if (compiler := options.get("compiler")) is not None:
+            known = [*torch.compiler.list_backends(), "eager"]
+            if compiler not in known:
+                raise ValueError(f"torch has no compiler {compiler!r}; choose one of: {', '.join(known)}.")
+            self.transforms.compiler = compiler
         if (deterministic := options.get("deterministic")) is not None:
             torch.use_deterministic_algorithms(bool(deterministic))
+
+    waits_busily = True
+
+    @property
+    def threads(self) -> int:
+        """Of operations that this thread calls: OpenMP keeps a number for each."""
+        return torch.get_num_threads()
+
+    def use_threads(self, n: int) -> None:
+        torch.set_num_threads(n)
 
     @property
     def capabilities(self) -> frozenset[str]:
@@ -265,6 +302,12 @@ class TorchBackend(Backend):
 
     # -- hooks ------------------------------------------------------------------------------------------------------
 
+    @cached_property
+    def special(self) -> Mapping[str, Callable[..., Any]]:
+        from arraydispatch.backends.torch.special import SPECIAL
+
+        return SPECIAL
+
     def adopt_wrapper(self, wrapper: type) -> None:
         """Give the wrapper ``__torch_function__``: torch's functions then take it as the tensor inside."""
 
@@ -282,6 +325,28 @@ class TorchBackend(Backend):
             return func(*bare(tuple(args)), **bare(kwargs or {}))
 
         wrapper.__torch_function__ = classmethod(__torch_function__)  # type: ignore[attr-defined]
+        for cls in {wrapper, *wrapper.__subclasses__()} - self._pytrees:
+            self._pytrees.add(cls)
+            if not getattr(cls, "stands_for_ndarray", False):
+                self._register(cls, wrapper)
+
+    def _register(self, cls: Any, wrapper: Any) -> None:
+        """Make of a class a pytree of its native array, which is what torch's transforms take apart and put together."""
+
+        def together(leaves: Any, kind: Kind) -> Any:
+            (leaf,) = leaves
+            if isinstance(leaf, wrapper):  # a jacobian: for the array of each result one as the argument is
+                return leaf
+            if not isinstance(leaf, Tensor):  # whatever a transform puts there
+                return cls(leaf, kind)
+            return (wrapper if leaf.ndim else cls)(leaf, self.kind(self.dtype_of(leaf)))
+
+        pytree.register_pytree_node(
+            cls,
+            lambda a: ([a.native], a._kind.home),
+            together,
+            serialized_type_name=f"{cls.__module__}.{cls.__qualname__}",
+        )
 
     def after_fork(self) -> None:
         torch.set_num_threads(1)  # OpenMP's threads stay behind; torch's own data loaders do the same
@@ -291,6 +356,13 @@ class TorchBackend(Backend):
 
     def strided(self, a: Tensor, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Tensor:
         return a.as_strided(shape, strides, a.storage_offset() + offset)
+
+    def is_lazy(self, a: Tensor) -> bool:
+        """The conjugate and the negative bit."""
+        return bool(a.is_conj() or a.is_neg())
+
+    def is_view(self, a: Tensor) -> bool:
+        return bool(a._is_view())
 
     def may_share(self, a: Tensor, b: Tensor) -> bool:
         return may_alias(a, b)
@@ -326,14 +398,15 @@ class TorchBackend(Backend):
     def _generator(self, device: torch.device) -> torch.Generator:
         generator = self._generators.get(device)
         if generator is None:
-            generator = self._generators[device] = torch.Generator(device)
+            generator = torch.Generator(device)
             if self._seed is None:
                 generator.seed()
             else:
                 generator.manual_seed(self._seed)
+            generator = self._generators.setdefault(device, generator)
         return generator
 
     def seed(self, n: int) -> None:
         self._seed = n
-        for generator in self._generators.values():
+        for generator in list(self._generators.values()):
             generator.manual_seed(n)

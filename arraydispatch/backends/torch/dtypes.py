@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import ml_dtypes
@@ -19,6 +21,7 @@ __all__ = [
     "WIDER",
     "compiling",
     "concrete",
+    "going_back_for_many",
     "innermost_transform",
     "may_alias",
     "same_bits",
@@ -76,9 +79,27 @@ innermost_transform = torch._C._functorch.peek_interpreter_stack
 """What ``vmap`` or ``grad`` runs this code, None for none."""
 
 
+_going_back: set[object] = set()
+"""The backward passes that run for many cotangents at once. Autograd batches them by a ``vmap`` of its own, which no
+interpreter is told of."""
+
+
+@contextlib.contextmanager
+def going_back_for_many() -> Iterator[None]:
+    """While autograd goes back with ``is_grads_batched``."""
+    this = object()
+    _going_back.add(this)
+    try:
+        yield
+    finally:
+        _going_back.discard(this)
+
+
 def concrete(a: Tensor) -> bool:
     """Whether values can be looked at now: False in the compiler and for what ``vmap`` and ``grad`` wrap."""
     if compiling() or (type(a) is not Tensor and isinstance(a, FakeTensor)):
+        return False
+    if _going_back and torch._C._functorch.is_legacy_batchedtensor(a):
         return False
     return innermost_transform() is None or not torch._C._functorch.is_functorch_wrapped_tensor(a)
 

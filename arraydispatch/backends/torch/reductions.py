@@ -11,6 +11,7 @@ from torch import Tensor
 
 from arraydispatch.backends.base import Unsupported
 from arraydispatch.backends.torch.dtypes import SIGNED_TWIN, UNSIGNED, WIDER
+from arraydispatch.backends.torch.host_kernels import accumulated
 
 __all__ = ["ACCUMULATE", "REDUCE"]
 
@@ -18,6 +19,7 @@ Axes = tuple[int, ...]
 Kernel = Callable[..., Tensor]
 
 _SIGN_BIT = -(2**63)
+_HALVES = frozenset({torch.float16, torch.bfloat16})
 
 
 def add(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
@@ -53,6 +55,8 @@ def multiply(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
     dtype = a.dtype
     if dtype in UNSIGNED:
         return multiply(a.view(SIGNED_TWIN[dtype]), axes, keepdims).view(dtype)
+    if dtype in _HALVES and axes:  # which torch multiplies in 16 bits
+        return multiply(a.to(torch.float32), axes, keepdims).to(dtype)
     if len(axes) == a.ndim and axes and not keepdims:
         return torch.prod(a, dtype=dtype)
     return _each_axis(_prod, a, axes, keepdims)
@@ -128,9 +132,12 @@ REDUCE: dict[Any, Kernel] = {
 }
 
 
-def _running(plain: Callable[..., Tensor]) -> Kernel:
+def _running(plain: Callable[..., Tensor], ufunc: np.ufunc) -> Kernel:
     def kernel(a: Tensor, axis: int) -> Tensor:
         dtype = a.dtype
+        exact = accumulated(ufunc, a, axis)
+        if exact is not None:
+            return exact
         if dtype in UNSIGNED:
             return kernel(a.view(SIGNED_TWIN[dtype]), axis).view(dtype)
         if dtype is torch.bool:  # add is `or`, multiply is `and`: as running extrema
@@ -156,8 +163,8 @@ def _running_extremum(plain: Callable[..., Any]) -> Kernel:
 
 
 ACCUMULATE: dict[Any, Kernel] = {
-    np.add: _running(torch.cumsum),
-    np.multiply: _running(torch.cumprod),
+    np.add: _running(torch.cumsum, np.add),
+    np.multiply: _running(torch.cumprod, np.multiply),
     np.maximum: _running_extremum(torch.cummax),
     np.minimum: _running_extremum(torch.cummin),
 }

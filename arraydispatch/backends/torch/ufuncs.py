@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from arraydispatch.backends.torch.dtypes import UNSIGNED, concrete
+from arraydispatch.backends.torch.host_kernels import sqrt
 from arraydispatch.backends.torch.reductions import ACCUMULATE, REDUCE
 
 __all__ = ["ACCUMULATE", "INPLACE", "REDUCE", "RING", "SCALARS", "UFUNCS", "kernel_for"]
@@ -211,7 +212,8 @@ def power(a: Any, b: Any) -> Tensor:
         high = b.view(torch.int64)
         exponent = (high & (2**62 - 1)) | torch.where((high >> 62) != 0, 2**62, 0)
         return torch.pow(a.view(torch.int64), exponent).view(torch.uint64)
-    if dtype.is_signed and (concrete(b) and bool((b < 0).any()) if isinstance(b, Tensor) else b < 0):
+    negative = concrete(b) and bool((b < 0).any()) if isinstance(b, Tensor) else b < 0
+    if dtype.is_signed and negative and not (isinstance(a, Tensor) and a.numel() == 0):
         raise ValueError("Integers to negative integer powers are not allowed.")
     return torch.pow(a, b)
 
@@ -381,10 +383,30 @@ def _complex_log1p(a: Tensor, out: Tensor | None = None) -> Tensor:
     return _into(out, torch.complex(torch.log(torch.hypot(re, a.imag)), torch.atan2(a.imag, re)))
 
 
+def _complex_log2(a: Tensor, out: Tensor | None = None) -> Tensor:
+    """torch's scalar code multiplies by a complex number, and an infinite part turns the other into NaN."""
+    parts = torch.view_as_real(torch.log(a)) * (1 / math.log(2))
+    return _into(out, torch.view_as_complex(parts))
+
+
 def _complex_arccos(a: Tensor, out: Tensor | None = None) -> Tensor:
     """torch has +0 for the imaginary part of both sides of the real axis."""
     angle = torch.acos(a)
     return _into(out, torch.complex(angle.real, torch.copysign(angle.imag, -a.imag)))
+
+
+def _scaled(numerator: float, denominator: float) -> Kernel:
+    """Multiplication by a ratio taken in the operand's own type, as NumPy's C code has it; of 16 bits in float32."""
+    single = float(np.float32(numerator) / np.float32(denominator))
+    factors = {torch.float64: numerator / denominator}
+
+    def kernel(a: Tensor, out: Tensor | None = None) -> Tensor:
+        return torch.mul(a, factors.get(a.dtype, single), out=out)
+
+    return kernel
+
+
+_degrees, _radians = _scaled(180.0, math.pi), _scaled(math.pi, 180.0)
 
 
 UFUNCS: dict[Any, Kernel] = {
@@ -404,7 +426,7 @@ UFUNCS: dict[Any, Kernel] = {
     np.fabs: torch.abs,
     np.square: torch.square,
     np.reciprocal: reciprocal,
-    np.sqrt: torch.sqrt,
+    np.sqrt: sqrt,
     np.gcd: gcd,
     np.lcm: lcm,
     np.sign: sign,
@@ -444,10 +466,10 @@ UFUNCS: dict[Any, Kernel] = {
     np.arcsinh: torch.asinh,
     np.arccosh: torch.acosh,
     np.arctanh: torch.atanh,
-    np.deg2rad: torch.deg2rad,
-    np.radians: torch.deg2rad,
-    np.rad2deg: torch.rad2deg,
-    np.degrees: torch.rad2deg,
+    np.deg2rad: _radians,
+    np.radians: _radians,
+    np.rad2deg: _degrees,
+    np.degrees: _degrees,
     # order
     np.equal: torch.eq,
     np.not_equal: torch.ne,
@@ -517,6 +539,7 @@ _COMPLEX: dict[Any, Kernel] = {
     np.subtract: _parts(torch.sub),
     np.negative: _complex_negative,
     np.log1p: _complex_log1p,
+    np.log2: _complex_log2,
     np.arccos: _complex_arccos,
 }
 

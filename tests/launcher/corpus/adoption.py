@@ -14,3 +14,6 @@ nodes[1:3] = np.zeros(2)
 print(nodes.round(8), np.argsort(nodes), np.searchsorted(np.arange(5), weights), max(nodes) == np.max(nodes))
 print(np.einsum("i,i->", nodes, x).round(8), np.outer(weights, weights).round(8)[0], np.array(nodes).round(8)[0])
 print(np.array_equal(nodes, nodes), np.allclose(nodes, nodes + 1e-12), np.unique([3, 1, 3]), np.histogram(nodes, 3)[0])
+
+still = np.broadcast_to(1.0, 3)
+print(still.flags.writeable, np.ones(3).flags.writeable)

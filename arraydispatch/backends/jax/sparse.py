@@ -1,0 +1,65 @@
+"""JAX's sparse matrices: BCOO and BCSR. See ``SPARSE`` in ``backends/base.py``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from arraydispatch.backends.base import Unsupported
+
+Array = Any
+
+TRACES = True
+
+
+def native(places: Any, index: Any, values: Array) -> Any:
+    from jax.experimental.sparse import BCOO, BCSR, CSC
+
+    batch = values.shape[:-1]
+    if places.format == "coo":
+        indices = jnp.broadcast_to(jnp.stack([index("row"), index("col")], 1), (*batch, places.nnz, 2))
+        return BCOO((values, indices), shape=(*batch, *places.shape), indices_sorted=True, unique_indices=True)
+    if places.format == "csr":
+        indices = jnp.broadcast_to(index("indices"), values.shape)
+        starts = jnp.broadcast_to(index("indptr"), (*batch, places.shape[0] + 1))
+        return BCSR((values, indices, starts), shape=(*batch, *places.shape), indices_sorted=True, unique_indices=True)
+    if batch:
+        raise Unsupported("JAX's CSC type has no batches; tocsr() and tocoo() have")
+    return CSC((values, index("indices"), index("indptr")), shape=places.shape)
+
+
+def parts(matrix: Any) -> Any:
+    """Of a matrix of JAX's: format, shape, rows, columns, values."""
+    module = sys.modules.get("jax.experimental.sparse")
+    if module is None or not isinstance(matrix, module.JAXSparse):
+        return None
+    format = {module.BCOO: "coo", module.COO: "coo", module.BCSR: "csr", module.CSR: "csr", module.CSC: "csc"}[
+        type(matrix)
+    ]
+    if len(matrix.shape) != 2:
+        raise ValueError(
+            f"a sparse array of JAX's of shape {matrix.shape} is no matrix; give its batches one after another."
+        )
+    if isinstance(matrix, module.BCSR | module.CSR | module.CSC):
+        starts, indices = np.asarray(matrix.indptr), np.asarray(matrix.indices)
+        along = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        row, col = (indices, along) if format == "csc" else (along, indices)
+        return format, matrix.shape, row, col, matrix.data
+    if isinstance(matrix, module.BCOO):
+        places = np.asarray(matrix.indices)
+        inside = (places < np.asarray(matrix.shape)).all(axis=1)  # what is outside is padding
+        if not inside.all():
+            return format, matrix.shape, *places[inside].T, matrix.data[np.flatnonzero(inside)]
+        return format, matrix.shape, *places.T, matrix.data
+    return format, matrix.shape, np.asarray(matrix.row), np.asarray(matrix.col), matrix.data
+
+
+def matmul(places: Any, index: Any, values: Array, dense: Array) -> Array:
+    from jax.experimental.sparse import BCOO
+
+    indices = jnp.stack([index("row"), index("col")], 1)
+    matrix = BCOO((values, indices), shape=places.shape, indices_sorted=places.format != "csc", unique_indices=True)
+    return matrix @ dense

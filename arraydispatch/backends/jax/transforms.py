@@ -1,0 +1,124 @@
+"""JAX's transforms, on functions of lists of native arrays. See ``TRANSFORMS`` in ``backends/base.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from arraydispatch import tracing
+
+Array = Any
+Run = Callable[[list[Array]], tuple[list[Array], list[Array]]]
+
+REFUSALS: tuple[type[Exception], ...] = (jax.errors.JAXTypeError, jax.errors.JAXIndexError)
+"""What JAX raises when a value is wanted that a tracer has not."""
+
+
+def is_refusal(error: Exception) -> bool:
+    return True
+
+
+def _conjugates(values: Sequence[Array]) -> list[Array]:
+    """JAX pulls back without conjugates; ours are those of gradients as directions of steepest ascent."""
+    return [jnp.conj(x) if jnp.iscomplexobj(x) else x for x in values]
+
+
+def differentiate(
+    f: Run, primals: Sequence[Array], once: bool
+) -> tuple[list[Array], list[Array], Callable[..., list[Array]]]:
+    outs, back, extra = jax.vjp(lambda *natives: f(list(natives)), *primals, has_aux=True)
+
+    def pull(cotangents: Sequence[Array], many: bool = False) -> list[Array]:
+        given = _conjugates(cotangents)
+        return _conjugates(jax.vmap(back)(given) if many else back(given))
+
+    return outs, extra, pull
+
+
+def jit(f: Run, examples: Sequence[Array]) -> Callable[[list[Array]], tuple[list[Array], list[Array]]]:
+    compiled = jax.jit(lambda *natives: f(list(natives)))
+    return lambda natives: compiled(*natives)
+
+
+def loop(going: Any, step: Any, state: Sequence[Array], most: int | None) -> list[Array]:
+    """A scan where a derivative is taken and the steps are counted: JAX goes back through no ``while``."""
+    if most is not None and any(not t.staged for t in tracing.entered()):
+
+        def once(held: list[Array], _: None) -> tuple[list[Array], None]:
+            return jax.lax.cond(going(held), step, list, held), None
+
+        return jax.lax.scan(once, list(state), None, most)[0]
+    if most is None:
+        return jax.lax.while_loop(going, step, list(state))
+    counted = jax.lax.while_loop(
+        lambda held: (held[0] < most) & going(held[1]), lambda held: (held[0] + 1, step(held[1])), (0, list(state))
+    )
+    return counted[1]
+
+
+def call_host(f: Any, natives: Sequence[Array], specs: Sequence[Any]) -> list[Array]:
+    dims = [x.ndim for x in natives]
+
+    def run(*values: Any) -> list[Any]:
+        hosts = [np.asarray(x) for x in values]
+        return f(hosts, max((x.ndim - n for x, n in zip(hosts, dims)), default=0))
+
+    return jax.pure_callback(
+        run, [jax.ShapeDtypeStruct(*spec) for spec in specs], *natives, vmap_method="broadcast_all"
+    )
+
+
+def with_gradient(f: Run, back: Any, natives: Sequence[Array]) -> list[Array]:
+    @jax.custom_vjp  # type: ignore[untyped-decorator]
+    def run(*values: Array) -> list[Array]:
+        return f(list(values))[0]
+
+    def forward(*values: Array) -> Any:
+        outs = f(list(values))[0]
+        return outs, (list(values), outs)
+
+    def backward(held: Any, cotangents: Sequence[Array]) -> Any:
+        grads = _conjugates(back(*held, _conjugates(cotangents)))
+        return tuple(
+            g if jnp.issubdtype(x.dtype, jnp.inexact) else np.zeros(x.shape, jax.dtypes.float0)
+            for g, x in zip(grads, held[0])
+        )
+
+    run.defvjp(forward, backward)
+    return run(*natives)
+
+
+def vectorize(f: Run, natives: Sequence[Array], size: int) -> tuple[list[Array], list[Array]]:
+    return jax.vmap(lambda *examples: f(list(examples)), axis_size=size)(*natives)
+
+
+def number(host: np.ndarray[Any, Any], upload: Callable[[Any], Array]) -> Any:
+    """JAX hands it over by itself, at a third of what an array of its own takes to make."""
+    return host
+
+
+def signature(a: Array) -> Any:
+    return a.shape
+
+
+def nests(traces: Sequence[Any]) -> bool:
+    return True
+
+
+def parameters(module: Any) -> dict[str, Array] | None:
+    """JAX's modules hold none."""
+    return None
+
+
+def apply(module: Any, params: Any, args: Any, kwargs: Any) -> Any:
+    if not callable(getattr(module, "apply", None)):
+        raise TypeError(f"a {type(module).__name__} has no apply(params, ...), by which JAX's modules take parameters")
+    return module.apply(params, *args, **kwargs)
+
+
+def stop_gradient(a: Array) -> Array:
+    return jax.lax.stop_gradient(a)

@@ -1,0 +1,24 @@
+"""NumPy's sparse matrices are SciPy's. See ``SPARSE`` in ``backends/base.py``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+TRACES = True
+
+
+def native(places: Any, index: Any, values: Array) -> Any:
+    return places.scipy(values)
+
+
+def parts(matrix: Any) -> None:
+    """Matrices of SciPy's are known to every backend."""
+    return
+
+
+def matmul(places: Any, index: Any, values: Array, dense: Array) -> Array:
+    return np.asarray(places.scipy(values) @ dense)

@@ -1,0 +1,80 @@
+"""SciPy's ufuncs that TensorFlow has, with SciPy's values: name -> kernel of real numbers.
+
+Not here, and so composed (``ufuncs/special``): ``erfinv`` (zero near zero), ``igamma``, ``igammac`` and ``betainc`` (five to nine digits),
+``expint`` (NaN below zero), and Bessel functions of single precision, which are computed in double.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+Tensor = Any
+Kernel = Callable[..., Any]
+
+
+def _constant(x: Tensor, value: float) -> Tensor:
+    return tf.constant(value, x.dtype)
+
+
+def _erf(x: Tensor) -> Tensor:
+    """NaN of what is large, in TensorFlow."""
+    return tf.math.erf(tf.clip_by_value(x, _constant(x, -8.0), _constant(x, 8.0)))
+
+
+def _gammaln(x: Tensor) -> Tensor:
+    """Of minus infinity SciPy gives it back."""
+    return tf.where(tf.equal(x, -math.inf), x, tf.math.lgamma(x))
+
+
+def _digamma(x: Tensor) -> Tensor:
+    """At zero SciPy has an infinity, of the other sign."""
+    zero = tf.equal(x, 0)
+    return tf.where(zero, tf.math.divide(_constant(x, -1.0), x), tf.math.digamma(x))
+
+
+def _positive(function: Kernel) -> Kernel:
+    """NaN of negative numbers."""
+
+    def kernel(x: Tensor) -> Tensor:
+        return tf.where(tf.less(x, 0), _constant(x, math.nan), function(x))
+
+    return kernel
+
+
+def _in_double(function: Kernel) -> Kernel:
+    def kernel(x: Tensor) -> Tensor:
+        return tf.cast(function(tf.cast(x, tf.float64)), x.dtype)
+
+    return kernel
+
+
+_BESSEL = tf.math.special
+
+SPECIAL: dict[str, Kernel] = {
+    "erf": _erf,
+    "erfc": tf.math.erfc,
+    "erfcinv": tf.math.erfcinv,
+    "expit": tf.math.sigmoid,
+    "expm1": tf.math.expm1,
+    "gammaln": _gammaln,
+    "i0": _in_double(tf.math.bessel_i0),
+    "i0e": tf.math.bessel_i0e,
+    "i1": _in_double(tf.math.bessel_i1),
+    "i1e": tf.math.bessel_i1e,
+    "j0": _in_double(_BESSEL.bessel_j0),
+    "j1": _in_double(_BESSEL.bessel_j1),
+    "k0": _positive(_BESSEL.bessel_k0),
+    "k0e": _positive(_BESSEL.bessel_k0e),
+    "k1": _positive(_BESSEL.bessel_k1),
+    "k1e": _positive(_BESSEL.bessel_k1e),
+    "log1p": tf.math.log1p,
+    "log_expit": tf.math.log_sigmoid,
+    "ndtri": tf.math.ndtri,
+    "psi": _digamma,
+    "y0": _positive(_in_double(_BESSEL.bessel_y0)),
+    "y1": _positive(_in_double(_BESSEL.bessel_y1)),
+}

@@ -1,0 +1,151 @@
+"""TensorFlow's transforms, on functions of lists of native tensors. See ``TRANSFORMS`` in ``backends/base.py``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from arraydispatch.backends.tensorflow.core import dims
+
+Tensor = Any
+Run = Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]]]
+
+REFUSALS: tuple[type[Exception], ...] = (
+    tf.errors.OperatorNotAllowedInGraphError,
+    NotImplementedError,
+    tf.errors.InaccessibleTensorError if hasattr(tf.errors, "InaccessibleTensorError") else NotImplementedError,
+)
+
+
+def is_refusal(error: Exception) -> bool:
+    return not isinstance(error, NotImplementedError) or "symbolic" in str(error)
+
+
+def differentiate(
+    f: Run, primals: Sequence[Tensor], once: bool
+) -> tuple[list[Tensor], list[Tensor], Callable[..., list[Tensor]]]:
+    # Tensors of their own: the same ones may stand outside of the function too.
+    here = [tf.identity(x) for x in primals]
+    with tf.GradientTape(persistent=not once) as tape:
+        tape.watch(here)
+        outs, extra = f(here)
+
+    def back(cotangents: Sequence[Tensor]) -> list[Tensor]:
+        if not outs:
+            return [tf.zeros_like(x) for x in primals]
+        grads = tape.gradient(
+            outs, here, output_gradients=list(cotangents), unconnected_gradients=tf.UnconnectedGradients.ZERO
+        )
+        return [tf.convert_to_tensor(g) for g in grads]  # of what was indexed they are slices
+
+    def pull(cotangents: Sequence[Tensor], many: bool = False) -> list[Tensor]:
+        return mapped(back, list(cotangents)) if many else back(cotangents)
+
+    return outs, extra, pull
+
+
+def mapped(f: Callable[[list[Tensor]], Any], values: list[Tensor]) -> Any:
+    """``tf.vectorized_map``. In a graph of our own: `tf.function` would warn of every new one."""
+    if not tf.executing_eagerly():
+        return tf.vectorized_map(f, values)
+    run = tf.compat.v1.wrap_function(
+        lambda *xs: tf.vectorized_map(f, list(xs)), [tf.TensorSpec(x.shape, x.dtype) for x in values]
+    )
+    return run(*values)
+
+
+def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]]]:
+    """One graph, compiled by XLA where it can: what it has no kernel for, TensorFlow itself runs."""
+    specs = [tf.TensorSpec(x.shape, x.dtype) for x in examples]
+    plain = tf.function(lambda *natives: f(list(natives)), autograph=False).get_concrete_function(*specs)
+    fused = tf.function(plain, autograph=False, jit_compile=True)
+    program: Any = None
+
+    def run(natives: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        nonlocal program
+        if not tf.executing_eagerly():
+            return plain(*natives)
+        if program is not None:
+            return program(*natives)
+        try:
+            program = fused.get_concrete_function(*specs)
+            return program(*natives)
+        except tf.errors.OpError:
+            made = plain(*natives)  # which raises what is wrong with the values, if that is it
+            program = plain
+            return made
+
+    return run
+
+
+def loop(going: Any, step: Any, state: Sequence[Tensor], most: int | None) -> list[Tensor]:
+    return list(
+        tf.while_loop(
+            lambda *values: going(list(values)),
+            lambda *values: step(list(values)),
+            list(state),
+            maximum_iterations=most,
+        )
+    )
+
+
+def call_host(f: Any, natives: Sequence[Tensor], specs: Sequence[Any]) -> list[Tensor]:
+    made = tf.numpy_function(lambda *values: f(list(values)), list(natives), [tf.as_dtype(dtype) for _, dtype in specs])
+    return [tf.ensure_shape(x, shape) for x, (shape, _) in zip(made, specs)]
+
+
+def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
+    @tf.custom_gradient  # type: ignore[untyped-decorator]
+    def run(*values: Tensor) -> Any:
+        outs = f(list(values))[0]
+
+        def backward(*cotangents: Tensor) -> list[Tensor]:
+            return back(list(values), outs, list(cotangents))
+
+        return outs, backward
+
+    return list(run(*natives))
+
+
+def vectorize(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor], list[Tensor]]:
+    return mapped(f, list(natives))
+
+
+def number(host: Any, upload: Callable[[Any], Tensor]) -> Tensor:
+    return upload(host)
+
+
+def signature(a: Tensor) -> Any:
+    return dims(a), a.device
+
+
+def nests(traces: Sequence[Any]) -> bool:
+    return True
+
+
+def parameters(module: Any) -> dict[str, Tensor] | None:
+    """Of a Keras layer or model those that are trained, by their paths."""
+    if not isinstance(module, tf.Module) and not _is_layer(module):
+        return None
+    return {getattr(v, "path", None) or v.name: tf.convert_to_tensor(v) for v in module.trainable_variables}
+
+
+def _is_layer(module: Any) -> bool:
+    """Whether a module is a Keras layer that computes with TensorFlow."""
+    keras = sys.modules.get("keras")
+    return keras is not None and isinstance(module, keras.layers.Layer) and keras.backend.backend() == "tensorflow"
+
+
+def apply(module: Any, params: Any, args: Any, kwargs: Any) -> Any:
+    if not _is_layer(module):
+        raise TypeError(f"a {type(module).__name__} is no Keras layer, and takes no parameters from outside")
+    trained = [params[v.path] for v in module.trainable_variables]
+    made, _ = module.stateless_call(trained, [v.value for v in module.non_trainable_variables], *args, **kwargs)
+    return made
+
+
+def stop_gradient(a: Tensor) -> Tensor:
+    return tf.stop_gradient(a)

@@ -1,0 +1,73 @@
+"""torch inside transforms: the same kernels, on tensors that nobody writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from arraydispatch import tracing
+from arraydispatch.backends.base import Backend
+from arraydispatch.backends.torch import functional, primitives
+from arraydispatch.backends.torch.backend import TorchBackend
+from arraydispatch.backends.torch.dtypes import concrete
+
+__all__ = ["TracedTorch"]
+
+
+class TracedTorch(TorchBackend):
+    """The variant of the torch backend that arrays have while a transform runs."""
+
+    mutable = False
+    native_views = False
+    prim: Any = SimpleNamespace(
+        **{name: getattr(functional if name in functional.__all__ else primitives, name) for name in primitives.__all__}
+    )
+    INPLACE = frozenset()
+
+    def __init__(self, home: TorchBackend) -> None:
+        super().__init__()
+        self._home = home
+
+    @property
+    def home(self) -> Backend:
+        return self._home
+
+    @property
+    def traced(self) -> Backend:
+        return self
+
+    def is_concrete(self, a: Tensor) -> bool:
+        """Not of what a derivative depends on, as on libraries whose tracers have no values."""
+        return concrete(a) and not a.requires_grad
+
+    def to_numpy(self, a: Tensor) -> np.ndarray[Any, Any]:
+        if not self.is_concrete(a):
+            raise tracing.refusal("on the host")
+        return super().to_numpy(a)
+
+    def strides_of(self, a: Tensor) -> None:  # type: ignore[override]
+        """Memory order is a description here, as on every immutable backend."""
+        return
+
+    def check_writeable(self, a: Tensor) -> None:
+        """An update makes a new tensor, of a leaf of autograd too."""
+
+    def scalar_maker(self, dtype: np.dtype[Any]) -> Callable[[Tensor], Any]:
+        return lambda a: None
+
+    def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:
+        return self._home.random(kind, shape, dtype, device)
+
+    def seed(self, n: int) -> None:
+        self._home.seed(n)
+
+    def devices(self) -> list[Any]:
+        return self._home.devices()
+
+    def may_share(self, a: Tensor, b: Tensor) -> bool:
+        return a is b or bool(torch._C._is_alias_of(a, b))

@@ -1,0 +1,280 @@
+"""torch's transforms, on functions of lists of native tensors. See ``TRANSFORMS`` in ``backends/base.py``.
+
+Derivatives are autograd's own, which is half as slow as ``torch.func`` and shows values; inside ``vmap``, which autograd knows
+nothing of, they are those of ``torch.func``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+import weakref
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from arraydispatch import tracing
+from arraydispatch.backends.torch.dtypes import FROM_NUMPY, concrete, going_back_for_many, innermost_transform
+from arraydispatch.errors import TraceError
+
+Run = Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]]]
+
+REFUSALS: tuple[type[Exception], ...] = (RuntimeError, NotImplementedError)
+
+
+def is_refusal(error: Exception) -> bool:
+    """Whether a value was wanted that a tensor inside a transform has not: of types torch has the one RuntimeError."""
+    said = f"{type(error).__name__}: {error}"
+    return any(words in said for words in _SAID)
+
+
+_SAID = (
+    "data-dependent", "DataDependent", "DynamicOutputShape", "calling .item() on a Tensor", "data dependent",
+    "vmap: It looks like", "get value out of a tracing tensor", "dynamic shape", "GuardOnDataDependent",
+)  # fmt: skip
+
+
+def differentiate(
+    f: Run, primals: Sequence[Tensor], once: bool
+) -> tuple[list[Tensor], list[Tensor], Callable[..., list[Tensor]]]:
+    if innermost_transform() is not None:
+        return _by_functions(f, primals)
+    outer = any(not t.staged for t in tracing.entered()) or any(x.requires_grad for x in primals)
+    with torch.enable_grad():
+        # One that is part of an outer derivative becomes a node of its own; else a leaf.
+        here = [x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in primals]
+        outs, extra = f(here)
+
+    def pull(cotangents: Sequence[Tensor], many: bool = False) -> list[Tensor]:
+        known = [(y, ct) for y, ct in zip(outs, cotangents) if y.requires_grad]
+        if not known:
+            lead = (cotangents[0].shape[0],) if many else ()
+            return [x.new_zeros(lead + x.shape) for x in primals]
+
+        def back(values: list[Tensor], several: bool) -> Any:
+            return torch.autograd.grad(
+                [y for y, _ in known],
+                here,
+                values,
+                create_graph=outer,
+                retain_graph=outer or many or not once,
+                is_grads_batched=several,
+                allow_unused=True,
+            )
+
+        given = [ct for _, ct in known]
+        with torch.enable_grad():
+            if many:
+                try:
+                    with going_back_for_many():
+                        grads = back(given, True)
+                except (
+                    RuntimeError,
+                    TraceError,
+                ):  # a derivative of the user's own that looks at values, or what has no rule
+                    each = [back([ct[i] for ct in given], False) for i in range(cotangents[0].shape[0])]
+                    grads = [None if column[0] is None else torch.stack(column) for column in zip(*each)]
+            else:
+                grads = back(given, False)
+        lead = (cotangents[0].shape[0],) if many else ()
+        return [x.new_zeros(lead + x.shape) if g is None else g for x, g in zip(primals, grads)]
+
+    if outer:
+        return outs, extra, pull
+    return [x.detach() for x in outs], [x.detach() for x in extra], pull
+
+
+def _by_functions(f: Run, primals: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor], Callable[..., list[Tensor]]]:
+    outs, back, extra = torch.func.vjp(lambda *natives: f(list(natives)), *primals, has_aux=True)
+
+    def pull(cotangents: Sequence[Tensor], many: bool = False) -> list[Tensor]:
+        given = list(cotangents)
+        return list(torch.func.vmap(back)(given) if many else back(given))
+
+    return outs, extra, pull
+
+
+compiler = "inductor"
+"""What compiles a recorded program: a backend of ``torch.compile``, or ``"eager"`` to run it operation by operation."""
+
+
+def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]]]:
+    """Record what torch is asked for on tensors without values, and hand that program to a backend of ``torch.compile``.
+
+    To the backend itself: what ``torch.compile`` would guard against at each call, :func:`arraydispatch.jit` has looked at.
+    """
+    counts: list[int] = []
+
+    def run(*natives: Tensor) -> list[Tensor]:
+        outs, extra = f(list(natives))
+        counts[:] = [len(outs)]
+        return [*outs, *extra]
+
+    plain = [x.detach() for x in examples]
+    called: list[_HostFunction] = []
+    token = _called_here.set(called)
+    try:
+        recorded = make_fx(run, tracing_mode="fake", _allow_non_fake_inputs=True)(*plain)
+    finally:
+        _called_here.reset(token)
+    for name, constant in list(recorded.named_buffers()):
+        setattr(recorded, name, constant.clone())  # as it is now: the user may write it later
+    program = recorded if compiler == "eager" else _compiled(recorded, examples)
+
+    def compiled(natives: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        made = program(*natives)
+        return made[: counts[0]], made[counts[0] :]
+
+    compiled.called = called  # type: ignore[attr-defined]  # they live as long as the program, which has their numbers alone
+    return compiled
+
+
+def _compiled(recorded: Any, examples: Sequence[Tensor]) -> Callable[..., Any]:
+    with warnings.catch_warnings():  # torch imports, for its compiler, what it has deprecated itself
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return torch._dynamo.lookup_backend(compiler)(recorded, list(examples))
+
+
+def loop(going: Any, step: Any, state: Sequence[Tensor], most: int | None) -> list[Tensor]:
+    """Step by step until no example goes on; in a recorded program, which looks at no value, as many steps as are asked for."""
+    values = list(state)
+    for taken in itertools.count():
+        if taken == most:
+            return values
+        held = going(values)
+        known = _known(held)
+        if known is None and most is None:
+            raise tracing.refusal("ad.while_loop without max_iter")
+        if known is not None and not known.any():
+            return values
+        values = [torch.where(held, new, old) for new, old in zip(step(values), values)]
+    raise AssertionError
+
+
+def _known(a: Tensor) -> Tensor | None:
+    """The values below all ``vmap``; None where a program is recorded."""
+    while torch._C._functorch.is_functorch_wrapped_tensor(a):
+        a = torch._C._functorch.get_unwrapped(a)
+    return a.detach() if concrete(a) else None
+
+
+class _HostFunction:
+    """What programs call on the host: a program holds its number."""
+
+    __slots__ = ("__weakref__", "at", "f", "specs")
+
+    def __init__(self, f: Any, specs: Sequence[Any]) -> None:
+        self.f, self.specs, self.at = f, specs, next(_numbers)
+        _host_functions[self.at] = self
+
+
+_numbers = itertools.count()
+_host_functions: weakref.WeakValueDictionary[int, _HostFunction] = weakref.WeakValueDictionary()
+_called_here: ContextVar[list[_HostFunction] | None] = ContextVar("arraydispatch_host_functions", default=None)
+"""Those that the program calls which is recorded here."""
+_called_elsewhere: list[_HostFunction] = []
+"""Those that were recorded by somebody else (a ``torch.compile`` of the user's): nobody tells when his programs are gone."""
+
+
+@torch.library.custom_op("arraydispatch::host_call", mutates_args=())  # type: ignore[untyped-decorator]
+def _host_call(values: list[Tensor], at: int, lead: int) -> list[Tensor]:
+    f = _host_functions[at].f
+    return [
+        torch.from_numpy(x).to(values[0].device if values else "cpu")
+        for x in f([x.numpy(force=True) for x in values], lead)
+    ]
+
+
+@_host_call.register_fake  # type: ignore[untyped-decorator]
+def _(values: list[Tensor], at: int, lead: int) -> list[Tensor]:
+    specs = _host_functions[at].specs
+    shape = next((tuple(x.shape[:lead]) for x in values), ())
+    return [
+        torch.empty(shape + told, dtype=FROM_NUMPY[dtype], device=values[0].device if values else "cpu")
+        for told, dtype in specs
+    ]
+
+
+@_host_call.register_vmap  # type: ignore[untyped-decorator]
+def _(info: Any, in_dims: Any, values: list[Tensor], at: int, lead: int) -> Any:
+    size = info.batch_size
+    first = [
+        x.unsqueeze(0).expand(size, *x.shape) if dim is None else x.movedim(dim, 0)
+        for x, dim in zip(values, in_dims[0])
+    ]
+    made = _host_call(first, at, lead + 1)
+    return made, [0] * len(made)
+
+
+def call_host(f: Any, natives: Sequence[Tensor], specs: Sequence[Any]) -> list[Tensor]:
+    held = _HostFunction(f, specs)
+    here = _called_here.get()
+    if here is not None:
+        here.append(held)
+    elif not all(_known(x) is not None for x in natives):
+        _called_elsewhere.append(held)
+    return _host_call(list(natives), held.at, 0)
+
+
+def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
+    count = 0
+
+    class Function(torch.autograd.Function):  # type: ignore[misc]
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(*values: Tensor) -> Any:
+            nonlocal count
+            outs = f(list(values))[0]
+            count = len(outs)
+            return tuple(x.clone() if any(x is y for y in values) else x for x in outs)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_backward(*inputs, *output)
+
+        @staticmethod
+        def backward(ctx: Any, *cotangents: Tensor) -> Any:
+            held = ctx.saved_tensors
+            here, outs = list(held[: len(held) - count]), list(held[len(held) - count :])
+            given = [torch.zeros_like(y) if ct is None else ct for y, ct in zip(outs, cotangents)]
+            return tuple(back(here, outs, given))
+
+    return list(Function.apply(*natives))
+
+
+def vectorize(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor], list[Tensor]]:
+    return torch.func.vmap(lambda *examples: f(list(examples)), randomness="different")(*natives)
+
+
+def number(host: Any, upload: Callable[[Any], Tensor]) -> Tensor:
+    return upload(host)
+
+
+def signature(a: Tensor) -> Any:
+    return a.shape, a.device, a.requires_grad
+
+
+def nests(traces: Sequence[Any]) -> bool:
+    """A compiled program can be gone back through once; ``vmap`` and the recorder of programs see through no program."""
+    return not traces or (len(traces) == 1 and not traces[0].staged)
+
+
+def parameters(module: Any) -> dict[str, Tensor] | None:
+    if not isinstance(module, torch.nn.Module):
+        return None
+    return {name: x.detach() for name, x in module.named_parameters()}
+
+
+def apply(module: Any, params: Any, args: Any, kwargs: Any) -> Any:
+    if not isinstance(module, torch.nn.Module):
+        raise TypeError(f"a {type(module).__name__} is no torch.nn.Module, and takes no parameters from outside")
+    return torch.func.functional_call(module, params, args, kwargs)
+
+
+def stop_gradient(a: Tensor) -> Tensor:
+    return a.detach()

@@ -1,0 +1,191 @@
+"""Calls on values in the host state: NumPy runs them at once on the ndarrays inside, and results live where they were made.
+
+Nothing is composed here and no rule of NumPy's is repeated. What NumPy returns of an argument's memory becomes a view of that
+argument, everything else a new array. Size decides at each call: a computation on an array of ``--min-size`` elements or more
+is the library's, which the dispatch sees to; what moves, views or writes values is NumPy's at any size.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from .. import conversion, dtypes, events, settings, views
+from ..backends import loader
+from ..backends.base import Backend
+from ..engine import apart
+from ..ghosts import memory_of
+from ..registry import SCIENTIFIC, spec_of
+from ..trees import mapped
+from ..views import Handle
+from . import wrapping
+
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
+
+
+def large(values: Any) -> bool:
+    """Whether an array among the values, sequences searched, is of a size at which the library computes.
+
+    Under fused execution none is: what is not recorded is NumPy's on the host.
+    """
+    least = settings.default.min_size
+    if settings.fused:
+        return False
+    for x in values:
+        if isinstance(x, Handle):
+            if type(x._v) is np.ndarray and x._v.size >= least:
+                return True
+        elif isinstance(x, list | tuple) and large(x):
+            return True
+    return False
+
+
+def computes(func: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether a function is one that the library runs on large arrays: it computes new values, and writes nowhere."""
+    spec = spec_of(func)
+    return (spec is None or spec.computes) and kwargs.get("out") is None
+
+
+def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run a NumPy function, a ufunc or its bound method on the ndarrays inside the arguments."""
+    if func in SCIENTIFIC:
+        from . import science
+
+        backend = wrapping.find_backend((*args, *kwargs.values())) or loader.hosted(settings.current_name())
+        return science.run(func, args, kwargs, backend, "")
+    start = perf_counter()
+    found: list[Handle] = []
+    hosts = [_host(x, found) for x in args]
+    keywords = {key: _host(x, found) for key, x in kwargs.items()} if kwargs else kwargs
+    if views.waiting and _writes(func, kwargs):
+        for a in found:
+            views.run_readers(a)
+    result = apart.call(func, tuple(hosts), dict(keywords)) if settings.fused else apart.NOT_APART
+    if result is apart.NOT_APART:
+        result = func(*hosts, **keywords)
+    if events.tap is not None:
+        owner = getattr(func, "__self__", None)
+        named = owner if isinstance(owner, np.ufunc) else func
+        held = found[0]._kind.backend.name if found else "numpy"
+        events.tap.call(named, held, _CLASS[held == "numpy"], "", perf_counter() - start, result)
+    _written(func, found, kwargs)
+    return dressed(result, found, (*args, *kwargs.values()))
+
+
+def take(a: Handle, key: Any) -> Any:
+    """``a[key]``."""
+    start = perf_counter()
+    result = a._v[_host(key, [], _INDEX)]
+    if events.tap is not None:
+        name = "__getitem__" if type(result) is np.ndarray else events.ELEMENT
+        events.tap.call(name, held := a._kind.backend.name, _CLASS[held == "numpy"], "", perf_counter() - start)
+    return dressed(result, [a])
+
+
+def assign(a: Handle, key: Any, value: Any) -> None:
+    """``a[key] = value``."""
+    start = perf_counter()
+    place, given = _host(key, [], _INDEX), _host(value, [])
+    if views.waiting:
+        views.run_readers(a)
+    a._v[place] = given
+    views.owner(a)._writes += 1
+    if events.tap is not None:
+        whole = type(key) is tuple and len(key) == a._v.ndim and all(isinstance(k, int) for k in key)
+        name = events.ELEMENT_SET if whole or (type(key) is int and a._v.ndim == 1) else "__setitem__"
+        events.tap.call(name, held := a._kind.backend.name, _CLASS[held == "numpy"], "", perf_counter() - start)
+
+
+_CLASS = "hosted", "native"
+"""The class of a call that NumPy runs on values in the host state; for the backend of that name it is the library."""
+_WRITTEN = "written into a value on the host"
+_INDEX = "the index of a value on the host"
+
+
+def _host(x: Any, found: list[Handle], why: str = _WRITTEN) -> Any:
+    """An argument with the ndarrays inside its arrays; those in the host state are collected in ``found``."""
+    if isinstance(x, Handle):
+        backend = x._kind.backend
+        if backend.native_is_ndarray:
+            found.append(x)
+            return x._v
+        return conversion.download(backend, views.expose(x), why)
+    return mapped(lambda y: _host(y, found, why), x) if isinstance(x, list | tuple | dict) else x
+
+
+def _writes(func: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether a call may write into its arguments."""
+    spec = None if isinstance(func, np.ufunc) else spec_of(func)
+    return kwargs.get("out") is not None or spec is None or spec.mode == "update" or not spec.computes
+
+
+def _written(func: Any, found: list[Handle], kwargs: dict[str, Any]) -> None:
+    """Tell the roots that a call may have written."""
+    if _writes(func, kwargs):
+        for a in found:
+            views.owner(a)._writes += 1
+
+
+def dressed(result: Any, found: list[Handle], given: tuple[Any, ...] = ()) -> Any:
+    """What NumPy returned as the caller sees it: views of the arguments, new arrays, scalars; NumPy's own that were given."""
+    if type(result) is np.ndarray:
+        for a in found:
+            if result is a._v:
+                return a
+        if result.base is not None:
+            memory = memory_of(result)
+            for a in found:
+                if memory_of(a._v) is memory:
+                    return views.derive(a, result)
+        if any(result is x or (type(x) is tuple and any(result is y for y in x)) for x in given):
+            return result
+        return placed(result, found[0]._kind.backend if found else None)
+    if isinstance(result, list | tuple):
+        return mapped(lambda x: dressed(x, found, given), result)
+    if isinstance(result, np.inexact) and settings.current_precision() is not None:
+        return result.astype(dtypes.apply_precision(result.dtype, settings.current_precision()))
+    return result
+
+
+def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
+    """A fresh ndarray as an array in the host state; dtypes that exist only on the host stay NumPy."""
+    wanted = dtypes.apply_precision(host.dtype, settings.current_precision())
+    if held is None or not held.hosted:
+        held = conversion.beginning(host.size, wanted)
+    if dtypes.category(wanted) == "other" or not held.holds(wanted):
+        if events.tap is not None:
+            events.tap.left(f"an array of dtype {wanted}", dtypes.only_on_host(wanted))
+        return host
+    host = host.astype(wanted, copy=False)
+    if held.native_is_ndarray:
+        return views.wrapper(host, held.kind(wanted), True)
+    value = conversion.upload(held, host, None, "the result of values on the host", copy=host.base is not None)
+    return views.keep_order(views.wrapper(value, held.kind(wanted), True), host)
+
+
+def sharing(host: np.ndarray[Any, Any]) -> Any:
+    """An array on the memory of an ndarray that others know, in the host state; None where the backend cannot have that.
+
+    It is not on an accelerator, nor where the precision in force wants another dtype.
+    """
+    name, dtype = settings.current_name(), host.dtype
+    held = loader.hosted(name)
+    if not dtype.isnative or not held.holds(dtype) or not settings.on_cpu(name):
+        return None
+    if settings.current_precision() in (16, "bf16") or conversion.precise(dtype) != dtype:
+        return None
+    return views.wrapper(host, held.kind(dtype))
+
+
+def lifted(inputs: tuple[Any, ...], backend: Backend) -> tuple[Any, ...]:
+    """The operands with those in the host state in the library; the very same tuple if none is."""
+    held = [isinstance(x, Handle) and x._kind.backend.hosted and backend.holds(x._kind.dtype) for x in inputs]
+    if not any(held):
+        return inputs
+    device = wrapping.device_among(inputs, backend)
+    return tuple(
+        views.keep_order(views.wrapper(views.lifted(x, device), backend.kind(x._kind.dtype)), x._v) if hosted else x
+        for x, hosted in zip(inputs, held)
+    )

@@ -1,0 +1,109 @@
+"""Functions and methods of SciPy's on the host: their arrays are exchanged, and results go back where the arrays were.
+
+SciPy's compiled code asks for memory that it may write, and writes into ``out=`` and ``output=``: it is given copies of its own, and
+what it was to fill is written back. Callbacks are called with ndarrays, as SciPy calls them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import lru_cache
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from .. import conversion, events, names, settings, views
+from ..backends.base import Backend
+from ..registry import METHODS
+from ..results import mapped
+from ..trees import mapped as mapped_in
+from ..views import Handle
+from . import host, hosted, wrapping
+
+_FILLED = frozenset({"out", "output"})
+"""Parameters that name what is to be filled."""
+
+
+@lru_cache(maxsize=512)
+def _filled_position(func: Any) -> int | None:
+    """The position of a parameter of these names."""
+    try:
+        parameters = list(inspect.signature(func).parameters)
+    except (TypeError, ValueError):
+        return None
+    return next((i for i, name in enumerate(parameters) if name in _FILLED), None)
+
+
+class _Exchange:
+    """The arrays of one call, as ndarrays of their own."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        self.filled: list[tuple[Any, np.ndarray[Any, Any]]] = []
+
+    def hosted(self, x: Any, filled: bool = False) -> Any:
+        """An argument with ndarrays in place of arrays."""
+        if isinstance(x, Handle):
+            found = conversion.download(x._kind.backend, views.expose(x), self.why)
+            if filled:
+                wrapping.check_writeable(x)
+                found = found.copy("K")
+                self.filled.append((x, found))
+            return found if found.flags.writeable and found.flags.owndata else found.copy("K")
+        return mapped_in(lambda y: self.hosted(y, filled), x) if isinstance(x, list | tuple | dict) else x
+
+    def back(self, result: Any, backend: Backend, device: Any) -> Any:
+        """A result with arrays in place of ndarrays."""
+        for array, filled in self.filled:
+            if result is filled:
+                return array
+        if not isinstance(result, np.ndarray) and settings.current_precision() is None:
+            return result
+        if type(result) is np.ndarray and backend.hosted:
+            return hosted.placed(result, backend)
+        return host.to_device(result, backend, device)
+
+
+def call(
+    compute: Callable[..., Any],
+    known: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    backend: Backend,
+    reason: str,
+) -> Any:
+    """Run a callable of SciPy's on the host; ``known`` is what it is reported as."""
+    if not backend.hosted:
+        host.allow(known, backend, reason)
+    start = perf_counter()
+    device = None if backend.hosted else wrapping.device_among([*args, *kwargs.values()], backend)
+    exchange = _Exchange(f"{names.name_of(known)} runs on the host")
+    at = _filled_position(known)
+    hosts = [exchange.hosted(x, i == at) for i, x in enumerate(args)]
+    keywords = {key: exchange.hosted(x, key in _FILLED) for key, x in kwargs.items()}
+    result = compute(*hosts, **keywords)
+    for array, filled in exchange.filled:
+        host.store(array, filled)
+    if events.tap is not None:
+        kind = "hosted" if backend.hosted else "native" if backend.native_is_ndarray else "host"
+        events.tap.call(known, backend.name, kind, reason if kind == "host" else "", perf_counter() - start)
+    return mapped(result, lambda x: exchange.back(x, backend, device))
+
+
+def run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, reason: str) -> Any:
+    """A function or method of SciPy's that NumPy's protocol has brought here, by its stand-in."""
+    if func in METHODS:
+        return method(func, args[0], args[1:], kwargs, reason)
+    return call(func, func, args, kwargs, backend, reason)
+
+
+def method(real: Callable[..., Any], owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str) -> Any:
+    """A method of an object of SciPy's that was called with arrays."""
+    backend = wrapping.find_backend((*args, *kwargs.values())) or settings.current_backend()
+    cls = type(owner)
+    package = ".".join(part for part in cls.__module__.split(".") if not part.startswith("_"))
+    name = f"{package}.{getattr(owner, 'name', None) or cls.__name__}"
+    known = name if real.__name__ == "__init__" else f"{name}.{real.__name__}"
+    return call(lambda *hosts, **keywords: real(owner, *hosts, **keywords), known, args, kwargs, backend, reason)

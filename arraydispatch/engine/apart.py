@@ -1,0 +1,138 @@
+"""Functions along one axis, on parts of the other axes in several threads: transforms, sorts, sums of columns.
+
+What is registered as ``apart`` computes each line along its axis for itself, so parts of the lines give NumPy's bits. A part that
+meets a floating-point error, or raises, is forgotten: NumPy then does the whole call itself, with its own warnings and errors.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import inspect
+import itertools
+import threading
+from functools import cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..registry import spec_of
+from . import pool, tape
+
+__all__ = ["NOT_APART", "call"]
+
+NOT_APART: Any = object()
+"""What :func:`call` answers where NumPy is to be called as usual."""
+_ndarray = np.ndarray
+
+
+def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``func(*args, **kwargs)`` of ndarrays in parts, if it is large and can be done so."""
+    x = args[0] if args else None
+    if type(x) is not _ndarray or x.ndim < 2 or x.size < tape.IN_THREADS or not x.flags.c_contiguous:
+        return NOT_APART
+    if x.dtype.kind not in "biufc" or (spec := spec_of(func)) is None or not spec.apart:
+        return NOT_APART
+    if any(isinstance(y, _ndarray | type | np.dtype) for y in (*args[1:], *kwargs.values())):  # of casts NumPy warns
+        return NOT_APART
+    if kwargs.keys() & {"out", "where", "dtype"} or len(args) > _last(func):
+        return NOT_APART
+    steps = _steps(func, args, kwargs)
+    if steps is None or (threads := pool.count()) < 2:
+        return NOT_APART
+    if isinstance(steps, int):
+        if any(
+            isinstance(y, list | tuple) for y in (*args[1:], *kwargs.values())
+        ):  # many quantiles are an axis of their own
+            return NOT_APART
+        return _in_parts(func, x, args[1:], kwargs, steps % x.ndim, threads)
+    for each, axis in steps:
+        made = _in_parts(each, x, (), {"axis": axis, **kwargs}, axis % x.ndim, threads)
+        x = each(x, axis=axis, **kwargs) if made is NOT_APART else made
+    return x
+
+
+@cache
+def _last(func: Any) -> int:
+    """How many positional arguments come before ``dtype``."""
+    names = list(inspect.signature(func).parameters)
+    return names.index("dtype") if "dtype" in names else len(names)
+
+
+@cache
+def _parameter(func: Any, name: str) -> tuple[int, Any]:
+    """Where a parameter stands, and what it is where nothing is said."""
+    parameters = inspect.signature(func).parameters
+    return list(parameters).index(name), parameters[name].default
+
+
+def _steps(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The axis of a call; of a transform along several axes, the transforms that NumPy does one after the other; else None."""
+    name = "axis" if "axis" in inspect.signature(func).parameters else "axes"
+    at, usual = _parameter(func, name)
+    axis = args[at] if len(args) > at else kwargs.get(name, usual)
+    ndim = args[0].ndim
+    if name == "axis":
+        return axis if type(axis) is int and -ndim <= axis < ndim else None
+    if len(args) > 1 or kwargs.keys() - {"axes", "norm"}:
+        return None
+    axes = tuple(range(ndim)) if axis is None else axis
+    if not isinstance(axes, tuple | list) or not axes or any(type(i) is not int or not -ndim <= i < ndim for i in axes):
+        return None
+    kwargs.pop("axes", None)
+    real, inverse = func.__name__.startswith(("r", "ir")), func.__name__.startswith("i")
+    many = np.fft.ifft if inverse else np.fft.fft
+    if real and inverse:
+        return [*((many, i) for i in axes[:-1]), (np.fft.irfft, axes[-1])]
+    first = np.fft.rfft if real else many
+    return [(first, axes[-1]), *((many, i) for i in reversed(axes[:-1]))]
+
+
+class _Parts:
+    """A call on parts of its array."""
+
+    def __init__(self, parts: list[Any], run: Any) -> None:
+        self.done = threading.Event()
+        self.results: list[Any] = [None] * len(parts)
+        self.failed = False
+        self._parts, self._run = parts, run
+        self._next, self._ended = itertools.count().__next__, itertools.count(1).__next__
+        self._context = contextvars.copy_context()
+
+    def help(self, kept: list[Any] | None = None) -> None:
+        """Do parts until none is left to begin."""
+        while (i := self._next()) < len(self._parts):
+            try:
+                if not self.failed:
+                    self.results[i] = self._context.copy().run(self._run, self._parts[i])
+            except BaseException:  # noqa: BLE001 -- NumPy says what is wrong, when it does the whole
+                self.failed = True
+            if self._ended() == len(self._parts):
+                self.done.set()
+
+
+def _in_parts(func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis: int, threads: int) -> Any:
+    others = [i for i in range(x.ndim) if i != axis]
+    # An axis that its parts lie next to each other along, if it is long enough; else the longest.
+    along = next((i for i in others if x.shape[i] >= 8 * threads), max(others, key=lambda i: x.shape[i]))
+    length = x.shape[along]
+    if length < 2 * threads:  # of one line NumPy may add the elements in another order
+        return NOT_APART
+    bounds = [length * i // threads for i in range(threads + 1)]
+    parts = [x[(slice(None),) * along + (slice(*ends),)] for ends in itertools.pairwise(bounds)]
+    modes = {kind: "ignore" if mode == "ignore" else "raise" for kind, mode in np.geterr().items()}
+
+    def run(part: Any) -> Any:
+        with np.errstate(**modes):  # type: ignore[arg-type]
+            return func(part, *args, **kwargs)
+
+    work = _Parts(parts, run)
+    pool.run(work, threads)
+    work.done.wait()
+    first = work.results[0]
+    if work.failed or type(first) is not _ndarray or first.ndim < x.ndim - 1:
+        return NOT_APART
+    at = along - (first.ndim < x.ndim and axis < along)
+    if prod(first.shape) and first.shape[at] == bounds[1]:
+        return np.concatenate(work.results, axis=at)
+    return NOT_APART

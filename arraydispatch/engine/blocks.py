@@ -1,0 +1,444 @@
+"""The plan of a block, and its run on the host: NumPy's loops over pieces that stay in the cache, in several threads.
+
+Consecutive nodes of one shape are a *stretch*. A piece of it is computed from the first node to the last before the next piece
+begins, so what lies between stays in the cache and is never written to memory, unless an array still holds it. NumPy's
+elementwise loops give the same bits for an element wherever a piece begins, or wherever one that is a multiple of
+:data:`STEP` long does (tests/engine/test_pieces.py), so the result is NumPy's own.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .loops import NOT_IN_PLACE
+from .nodes import Buffer, Node
+
+__all__ = ["Block", "needed", "plan"]
+
+PIECE = 1 << 19
+"""Bytes of one array's share of a piece, in a stretch of several nodes: two or three of them fit into the cache of a core. Smaller
+ones fit better, but of 128 KiB a fourth of the time of a sum went into calling it, and threads waited for each other's calls."""
+LONGEST = 1 << 17
+"""Elements of a piece of one node alone, which gains nothing by the cache."""
+_KEPT = 1 << 23
+"""Bytes of scratch memory that a thread keeps from one block to the next."""
+LEAST_SUMMED = 128
+"""Numbers that NumPy's pairwise sum does not divide."""
+STEP = 8192
+"""Elements of which a piece is a multiple: that of NumPy's buffers, and of any width of vector code."""
+
+
+class _Stretch:
+    """Nodes of one shape, and their pieces."""
+
+    def __init__(self, shape: tuple[int, ...], fortran: bool, row: bool) -> None:
+        self.shape, self.fortran, self.row = shape, fortran, row
+        self.steps: list[tuple[Any, tuple[int, ...], int, int]] = []
+        """Function, registers of its operands, register of its result, number of the node."""
+        self.full: list[tuple[int, np.ndarray[Any, Any]]] = []
+        """Registers that are pieces of whole arrays."""
+        self.same: list[tuple[int, Any]] = []
+        """Registers that are the same for each piece."""
+        self.scratch: list[tuple[int, int, np.dtype[Any]]] = []
+        """Registers in memory of the thread's own: register, place, dtype."""
+        self.parts: list[tuple[int, Node, np.ndarray[Any, Any]]] = []
+        """Registers of one element for each piece, of a reduction to one: register, node, where that goes."""
+        self.partial: list[np.ndarray[Any, Any]] = []
+        """The elements of each piece."""
+        self.places: list[int] = []
+        """Bytes of an element at each such place."""
+        self.registers = 0
+        self.bounds: list[int] = []
+        self.pieces = self.longest = 0
+        self.ended = threading.Event()
+
+    def cut(self, threads: int) -> None:
+        """Choose the pieces."""
+        inner = math.prod(self.shape[1:]) if self.row else 1
+        length = self.shape[0] if self.row else math.prod(self.shape)
+        sizes = [x.itemsize for _, x in self.full] + self.places
+        elements = LONGEST if len(self.steps) == 1 else PIECE // max(sizes)
+        share = -(-length * inner // threads)
+        longest = max(1, min(elements, share) // max(inner, 1))
+        unit = max((node.halved.unit for _, node, _ in self.parts if node.halved is not None), default=0)
+        if unit:
+            self.bounds = [0, *itertools.accumulate(halves(length, unit, longest))]
+        else:
+            if not self.row:
+                longest = -(-longest // STEP) * STEP
+            self.bounds = [*range(0, length, longest), length]
+        self.pieces = len(self.bounds) - 1
+        self.longest = max(end - begin for begin, end in itertools.pairwise(self.bounds))
+        self.partial = [np.empty(self.pieces, into.dtype) for _, _, into in self.parts]
+        self.next = itertools.count().__next__
+        self.done = itertools.count(1).__next__
+
+    def run(self, now: list[int], kept_memory: list[np.ndarray[Any, Any]] | None) -> None:
+        """Do pieces until none is left to begin; ``now`` is told the number of each node."""
+        taken = self.next()
+        if taken >= self.pieces:
+            return
+        shape = (self.longest, *(self.shape[1:] if self.row else ()))
+        size = math.prod(shape)
+        memory = _scratch([size * width for width in self.places], kept_memory)
+        kept = [
+            (register, memory[place][: size * dtype.itemsize].view(dtype).reshape(shape))
+            for register, place, dtype in self.scratch
+        ]
+        values: list[Any] = [None] * self.registers
+        for register, x in self.same:
+            values[register] = x
+        while taken < self.pieces:
+            begin, end = self.bounds[taken], self.bounds[taken + 1]
+            for register, x in self.full:
+                values[register] = x[begin:end]
+            for register, x in kept:
+                values[register] = x[: end - begin]
+            for (register, _, _), x in zip(self.parts, self.partial):
+                values[register] = x[taken, ...]
+            for func, ins, out, number in self.steps:
+                now[0] = number
+                if len(ins) == 2:
+                    func(values[ins[0]], values[ins[1]], out=values[out])
+                elif len(ins) == 1:
+                    func(values[ins[0]], out=values[out])
+                else:
+                    func(*[values[i] for i in ins], out=values[out])
+            if self.done() == self.pieces:
+                self._put_together(now)
+                self.ended.set()
+            taken = self.next()
+
+    def _put_together(self, now: list[int]) -> None:
+        """The elements that reductions of all are, of those of the pieces."""
+        numbers = {out: number for _, _, out, number in self.steps}
+        length = self.bounds[-1]
+        for (register, node, into), partial in zip(self.parts, self.partial):
+            assert node.halved is not None
+            now[0] = numbers[register]
+            unit, join = node.halved
+            into[...] = (
+                joined(iter(partial), length, unit, self.longest, join) if unit else functools.reduce(join, partial)
+            )
+
+
+def halves(length: int, unit: int, longest: int) -> Iterator[int]:
+    """How many elements NumPy's pairwise sum takes together, in parts of at most ``longest``, each a node of its tree.
+
+    The tree is that of ``pairwise_sum`` in NumPy's numpy/_core/src/umath/loops_utils.h.src: what is longer than 128 numbers falls
+    into halves, of which the first is a multiple of 8.
+    """
+    if length <= max(longest, LEAST_SUMMED // unit):
+        yield length
+        return
+    left = _left_half(length, unit)
+    yield from halves(left, unit, longest)
+    yield from halves(length - left, unit, longest)
+
+
+def _left_half(length: int, unit: int) -> int:
+    half = length * unit // 2
+    return (half - half % 8) // unit
+
+
+def joined(parts: Iterator[Any], length: int, unit: int, longest: int, join: Callable[[Any, Any], Any]) -> Any:
+    """The sums of :func:`halves`, put together as they fell apart."""
+    if length <= max(longest, LEAST_SUMMED // unit):
+        return next(parts)
+    left = _left_half(length, unit)
+    first = joined(parts, left, unit, longest, join)
+    return join(first, joined(parts, length - left, unit, longest, join))
+
+
+def _scratch(sizes: list[int], kept: list[np.ndarray[Any, Any]] | None) -> list[np.ndarray[Any, Any]]:
+    """Memory of these sizes: what a thread has kept, or new."""
+    if kept is None:
+        return [np.empty(size, np.uint8) for size in sizes]
+    for i, size in enumerate(sizes):
+        if i == len(kept):
+            kept.append(np.empty(size, np.uint8))
+        elif kept[i].size < size:
+            kept[i] = np.empty(size, np.uint8)
+    found = kept[: len(sizes)]
+    while sum(x.size for x in kept) > _KEPT:
+        kept.pop()
+    return found
+
+
+class Block:
+    """Stretches, one after the other, and what comes of them."""
+
+    def __init__(self, nodes: list[Node], under: bool) -> None:
+        self.nodes = nodes
+        self.stretches: list[_Stretch] = []
+        self.results: dict[int, np.ndarray[Any, Any]] = {}
+        """Number of a node -> its value, of those that somebody holds."""
+        self.errors: set[tuple[int, str]] = set()
+        """Floating-point errors: number of the node, and what NumPy calls it."""
+        self.done = threading.Event()
+        self.failure: BaseException | None = None
+        self.weight = 0
+        self.helpers = 0
+        """How many threads are to run it; 0: whoever asks does."""
+        self.group: Any = None
+        """The list of nodes that it was planned for."""
+        self.is_due: Callable[[], bool] = lambda: True
+        """Whether it is still to be computed: a signal's handler may have looked at the values before it was begun."""
+        self._under: Any = "call" if under else "ignore"
+
+    def help(self, kept: list[np.ndarray[Any, Any]] | None = None) -> None:
+        """Compute what others have not begun; for several threads at one time.
+
+        ``kept``: the scratch memory of a thread, of which a block is all there is to do.
+        """
+        if not self.is_due():
+            self.done.set()
+            return
+        now = [0]
+
+        def call(kind: str, _flag: int) -> None:
+            self.errors.add((now[0], kind))
+
+        try:
+            with np.errstate(divide="call", over="call", invalid="call", under=self._under, call=call):
+                for stretch in self.stretches:
+                    stretch.run(now, kept)
+                    stretch.ended.wait()
+                    if self.failure is not None:
+                        return
+        except BaseException as failure:  # noqa: BLE001 -- whoever waits for the block hears of it
+            self.failure = failure
+            for stretch in self.stretches:
+                stretch.ended.set()
+        finally:
+            self.done.set()
+
+
+def needed(nodes: list[Node]) -> list[Node]:
+    """The nodes without those that nobody holds, that write nowhere and of which no error is to be told."""
+    wanted: set[int] = set()
+    for node in reversed(nodes):
+        held = node.handle is not None and node.handle() is not None
+        if held or node.target is not None or node.told is not None or id(node) in wanted:
+            wanted.add(id(node))
+            wanted.update(map(id, node.args))
+    return [node for node in nodes if id(node) in wanted]
+
+
+class _Kinds:
+    """The nodes that one stretch can take."""
+
+    def __init__(self) -> None:
+        self.stretches = 0
+        self.first: Node | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        self.first = None
+        self.rows = self.pinned = False
+        self.unit = 0
+        self.reduced: list[Node] = []
+
+    def takes(self, node: Node) -> bool:
+        """Whether the pieces of the stretch are pieces of a node too."""
+        first = self.first
+        if first is None or first.span != node.span or first.fortran != node.fortran:
+            return first is None
+        rows, unit = self.rows or node.row, node.halved.unit if node.halved is not None else 0
+        if (rows and (self.pinned or node.pinned)) or (unit and self.unit and unit != self.unit):
+            return False
+        if (unit or self.unit) and (rows or self.pinned or node.pinned):
+            return False
+        if node.span is not node.shape and node.halved is None and _is_wide(node):
+            return False
+        # What is reduced in a piece is there for the same piece alone.
+        return all(
+            len(x.shape) == len(node.span) and x.shape[0] == node.span[0] and x.halved is None and rows
+            for x in self.reduced
+            if any(x is y for y in node.args)
+        )
+
+    def add(self, node: Node) -> None:
+        if self.first is None:
+            self.first = node
+            self.stretches += 1
+        self.rows, self.pinned = self.rows or node.row, self.pinned or node.pinned
+        if node.span is not node.shape:
+            self.reduced.append(node)
+            if node.halved is not None:
+                self.unit = self.unit or node.halved.unit
+
+
+def _is_wide(node: Node) -> bool:
+    """Whether a row of what it goes over is longer than a piece should be."""
+    return math.prod(node.span[1:]) * node.dtype.itemsize > PIECE
+
+
+def plan(nodes: list[Node], buffers: list[Buffer], threads: int, reuse: bool) -> Block:
+    """What is to be done for the nodes, in their order.
+
+    Parameters
+    ----------
+    nodes : list of Node
+        Those that have no value yet.
+    buffers : list of Buffer
+        All that they read.
+    threads : int
+        How many will compute.
+    reuse : bool
+        Whether results may take the memory of values that nobody holds any more.
+    """
+    block = Block(nodes, any(node.told is not None and node.told.get("under") != "ignore" for node in nodes))
+    number = {id(node): i for i, node in enumerate(nodes)}
+    last = [-1] * len(nodes)
+    stretch_of: list[int] = []
+    kinds = _Kinds()
+    for buffer in buffers:
+        buffer.last = -1
+    for i, node in enumerate(nodes):
+        if not kinds.takes(node):
+            kinds.begin()
+        kinds.add(node)
+        stretch_of.append(kinds.stretches)
+        for x in node.args:
+            if type(x) is Buffer:
+                x.last = i
+            elif (at := number.get(id(x))) is not None:
+                last[at] = i
+        block.weight += math.prod(node.span) * node.weight
+    kept = [
+        (node.handle is not None and node.handle() is not None)
+        or node.target is not None
+        or node.span is not node.shape
+        or (last[i] >= 0 and stretch_of[last[i]] != stretch_of[i])
+        for i, node in enumerate(nodes)
+    ]
+    dead = [(buffer.array, buffer.last) for buffer in buffers if buffer.is_dead()] if reuse else []
+    held: dict[int, np.ndarray[Any, Any]] = {}
+    for _, group in itertools.groupby(range(len(nodes)), key=stretch_of.__getitem__):
+        numbers = list(group)
+        first = nodes[numbers[0]]
+        stretch = _Stretch(first.span, first.fortran, any(nodes[i].row for i in numbers))
+        _assign(stretch, numbers, nodes, number, last, kept, dead, held)
+        stretch.cut(threads)
+        block.stretches.append(stretch)
+    block.results = {i: held[i] for i in held if nodes[i].handle is not None or nodes[i].target is not None}
+    return block
+
+
+def _assign(
+    stretch: _Stretch,
+    numbers: list[int],
+    nodes: list[Node],
+    number: dict[int, int],
+    last: list[int],
+    kept: list[bool],
+    dead: list[tuple[np.ndarray[Any, Any], int]],
+    held: dict[int, np.ndarray[Any, Any]],
+) -> None:
+    """Give each value of a stretch a register, and memory."""
+    registers: dict[Any, int] = {}
+    places: dict[int, int] = {}
+    free: list[int] = []
+
+    def register(key: Any) -> int:
+        found = registers[key] = stretch.registers
+        stretch.registers += 1
+        return found
+
+    def whole(x: np.ndarray[Any, Any]) -> int:
+        """The register of an array that is there already, or will be when the stretch begins."""
+        key = id(x)
+        if key in registers:
+            return registers[key]
+        made = register(key)
+        seen, aligned = _flat(x, stretch)
+        (stretch.full if aligned else stretch.same).append((made, seen))
+        return made
+
+    for i in numbers:
+        node = nodes[i]
+        ins = []
+        for x in node.args:
+            if type(x) is Buffer:
+                ins.append(whole(x.array))
+            elif type(x) is Node:
+                at = number.get(id(x))
+                if at is None:
+                    assert x.value is not None
+                    ins.append(whole(x.value))
+                elif at in held:
+                    ins.append(whole(held[at]))
+                else:
+                    ins.append(registers[at, "scratch"])
+            else:
+                made = register((i, len(ins), "scalar"))
+                stretch.same.append((made, x))
+                ins.append(made)
+        # The places of values that this node is the last to need: the first of its own dtype it may write over.
+        inside = [at for x in dict.fromkeys(node.args, None) if (at := number.get(id(x))) in places and last[at] == i]
+        alike = [at for at in inside if nodes[at].dtype == node.dtype and node.func not in NOT_IN_PLACE]
+        if kept[i]:
+            held[i] = _memory(node, i, dead if node.span is node.shape else [])
+            if node.span is node.shape:
+                out = whole(held[i])
+            else:
+                out = register(id(held[i]))
+                if node.halved is None:
+                    stretch.full.append((out, held[i]))
+                else:
+                    stretch.parts.append((out, node, held[i]))
+        else:
+            if alike:
+                place = places[alike[0]]
+                inside.remove(alike[0])
+            else:
+                fitting = [place for place in free if stretch.places[place] == node.dtype.itemsize]
+                if fitting:
+                    place = fitting[-1]
+                    free.remove(place)
+                else:
+                    place = len(stretch.places)
+                    stretch.places.append(node.dtype.itemsize)
+            out = register((i, "scratch"))
+            stretch.scratch.append((out, place, node.dtype))
+            if last[i] >= 0:
+                places[i] = place
+            else:
+                free.append(place)
+        free.extend(places.pop(at) for at in inside)
+        stretch.steps.append((node.func, tuple(ins), out, i))
+
+
+def _memory(node: Node, i: int, dead: list[tuple[np.ndarray[Any, Any], int]]) -> np.ndarray[Any, Any]:
+    """Memory for a result: where it is wanted, that of a dead value, or new."""
+    if node.target is not None:
+        return node.target
+    for at, (x, last) in enumerate(dead):
+        fits = (
+            x.shape == node.shape
+            and x.dtype == node.dtype
+            and (x.flags.f_contiguous if node.fortran else x.flags.c_contiguous)
+        )
+        if fits and (last < i or (last == i and node.func not in NOT_IN_PLACE)):
+            del dead[at]
+            return x
+    return np.empty(node.shape, node.dtype, "F" if node.fortran else "C")
+
+
+def _flat(x: np.ndarray[Any, Any], stretch: _Stretch) -> tuple[np.ndarray[Any, Any], bool]:
+    """An array as the pieces of a stretch take it, and whether each takes its part."""
+    if not stretch.row:
+        if x.shape != stretch.shape:  # of one element
+            return x.reshape(()), False
+        return (x.T if stretch.fortran else x).reshape(-1), True
+    return x, x.ndim == len(stretch.shape) and (
+        x.shape[0] == stretch.shape[0] and (x.shape[0] > 1 or stretch.shape[0] == 1)
+    )

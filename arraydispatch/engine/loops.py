@@ -1,0 +1,110 @@
+"""Which calls are recorded, and what NumPy makes of their dtypes.
+
+NumPy itself resolves them (``ufunc.resolve_dtypes``), once for the dtypes of a call. What depends on values before the first
+element is computed (a Python integer that does not fit, integers to negative powers) is not recorded: NumPy runs it at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..ufuncs.recorded import CLIP, HEAVY, LAST_DIFFER, QUIET, SUMS, VALUES_DECIDE
+
+__all__ = ["NOT_IN_PLACE", "SCALARS", "Loop", "cast", "fits", "loop_of", "select"]
+
+SCALARS = frozenset({
+    int, float, complex, bool, np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
+    np.float16, np.float32, np.float64, np.complex64, np.complex128,
+})  # fmt: skip
+"""Types of scalars that are operands."""
+_WEAK = (int, float, complex)
+_HELD = frozenset("?bhilqBHILQefdFD")
+
+
+class Loop(NamedTuple):
+    """What a ufunc does with operands of certain dtypes."""
+
+    out: np.dtype[Any]
+    ins: tuple[np.dtype[Any], ...]
+    weak: tuple[int, ...]
+    """Which operands are Python scalars, whose values have to fit."""
+    reports: bool
+    """Whether an element may be a floating-point error."""
+    weight: int
+    """The time of an element, that of a sum being 1."""
+    pinned: bool
+    """Whether an element's bits depend on where it is: the last few of a loop are computed in another way."""
+
+
+@cache
+def loop_of(ufunc: np.ufunc, keys: tuple[Any, ...]) -> Loop | None:
+    """The loop for operands of these dtypes, or types of scalars; None where the call is not recorded."""
+    if ufunc.signature is not None or ufunc.nout != 1 or ufunc.nin != len(keys) or ufunc is np.isnat:
+        return None
+    if ufunc is not CLIP and getattr(np, ufunc.__name__, None) is not ufunc:
+        return None
+    # By identity: a dtype equals its Python type.
+    weak = tuple(i for i, key in enumerate(keys) if any(key is each for each in _WEAK))
+    given = tuple(key if i in weak else np.dtype(key) for i, key in enumerate(keys))
+    try:
+        loops = ufunc.resolve_dtypes((*given, None))
+    except (TypeError, ValueError, NotImplementedError):
+        return None  # NumPy says why where it runs
+    if any(t.char not in _HELD for t in loops):
+        return None
+    if ufunc in VALUES_DECIDE and any(t.kind in "iu" for t in loops):
+        return None
+    integers = all(t.kind in "iub" for t in loops)
+    reports = ufunc not in QUIET and (not integers or ufunc in (np.floor_divide, np.remainder, np.fmod, np.reciprocal))
+    kinds = {t.kind for t in loops}
+    pinned = (ufunc in LAST_DIFFER and "f" in kinds) or ("c" in kinds and ufunc not in QUIET and ufunc not in SUMS)
+    return Loop(loops[-1], loops[:-1], weak, reports, 8 if ufunc in HEAVY else 1, pinned)
+
+
+def fits(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether NumPy takes a Python scalar for an element of a dtype without an error or a warning."""
+    kind = dtype.kind
+    if kind == "b":
+        return type(value) is bool
+    if kind in "iu":
+        lowest, highest = _range(dtype)
+        return type(value) is int and bool(lowest <= value <= highest)
+    if isinstance(value, complex):
+        return kind == "c" and fits(value.real, dtype) and fits(value.imag, dtype)
+    return not abs(value) > _largest(dtype) or abs(value) == _INF
+
+
+_INF = float("inf")
+
+
+@cache
+def _range(dtype: np.dtype[Any]) -> tuple[int, int]:
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max)
+
+
+@cache
+def _largest(dtype: np.dtype[Any]) -> float:
+    return float(np.finfo(dtype).max)
+
+
+# -- what is recorded and is no ufunc: called as one with out= -----------------------------------------------------------
+
+
+def cast(x: Any, out: Any) -> None:
+    """``x.astype(out.dtype)``."""
+    np.copyto(out, x, casting="unsafe")
+
+
+def select(condition: Any, x: Any, y: Any, out: Any) -> None:
+    """``np.where(condition, x, y)``."""
+    np.copyto(out, y, casting="unsafe")
+    np.copyto(out, x, casting="unsafe", where=condition)
+
+
+NOT_IN_PLACE: frozenset[Callable[..., Any]] = frozenset({cast, select})
+"""What may not write its result over an operand."""

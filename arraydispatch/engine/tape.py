@@ -1,0 +1,540 @@
+"""What a thread has recorded and not yet run.
+
+A call whose operands are in the host state, or pending on this thread's own tape, is recorded: its result is an array that
+:class:`~arraydispatch.engine.nodes.Node` stands in for. The tape runs as a whole when a value is looked at, when memory that it
+reads is about to be written or to be seen by somebody else, when it is long or holds much, before a fork, and at exit.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import warnings
+import weakref
+from math import prod
+from time import perf_counter
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .. import events, views
+from ..ghosts import memory_of
+from ..views import NEVER, Handle
+from ..warned import FLOATING_ERRORS, user_frame
+from . import pool
+from .blocks import Block, needed, plan
+from .loops import SCALARS, cast, fits, loop_of, select
+from .nodes import Buffer, Node, Place
+
+__all__ = [
+    "IN_THREADS", "LONGEST", "REFUSED", "Tape", "astype", "force", "least", "line_now", "mine", "modes", "operand", "order_of",
+    "record", "run_all", "ufunc", "where",
+]  # fmt: skip
+
+least = 0
+"""Elements from which on a call is recorded; 0 while none is."""
+LONGEST = 200
+"""Nodes of a tape at most."""
+MOST_BYTES = 1 << 30
+"""Bytes that a tape keeps alive at most: of what its nodes read, and of their values."""
+DEAD_BYTES = 1 << 24
+"""Bytes that a tape alone keeps alive before it is run, unless a few arrays are larger."""
+IN_THREADS = 1 << 18
+"""Elements, each as often as it is computed, from which on threads help."""
+
+_ndarray = np.ndarray
+_errors_in_force: Any = np._core.umath._extobj_contextvar.get
+_live: set[Tape] = set()
+_filters: Any = None
+"""The list of warning filters outside of any ``warnings.catch_warnings``."""
+
+
+def force(elements: int) -> None:
+    """Record calls of so many elements from now on; 0: none."""
+    global least, _filters
+    if elements and not least:
+        _filters = warnings.filters
+    least = elements
+
+
+def run_all() -> None:
+    """Run what all threads have recorded."""
+    for tape in list(_live):
+        tape.run()
+
+
+def _forget_locks() -> None:
+    """In a fork: nothing is pending, and no other thread holds anything."""
+    _live.clear()
+    views.waiting.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=run_all, after_in_child=_forget_locks)
+
+
+# -- one thread's tape -------------------------------------------------------------------------------------------------
+
+
+class _Failed:
+    """The tape of nodes whose block has failed: there will be no value."""
+
+    def __init__(self, failure: BaseException) -> None:
+        self.failure = failure
+
+    def run(self) -> NoReturn:
+        raise self.failure
+
+
+def _value(node: Node) -> Any:
+    """The value of an earlier node of the same block; raises what kept it from having one."""
+    if type(node.tape) is _Failed:
+        node.tape.run()
+    return node.value
+
+
+class Tape:
+    """Nodes in the order in which they were recorded.
+
+    Attributes
+    ----------
+    running : list of Node or None
+        Those that a run has begun with.
+    block : Block or None
+        While threads compute it.
+    memory : set of int
+        What nodes read, as :data:`arraydispatch.views.waiting` has it.
+    bytes, seen : int
+        Of what they read; of what has been asked whether anybody else still has it.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.nodes: list[Node] = []
+        self.running: list[Node] | None = None
+        self.block: Block | None = None
+        self.buffers: dict[int, Buffer] = {}
+        self.memory: set[int] = set()
+        self.bytes = self.seen = 0
+
+    def add(self, node: Node, values: list[Any]) -> None:
+        """Record a node that computes with these values, which nobody may write from now on."""
+        with self.lock:
+            node.args = tuple([self._buffer(x) if type(x) is _ndarray else x for x in values])
+            node.tape = self
+            self.nodes.append(node)
+            _live.add(self)
+
+    def _buffer(self, x: np.ndarray[Any, Any]) -> Buffer:
+        found = self.buffers.get(id(x))
+        if found is None:
+            found = self.buffers[id(x)] = Buffer(x)
+            self.bytes += x.nbytes
+            key = id(memory_of(x))
+            if key not in self.memory:
+                self.memory.add(key)
+                views.waiting[key] = (*views.waiting.get(key, ()), self)
+        return found
+
+    def is_full(self) -> bool:
+        """Whether it has to be run because of its length, or of what it keeps."""
+        count = len(self.nodes)
+        if count >= LONGEST or self.bytes > MOST_BYTES:
+            return True
+        if self.bytes - self.seen > DEAD_BYTES // 4:
+            # What the tape alone keeps would be used again by now, and new memory costs as much as a sum.
+            self.seen = self.bytes
+            sizes = [x.array.nbytes for x in self.buffers.values()]
+            dead = sum(x.array.nbytes for x in self.buffers.values() if x.is_dead())
+            if dead > max(DEAD_BYTES, 4 * max(sizes)):
+                return True
+        if count % 16:
+            return False
+        held = [node for node in self.nodes if node.handle is not None and node.handle() is not None]
+        return self.bytes + sum(node.size * node.dtype.itemsize for node in held) > MOST_BYTES
+
+    def run(self) -> None:
+        """Have all values there.
+
+        Whatever a signal interrupts can be begun again, here or by the handler itself: a run of this thread's own writes
+        nothing but new memory, and of one that other threads do, the end is waited for.
+        """
+        interrupt: BaseException | None = None
+        with self.lock:
+            nodes = self.running or list(self.nodes)
+            if not nodes:
+                return  # another thread has been here
+            self.running = nodes
+            start = perf_counter()
+            block = self.block
+            if block is None or block.group is not nodes:
+                try:
+                    block = self._plan(nodes)
+                except MemoryError:
+                    self._one_by_one(nodes)
+                    return
+            if block.helpers:
+                self._hand_out(block)
+            else:  # whoever interrupts it finds all as it was
+                block.help()
+            while not block.done.is_set():
+                try:
+                    block.done.wait()
+                except BaseException as signalled:  # noqa: BLE001 -- raised below
+                    interrupt = signalled
+            failure = block.failure
+            if self._is_due(nodes) and not block.helpers and isinstance(failure, MemoryError):
+                self._one_by_one(nodes)
+                return
+            if not self._is_due(nodes):
+                failure = None
+            elif failure is None or block.helpers:
+                self._end(nodes, block)
+            if events.tap is not None:
+                name = nodes[0].held.backend.name
+                events.tap.call(events.BLOCK, name, "block", "", perf_counter() - start)
+        if interrupt is not None:
+            raise interrupt
+        if failure is not None:
+            raise failure
+        _tell(block)
+
+    def _is_due(self, nodes: list[Node]) -> bool:
+        """Whether a run is still to end; a signal's handler may have ended it."""
+        return self.running is nodes
+
+    def _plan(self, nodes: list[Node]) -> Block:
+        left = needed([node for node in nodes if node.value is None])
+        here = not left or sum(prod(node.span) * node.weight for node in left) < IN_THREADS
+        threads = 1 if here else pool.count()
+        block = plan(left, list(self.buffers.values()), threads, reuse=not here)
+        block.group, block.is_due = nodes, lambda: self._is_due(nodes)
+        block.helpers = 0 if here else min(threads, max(stretch.pieces for stretch in block.stretches))
+        return block
+
+    def _hand_out(self, block: Block) -> None:
+        """Have threads begin; again, where a signal came in between and its handler wants the values."""
+        self.block = block
+        try:
+            pool.run(block, block.helpers)
+        except RuntimeError:  # no threads can be had, as at the end of the process
+            block.help()
+
+    def _one_by_one(self, nodes: list[Node]) -> None:
+        """Where there is no room for the block: each call by itself, so that only those fail for which there is none."""
+        for node in nodes:
+            if not self._is_due(nodes):
+                return
+            if node.value is None and node.tape is self:
+                try:
+                    values = [x.array if type(x) is Buffer else x for x in node.args]
+                    values = [_value(x) if type(x) is Node else x for x in values]
+                    made = node.target
+                    if made is None:
+                        made = np.empty(node.shape, node.dtype, "F" if node.fortran else "C")
+                    with np.errstate(all="ignore"):
+                        node.func(*values, out=made)
+                except Exception as failure:  # noqa: BLE001 -- whoever looks at this value hears of it
+                    node.tape = _Failed(failure)
+                else:
+                    node.value = made
+        for node in nodes:
+            self._hand_over(node)
+        self._clear(nodes)
+
+    def _hand_over(self, node: Node) -> None:
+        a = None if node.handle is None else node.handle()
+        if a is not None and a._v is node and node.value is not None:
+            a._kind = node.held
+            a._v = node.value
+            a._root = None  # the last: until then, whoever reads the array waits for this thread
+
+    def _end(self, nodes: list[Node], block: Block) -> None:
+        """Give the arrays their values. Begun twice, it comes to the same."""
+        if block.failure is not None:
+            for node in nodes:
+                node.tape = _Failed(block.failure)
+        else:
+            for i, node in enumerate(block.nodes):
+                node.value = block.results.get(i)
+                self._hand_over(node)
+        self._clear(nodes)
+
+    def _clear(self, nodes: list[Node]) -> None:
+        for node in nodes:
+            if node.tape is self:
+                node.tape = None
+        self.nodes = [node for node in self.nodes if node.tape is self]  # what a handler has recorded meanwhile
+        self.running = self.block = None
+        self._let_go()
+
+    def forget(self) -> None:
+        """Leave out what nobody can ask for any more."""
+        if self.running is None:
+            self.nodes = needed(self.nodes)
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if not self.nodes:
+            for key in self.memory:
+                rest = tuple(tape for tape in views.waiting.get(key, ()) if tape is not self)
+                if rest:
+                    views.waiting[key] = rest
+                else:
+                    views.waiting.pop(key, None)
+            self.buffers, self.memory, self.bytes, self.seen = {}, set(), 0, 0
+            _live.discard(self)
+
+
+def _run_readers(a: Handle) -> None:
+    """Run what reads the memory of an array, or the array itself."""
+    v = a._v
+    if type(v) is Node:
+        v.run()
+        return
+    if type(v) is _ndarray:
+        for tape in views.waiting.get(id(memory_of(v)), ()):
+            tape.run()
+
+
+views.run_readers = _run_readers
+atexit.register(run_all)
+_local = threading.local()
+
+
+def mine() -> Tape:
+    """The tape of this thread."""
+    try:
+        found: Tape = _local.tape
+    except AttributeError:
+        found = _local.tape = Tape()
+    return found
+
+
+# -- floating-point errors ---------------------------------------------------------------------------------------------
+
+_ORDER = {kind: i for i, kind in enumerate(("divide by zero", "overflow", "underflow", "invalid value"))}
+"""In which order NumPy tells of the errors of one call."""
+_modes_known: tuple[Any, dict[str, Any] | None] = (None, None)
+REFUSED: Any = object()
+
+
+def modes() -> Any:
+    """The modes of ``np.errstate`` in force; None where all is ignored, ``REFUSED`` where an error is more than a warning."""
+    global _modes_known
+    now = _errors_in_force()
+    seen, found = _modes_known
+    if now is not seen or seen is None:
+        modes: dict[str, Any] = {**np.geterr()}
+        said = set(modes.values())
+        found = REFUSED if not said <= {"ignore", "warn"} else None if said == {"ignore"} else modes
+        _modes_known = now, found
+    return REFUSED if found is not None and _warnings_are_for_now() else found
+
+
+def _warnings_are_for_now() -> bool:
+    """Whether a warning must come at once: in ``catch_warnings`` it is waited for, or forgotten, and an error ends this line."""
+    return warnings.filters is not _filters or any(each[0] == "error" for each in warnings.filters)
+
+
+def line_now() -> Place:
+    """The line of the user's that is being run."""
+    frame = user_frame()
+    return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_globals, tuple(warnings.filters))
+
+
+def _tell(block: Block) -> None:
+    """Warn as NumPy had, of each error at the line that was recorded, by the filters of then."""
+    for i, kind in sorted(block.errors, key=lambda error: (error[0], _ORDER[error[1]])):
+        node = block.nodes[i]
+        if node.told is None or node.place is None or node.told[FLOATING_ERRORS[kind]] != "warn":
+            continue
+        text = f"{kind} encountered in {getattr(node.func, '__name__', 'reduce')}"
+        file, line, names, filters = node.place
+        said = text, RuntimeWarning, file, line, names.get("__name__"), names.setdefault("__warningregistry__", {})
+        if tuple(warnings.filters) == filters:
+            warnings.warn_explicit(*said)
+        else:
+            with warnings.catch_warnings():
+                warnings.filters[:] = filters  # type: ignore[index]
+                warnings.warn_explicit(*said)
+
+
+# -- recording ---------------------------------------------------------------------------------------------------------
+
+
+def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    """A call of a ufunc on operands alone: an array that is pending, or None where it is not recorded."""
+    return record(func, inputs, None)
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """``np.where(condition, x, y)``, as :func:`ufunc`."""
+    if not isinstance(condition, Handle) or condition._kind.dtype.char != "?":
+        return None
+    try:
+        dtype = np.result_type(*[z._kind.dtype if isinstance(z, Handle) else z for z in (x, y)])
+    except (TypeError, OverflowError):
+        return None
+    for z in (x, y):
+        if type(z) in (int, float, complex) and not fits(z, dtype):
+            return None
+    return record(select, (condition, x, y), dtype)
+
+
+def astype(a: Handle, dtype: np.dtype[Any]) -> Any:
+    """``a.astype(dtype)`` for another dtype, as :func:`ufunc`."""
+    if (
+        dtype.char not in "?bhilqBHILQefdFD"
+        or not dtype.isnative
+        or (a._kind.dtype.kind == "c" and dtype.kind not in "cb")
+    ):
+        return None
+    return record(cast, (a,), dtype)
+
+
+def operand(x: Handle, tape: Tape) -> tuple[Any, Any, bool]:
+    """An array's node or ndarray, its kind, and whether others may see the memory; no kind where calls of it are not recorded."""
+    v = x._v
+    if type(v) is Node and v.tape is not tape:
+        v.run()
+        v = x._v
+    if type(v) is Node:
+        return v, v.held, False
+    kind = x._kind
+    if type(v) is _ndarray and kind.backend.hosted and not kind.standard:
+        return v, kind, not views.owner(x)._owned or not memory_of(v).flags.owndata
+    return v, None, False
+
+
+def record(
+    func: Any,
+    inputs: tuple[Any, ...],
+    dtype: np.dtype[Any] | None,
+    into: Handle | None = None,
+    like: Any = None,
+    runs: bool = True,
+) -> Any:
+    """A new node on this thread's tape, in a new array or in ``into``; None where it cannot be.
+
+    ``like``: the dtype and shape that the result has to have; ``runs``: whether others, who may write what is read, make it run.
+    """
+    tape = mine()
+    values: list[Any] = []
+    keys: list[Any] = []
+    home: Any = None
+    shape: tuple[int, ...] | None = None
+    alike, shared = True, False
+    for x in inputs:
+        cls = type(x)
+        if cls in SCALARS:
+            values.append(x)
+            keys.append(cls)
+            continue
+        if not isinstance(x, Handle):
+            return None
+        v, kind, is_shared = operand(x, tape)
+        if kind is None:
+            return None
+        shared = shared or is_shared
+        if home is None:
+            home, shape = kind.backend, v.shape
+        elif home is not kind.backend:
+            return None
+        elif v.shape != shape:
+            alike = False
+        values.append(v)
+        keys.append(kind.dtype)
+    if shape is None:
+        return None
+    if not alike:
+        try:
+            shape = np.broadcast_shapes(*[v.shape for v in values if type(v) is Node or type(v) is _ndarray])
+        except ValueError:
+            return None  # NumPy says so where it runs
+    size = prod(shape)
+    if size < least or not shape:
+        return None
+    weight = 1
+    if dtype is None:
+        loop = loop_of(func, tuple(keys))
+        if loop is None:
+            return None
+        for i in loop.weak:
+            if not fits(inputs[i], loop.ins[i]):
+                return None
+        dtype, reports, weight, pinned = loop.out, loop.reports, loop.weight, loop.pinned
+    else:
+        reports, pinned = func is cast and keys[0].kind in "fc", False
+    if like is not None and (dtype, shape) != like:
+        return None
+    if size * dtype.itemsize > MOST_BYTES:  # for which there may be no memory: NumPy says so at the call
+        return None
+    order = order_of(values, shape, func is cast)
+    if order is None or (pinned and order[0]):
+        return None
+    told = modes() if reports else None
+    if told is REFUSED:
+        return None
+
+    start = perf_counter()
+    node = Node()
+    node.dtype, node.shape, node.size, node.ndim = dtype, shape, size, len(shape)
+    node.held, node.func, node.weight = home.kind(dtype), func, weight
+    node.row, node.fortran = order
+    node.pinned, node.target, node.span, node.halved = pinned, None, shape, None
+    node.told, node.place, node.value = told, None if told is None else line_now(), None
+    made = views.wrapper(node, node, True) if into is None else into
+    node.handle = weakref.ref(made)
+    if into is not None and type(values[0]) is Node:
+        values[0].handle = None
+    tape.add(node, values)
+    made._v = made._kind = made._root = node
+    made._seen = NEVER
+    if events.tap is not None:
+        events.tap.call(func, home.name, "fused", "", perf_counter() - start, None, 3)
+    if runs and (shared or tape.is_full()):
+        tape.run()
+    return made
+
+
+def order_of(values: list[Any], shape: tuple[int, ...], copies: bool) -> tuple[bool, bool] | None:
+    """Whether pieces are rows, and whether the result lies in Fortran's order; None where NumPy finds another.
+
+    ``copies``: as for a copy, where an axis along which nothing moves comes last; else it stays where it is.
+    """
+    c = f = True
+    for v in values:
+        if type(v) is Node:
+            if v.shape != shape:
+                c = f = False
+            elif v.fortran:
+                c = False
+            elif v.ndim > 1:
+                f = False
+        elif type(v) is _ndarray:
+            if v.shape == shape:
+                flags = v.flags
+                c, f = c and flags.c_contiguous, f and flags.f_contiguous
+            elif v.size != 1:
+                c = f = False
+    if c or f:
+        return False, not c
+    for v in values:
+        if type(v) is Node:
+            if v.fortran:
+                return None
+        elif type(v) is _ndarray and not _lies_in_c_order(v, copies):
+            return None
+    return True, False
+
+
+def _lies_in_c_order(x: np.ndarray[Any, Any], copies: bool) -> bool:
+    before = None
+    for n, stride in zip(x.shape, x.strides):
+        if n != 1 and (stride or copies):
+            if stride < 0 or (before is not None and stride > before):
+                return False
+            before = stride
+    return True

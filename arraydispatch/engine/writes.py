@@ -1,0 +1,197 @@
+"""Writing under fused execution: ``a += b``, ``out=``, ``a[key] = b``, computed into their places."""
+
+from __future__ import annotations
+
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from .. import views
+from ..ghosts import memory_of
+from ..views import Handle
+from . import tape
+from .loops import cast
+from .nodes import Node
+from .tape import Tape, mine, record
+
+__all__ = ["inplace", "is_itself", "onto", "store"]
+
+_ndarray = np.ndarray
+_ALONE = 3
+"""References to the value of an array that nothing else has: the array's, that of the variable here, that of the question."""
+
+
+def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
+    """``a += other``; None where it is left to others.
+
+    Where nobody could see that it is computed later, it is recorded, and gets memory of its own. Else it is computed into its
+    place, at once.
+    """
+    v: Any = a._v
+    if type(v) is _ndarray:
+        if v.size < tape.least or not v.flags.writeable:
+            return None
+        if not _is_ours_alone(a):
+            return a if onto(func, (a, other), a) else None
+        a._ghost = None
+        if getrefcount(v) != _ALONE:
+            return a if onto(func, (a, other), a) else None
+    elif type(v) is not Node:
+        return None
+    like = v.dtype, v.shape
+    del v
+    if record(func, (a, other), None, a, like) is None:
+        return None
+    a._writes += 1
+    return a
+
+
+def _is_ours_alone(a: Handle) -> bool:
+    v = a._v
+    return a._base is None and a._owned and v.base is None and (a._ghost is None or a._ghost is v)
+
+
+def onto(func: np.ufunc, inputs: tuple[Any, ...], a: Handle) -> bool:
+    """Compute a ufunc into the memory of an array at once, in pieces and threads, if that can be. Whether it was."""
+    v, tape_here = a._v, mine()
+    if not _is_place(a, v):
+        return False
+    if v.flags.c_contiguous:
+        row = fortran = False
+    elif v.flags.f_contiguous:
+        row, fortran = False, True
+    elif is_without_repeats(v):
+        row, fortran = True, False
+    else:
+        return False
+    with tape_here.lock:
+        made = record(func, inputs, None, None, (v.dtype, v.shape), False)
+        if made is None:
+            return False
+        node = made._v
+        if type(node) is Node and node.tape is tape_here and _may_take(tape_here, node, v, row, fortran):
+            node.target, node.row, node.handle = v, node.row or row, None
+            tape_here.run()
+        else:  # another part of this memory is read: the result is there before anything is written
+            result = made._v if type(made._v) is _ndarray else _value_of(made)
+            for other in views.waiting.get(id(memory_of(v)), ()):
+                other.run()
+            v[...] = result
+    views.owner(a)._writes += 1
+    return True
+
+
+def _value_of(a: Handle) -> Any:
+    a._v.run()
+    return a._v
+
+
+def _is_place(a: Handle, v: Any) -> bool:
+    """Whether the value of an array is memory that may be written now, and is large enough for threads.
+
+    What threads compute is never left half done by Ctrl-C.
+    """
+    if type(v) is not _ndarray or v.size < tape.IN_THREADS or not v.flags.writeable or views.watch is not None:
+        return False
+    kind = a._kind
+    return kind.backend.hosted and not kind.standard and a._root is None
+
+
+def _may_take(own: Tape, node: Node, v: np.ndarray[Any, Any], row: bool, fortran: bool) -> bool:
+    """Whether pieces of a node may be written over pieces of an ndarray, before the next pieces are computed."""
+    if node.fortran != fortran or (row and node.pinned):
+        return False
+    memory = memory_of(v)
+    if any(other is not own for other in views.waiting.get(id(memory), ())):
+        return False
+    same = v.__array_interface__["data"], v.strides, v.shape, v.dtype
+    for buffer in own.buffers.values():
+        x = buffer.array
+        if memory_of(x) is not memory or not np.may_share_memory(x, v):
+            continue
+        if (x.__array_interface__["data"], x.strides, x.shape, x.dtype) != same:
+            return False
+    return True
+
+
+def is_itself(a: Handle, key: Any, given: Handle) -> bool:
+    """Whether ``a[key] = given`` writes an array over itself, which ``a[key] += b`` ends with."""
+    v, x = a._v, given._v
+    if type(v) is not _ndarray or type(x) is not _ndarray or given._base is None or given._base is not views.owner(a):
+        return False
+    if (
+        x.size < tape.IN_THREADS
+        or a._root is not None
+        or given._root is not None
+        or not v.flags.writeable
+        or not _is_basic(key)
+    ):
+        return False
+    place = v[key]
+    return (
+        place.__array_interface__["data"] == x.__array_interface__["data"]
+        and (place.shape, place.strides, place.dtype) == (x.shape, x.strides, x.dtype)
+        and views.watch is None
+    )
+
+
+def _is_basic(key: Any) -> bool:
+    return all(type(k) in _BASIC for k in (key if type(key) is tuple else (key,)))
+
+
+_BASIC = (int, slice, type(Ellipsis))
+
+
+def store(a: Handle, key: Any, given: Handle) -> bool:
+    """``a[key] = given`` where that is pending: it is computed into its place at once, if that can be. Whether it was."""
+    v, own = a._v, mine()
+    node: Any = given._v
+    if type(v) is not _ndarray or type(node) is not Node or node.tape is not own or v.dtype != node.dtype:
+        return False
+    if not a._kind.backend.hosted or views.watch is not None:
+        return False
+    if not _is_basic(key):
+        return False
+    if (
+        node.size < tape.IN_THREADS or node.fortran or node.span is not node.shape or not v.flags.writeable
+    ):  # what threads compute is never left half done
+        return False
+    try:
+        place = v[key]
+    except IndexError:
+        return False
+    if type(place) is not _ndarray or place.shape != node.shape or not is_without_repeats(place):
+        return False
+    row, memory = not place.flags.c_contiguous, id(memory_of(v))
+    with own.lock:
+        if memory in views.waiting:
+            own.forget()
+        if node.tape is not own or (row and node.pinned) or memory in views.waiting:
+            return False
+        # Whoever holds what is assigned has from now on a copy of the place, made before that is written again.
+        again = Node()
+        again.dtype, again.shape, again.size, again.ndim = node.dtype, node.shape, node.size, node.ndim
+        again.held, again.func, again.weight, again.row, again.fortran = node.held, cast, 1, row, False
+        again.pinned, again.target, again.told, again.place, again.value = False, None, None, None, None
+        again.span, again.halved = node.shape, None
+        again.handle, again.tape = node.handle, None
+        node.target, node.row, node.handle = place, node.row or row, None
+        given._v = given._kind = given._root = again  # type: ignore[assignment]
+        try:
+            own.run()
+        finally:
+            own.add(again, [place])
+    views.owner(a)._writes += 1
+    return True
+
+
+def is_without_repeats(x: np.ndarray[Any, Any]) -> bool:
+    """Whether each element has a place of its own, in C's order."""
+    reach = x.itemsize
+    for n, stride in zip(reversed(x.shape), reversed(x.strides)):
+        if n != 1:
+            if stride < reach:
+                return False
+            reach = stride * n
+    return True

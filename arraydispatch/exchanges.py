@@ -1,0 +1,210 @@
+"""What stands in place of functions of others while a launcher runs: all listed here, all taken out together.
+
+An :class:`Exchange` puts a function of ours where others look theirs up, an attribute of a module or a class, and takes it
+out again. Anybody may have wrapped or kept it meanwhile, and several may lie on one another, so it cannot be relied on that
+what is put last is taken out first: a function of ours that is taken out where something lies on it stays as a passage to
+what it stood for, and goes when that is gone. :data:`NEEDS` says of each what it needs of the version of what it exchanges;
+a test holds that against what is installed. Where a version lacks the attribute, nothing is exchanged.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from types import ModuleType, TracebackType
+from typing import Any, NamedTuple, Self
+
+__all__ = ["NEEDS", "Exchange", "Exchanges", "Need"]
+
+
+class Need(NamedTuple):
+    """What an exchange needs of the version of what it exchanges."""
+
+    call: str
+    """The parameters, as :func:`inspect.signature` shows them; nothing where C code shows none."""
+    known: str
+    """The versions of which that is known."""
+    why: str
+    """What passes through it."""
+
+
+_AS_CTYPES = Need("(obj)", "NumPy 1.15 to 2.4", "arrays whose memory is handed on as an object of ctypes")
+_EVALUATE = Need(
+    "(ex, local_dict=None, global_dict=None, out=None, order='K', casting='same_kind', sanitize=None, _frame_depth=3,"
+    " disable_cache=False, **kwargs)",
+    "numexpr 2.14, and 2.8.5 but for what is not used here", "the array that takes the result",
+)  # fmt: skip
+
+_IMPORT = Need(
+    "(name, globals=None, locals=None, fromlist=(), level=0)", "Python 3.3 to 3.14", "imports, in which user files get the facade"
+)  # fmt: skip
+
+NEEDS: dict[str, Need] = {
+    "builtins:__build_class__": Need(
+        "", "Python 3.0 to 3.14", "class statements, which may give a class of the user's the method __array__"
+    ),
+    "builtins:__import__": _IMPORT,
+    "importlib:__import__": _IMPORT,
+    "importlib:import_module": Need("(name, package=None)", "Python 3.1 to 3.14", "imports by name, in which user files get it too"),
+    "multiprocessing.queues:SimpleQueue.get": Need("(self)", "Python 3.1 to 3.14", "what a pool's process has to do next"),
+    "multiprocessing.queues:SimpleQueue.put": Need(
+        "(self, obj)", "Python 3.1 to 3.14", "what it has done, after which the pool may kill it: its counts are saved before"
+    ),
+    "os:_exit": Need("(status)", "Python 3.0 to 3.14", "the end of a process, before which its counts are saved"),
+    "os:abort": Need("()", "Python 3.0 to 3.14", "the same"),
+    "threading:excepthook": Need("", "Python 3.8 to 3.14", "errors that end a thread, shown without our frames"),
+    "traceback:StackSummary._extract_from_extended_frame_gen": Need(
+        "(frame_gen, *, limit=None, lookup_lines=True, capture_locals=False)", "Python 3.11 to 3.14",
+        "the frames of every traceback that is shown, ours among them",
+    ),
+    "warnings:_showwarnmsg": Need("(msg)", "Python 3.6 to 3.14", "warnings that are due, which belong to the user's line"),
+    "importlib.machinery:ExtensionFileLoader.exec_module": Need(
+        "(self, module)", "Python 3.5 to 3.14", "extension modules, those that the user has compiled among them"
+    ),
+    "numba.core.dispatcher:Dispatcher.__call__": Need(
+        "(self, /, *args, **kwargs)", "numba 0.68", "calls of compiled functions, which take NumPy's own arrays alone"
+    ),
+    "numba.core.interpreter:Interpreter.get_closure_value": Need(
+        "(self, index)", "numba 0.46 to 0.68", "what a function to be compiled finds in its closure"
+    ),
+    "numba.core.interpreter:Interpreter.get_global_value": Need(
+        "(self, name)", "numba 0.46 to 0.68", "what a function to be compiled finds among its globals"
+    ),
+    "numba.core.pylowering:PyLower.lower_global": Need(
+        "(self, name, value)", "numba 0.46 to 0.68", "globals in object mode, which looks them up as it runs"
+    ),
+    "numba.core.extending:overload": Need(
+        "(func, jit_options=mappingproxy({}), strict=True, inline='never', prefer_literal=False, **kwargs)",
+        "numba 0.57 to 0.68", "the function that a user compiles another one for",
+    ),
+    "numba.extending:overload": Need(
+        "(func, jit_options=mappingproxy({}), strict=True, inline='never', prefer_literal=False, **kwargs)",
+        "numba 0.57 to 0.68", "the same",
+    ),
+    "numba.stencils.stencil:StencilFunc.__call__": Need(
+        "(self, *args, **kwargs)", "numba 0.46 to 0.68", "calls of stencils, as of compiled functions"
+    ),
+    "numexpr:evaluate": _EVALUATE,
+    "numexpr.necompiler:evaluate": _EVALUATE,
+    "numpy.ctypeslib:as_ctypes": _AS_CTYPES,
+    "numpy.ctypeslib._ctypeslib:as_ctypes": _AS_CTYPES,
+    "numpy.ctypeslib._ctypeslib:_ndptr.from_param": Need(
+        "(obj)", "NumPy 2.0 to 2.4", "arrays given to a function of a C library that declares its arguments by ndpointer"
+    ),
+}  # fmt: skip
+"""``"module:attribute"`` -> what is needed of it."""
+
+_NOTHING: Any = object()
+_changing = threading.RLock()
+_stacks: dict[tuple[int, str], list[Exchange]] = {}
+"""What lies on each place, the lowest first; what has been taken out stays as long as something lies on it."""
+
+
+class Exchange:
+    """A function of ours in place of somebody's.
+
+    Parameters
+    ----------
+    holder : module or type
+        Whose attribute.
+    name : str
+        Which.
+    make : callable
+        ``make(exchange)`` gives ours, once :attr:`real` is known; where :attr:`on` is false, that does what ``real`` does.
+
+    Attributes
+    ----------
+    real : callable
+        What it stands for: the function, also of a static or a class method.
+    on : bool
+        Whether it is in force: what has been taken out may still be called, by whoever has kept it.
+    """
+
+    __slots__ = ("_held", "_make", "_ours", "holder", "name", "on", "real")
+
+    def __init__(self, holder: Any, name: str, make: Callable[[Exchange], Any]) -> None:
+        self.holder, self.name, self.on = holder, name, False
+        self.real: Any = None
+        self._make = make
+        self._held = self._ours = _NOTHING
+
+    def put(self) -> Exchange | None:
+        """Put it in place, perhaps again: the exchange that is in force then, None if there is nothing to be exchanged.
+
+        It is another one than this where something else is in that place by now.
+        """
+        with _changing:
+            stack = _stacks.setdefault((id(self.holder), self.name), [])
+            if self in stack:  # below something that calls it
+                self.on = True
+                return self
+            held = vars(self.holder).get(self.name, _NOTHING)
+            real = getattr(self.holder, self.name, _NOTHING) if held is _NOTHING else held
+            if real is _NOTHING:
+                return None
+            if self._ours is not _NOTHING and held is not self._held:
+                return Exchange(self.holder, self.name, self._make).put()
+            if self._ours is _NOTHING:
+                self._held = held
+                bound = isinstance(real, staticmethod | classmethod)
+                self.real = real.__func__ if bound else real
+                ours = self._make(self)
+                self._ours = type(real)(ours) if bound else ours
+            try:
+                setattr(self.holder, self.name, self._ours)
+            except TypeError:  # classes written in C cannot be changed
+                return None
+            self.on = True
+            stack.append(self)
+            return self
+
+    def undo(self) -> None:
+        """Take it out, and what had been taken out below it."""
+        with _changing:
+            self.on = False
+            stack = _stacks.get((id(self.holder), self.name), [])
+            while stack and not stack[-1].on and vars(self.holder).get(self.name, _NOTHING) is stack[-1]._ours:
+                top = stack.pop()
+                if top._held is _NOTHING:
+                    delattr(self.holder, self.name)
+                else:
+                    setattr(self.holder, self.name, top._held)
+
+
+class Exchanges:
+    """Those of one run of a launcher, taken out together: at the end of a ``with`` block, or by :meth:`undo`."""
+
+    def __init__(self) -> None:
+        self._put: list[Exchange] = []
+
+    def put(self, where: str, make: Callable[[Exchange], Any]) -> None:
+        """Exchange one of :data:`NEEDS`, whose module is imported already; nothing where this version lacks it."""
+        assert where in NEEDS, where
+        module, _, path = where.partition(":")
+        *owners, name = path.split(".")
+        holder: Any = sys.modules.get(module)
+        for owner in owners:
+            holder = getattr(holder, owner, None)
+        if isinstance(holder, ModuleType | type):
+            self.at(holder, name, make)
+
+    def at(self, holder: Any, name: str, make: Callable[[Exchange], Any]) -> None:
+        """Exchange an attribute that is there."""
+        self.add(Exchange(holder, name, make))
+
+    def add(self, exchange: Exchange) -> None:
+        """Put one in place, perhaps again."""
+        if not exchange.on and (put := exchange.put()) is not None:
+            self._put.append(put)
+
+    def undo(self) -> None:
+        """Take all of them out."""
+        while self._put:
+            self._put.pop().undo()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.undo()

@@ -1,0 +1,111 @@
+"""Functions that call functions of the caller's (NumPy's reference topic "Functional programming").
+
+What they hand on is an array as NumPy hands it: a view of the argument where NumPy's is one, so that what the caller's
+function writes is written to the argument.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from .. import views
+from ..registry import implements
+from .advanced_index import getitem, setitem
+from .operands import filled, first_native, sequence, to_host, truth, unshared, wrapped
+
+Native = Any
+
+
+def _unwrapped(xp: Any, x: Any, like: Native) -> Native:
+    """What a caller's function returned, as a native array."""
+    if isinstance(x, views.Handle):
+        x = views.native(x)
+    elif isinstance(x, list | tuple):
+        x = [views.native(y) if isinstance(y, views.Handle) else y for y in x]
+    elif not xp.is_array(x) and not isinstance(x, int | float | complex | np.generic | np.ndarray):
+        native = getattr(x, "native", x)  # a scalar that stays on its device
+        x = native if xp.is_array(native) else x
+    return x if xp.is_array(x) else xp.asarray(x, like=like)
+
+
+def _kept(xp: Any, x: Any, like: Native) -> Native:
+    """What a caller's function returned, as a value that later writes to it do not reach."""
+    with views.exchange:
+        value = _unwrapped(xp, x, like)
+        if isinstance(x, views.Handle):
+            views.expose(x)
+    return unshared(xp, value)
+
+
+@implements(np.piecewise, pure=False, returns="array", layout="broadcast")
+def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Native:
+    x = xp.asarray(x, like=first_native(xp, (condlist,)))
+    if np.isscalar(condlist) or (xp.is_array(condlist) and len(xp.shape_of(condlist)) == 0):
+        condlist = [condlist]
+    elif xp.is_array(condlist):
+        condlist = [condlist] if len(xp.shape_of(condlist)) == 1 and xp.shape_of(x) else sequence(xp, condlist)
+    elif not (isinstance(condlist[0], list | np.ndarray) or xp.is_array(condlist[0])) and xp.shape_of(x):
+        condlist = [condlist]
+    conditions = [truth(xp, xp.asarray(c, like=x)) for c in condlist]
+    n = len(conditions)
+    if n == len(funclist) - 1:
+        either = conditions[0]
+        for c in conditions[1:]:
+            either = xp.logical_or(either, c)
+        conditions.append(xp.logical_not(either))
+    elif n != len(funclist):
+        raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
+    y = filled(xp, xp.shape_of(x), 0, xp.dtype_of(x), x)
+    for condition, func in zip(conditions, funclist):
+        value = func
+        if callable(func):
+            chosen = getitem(xp, x, condition)
+            if 0 in xp.shape_of(chosen):
+                continue
+            value = _unwrapped(xp, func(wrapped(xp, chosen), *args, **kw), x)
+        y = setitem(xp, y, condition, value)
+    return y
+
+
+@implements(np.apply_along_axis, pure=False, returns="array", mode="arrays")
+def apply_along_axis(xp: Any, func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Native:
+    arr = wrapped(xp, arr)
+    axis = normalize_axis_index(axis, arr.ndim)
+    others = [i for i in range(arr.ndim) if i != axis]
+    lines: Any = np.transpose(arr, [*others, axis])
+    rest = lines.shape[:-1]
+    if 0 in rest:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    like = views.native(arr)
+    places = itertools.product(*map(range, rest))
+    found = [_kept(xp, func1d(lines[(*index, Ellipsis)], *args, **kwargs), like) for index in places]
+    inner, dtype = xp.shape_of(found[0]), xp.dtype_of(found[0])
+    if any(np.broadcast_shapes(xp.shape_of(x), inner) != inner for x in found):
+        raise ValueError("could not broadcast input array: the function returned arrays of several shapes")
+    rows = [xp.prim.reshape(xp.prim.broadcast_to(xp.prim.astype(x, dtype), inner), (1, *inner)) for x in found]
+    made = xp.prim.reshape(xp.prim.concatenate(rows, 0), (*rest, *inner))
+    outer = list(range(len(rest)))
+    within = list(range(len(rest), len(rest) + len(inner)))
+    return xp.prim.transpose(made, tuple(outer[:axis] + within + outer[axis:]))
+
+
+@implements(np.apply_over_axes, pure=False, mode="arrays")
+def apply_over_axes(xp: Any, func: Callable[..., Any], a: Any, axes: Any) -> Any:
+    value = wrapped(xp, a)
+    ndim = value.ndim
+    for given in to_host(xp, views.native(axes) if isinstance(axes, views.Handle) else axes).reshape(-1).tolist():
+        axis = given + ndim if given < 0 else given
+        result = func(value, axis)
+        if not isinstance(result, views.Handle):
+            result = wrapped(xp, _unwrapped(xp, result, views.native(value)))
+        if result.ndim != value.ndim:
+            result = np.expand_dims(result, axis)
+            if result.ndim != value.ndim:
+                raise ValueError("function is not returning an array of the correct shape")
+        value = result
+    return value

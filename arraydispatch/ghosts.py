@@ -1,0 +1,113 @@
+"""Ghosts: ndarrays that stand for arrays in NumPy's own functions, and whose memory nobody touches.
+
+``np.empty`` costs no memory either before it is written, but the system may refuse to promise it. Then a ghost is a range of
+addresses that can be read alone, of which no system counts the memory: 64 GiB stand on the smallest host.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Ghost", "memory_of", "memory_order", "shown", "stand_in", "stand_in_like"]
+
+Ghost = np.ndarray[Any, Any]
+
+
+def stand_in(shape: tuple[int, ...], dtype: Any, order: Any = "C") -> Ghost:
+    """An ndarray whose memory nobody touches.
+
+    Where the system does not allow as much memory it is one of addresses, which read as zeros.
+    """
+    try:
+        return np.empty(shape, dtype, order)
+    except MemoryError:
+        pass
+    axes = range(len(shape))
+    return _addresses(shape, np.dtype(dtype), axes[::-1] if order == "F" else axes)
+
+
+def stand_in_like(given: Ghost, dtype: Any = None, order: Any = "K", shape: tuple[int, ...] | None = None) -> Ghost:
+    """``np.empty_like`` of an ndarray, as :func:`stand_in` has it."""
+    try:
+        return np.empty_like(given, dtype, order, shape=shape)
+    except MemoryError:
+        whole = given.shape if shape is None else shape
+    small = np.empty_like(given, bool, order, shape=tuple(min(n, 2) for n in whole))
+    return _addresses(whole, given.dtype if dtype is None else np.dtype(dtype), memory_order(small))
+
+
+def _addresses(shape: tuple[int, ...], dtype: np.dtype[Any], axes: Sequence[int]) -> Ghost:
+    """An ndarray on a range of addresses; ``axes``: from the slowest to the fastest.
+
+    It says that it can be written, as the memory it stands for. It cannot: the system counts no memory for what is only read.
+    """
+    strides, size = [0] * len(shape), dtype.itemsize
+    for axis in reversed(axes):
+        strides[axis] = size
+        size *= shape[axis]
+    try:
+        start = np.frombuffer(mmap.mmap(-1, size, **_UNWRITTEN), np.uint8)
+    except (OSError, OverflowError, ValueError) as error:
+        raise MemoryError(
+            f"Unable to reserve addresses for an array with shape {shape} and data type {dtype}"
+        ) from error
+    buffer: Any = (ctypes.c_char * size).from_address(start.__array_interface__["data"][0])
+    buffer.kept = start
+    return np.ndarray(shape, dtype, buffer, 0, strides)
+
+
+_UNWRITTEN: dict[str, Any] = (
+    {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, "prot": mmap.PROT_READ}
+    if hasattr(mmap, "PROT_READ")
+    else {"access": mmap.ACCESS_READ}
+)
+
+
+def memory_order(g: Ghost) -> tuple[int, ...]:
+    """The axes from the slowest to the fastest."""
+    return tuple(sorted(range(g.ndim), key=lambda i: -g.strides[i]))
+
+
+def memory_of(g: Ghost) -> Any:
+    """The ndarray that a chain of views begins with."""
+    base: Any = g.base
+    while base is not None:
+        if isinstance(base, np.ndarray):
+            g = base
+        base = getattr(base, "base", None)  # as_strided puts an object between a view and its base
+    return g
+
+
+_LARGE = 1 << 16
+"""Bytes from which on :func:`shown` looks whether NumPy would copy a ghost before it does."""
+
+
+def shown(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """What a function that views makes of ghosts; where it would copy a large one, a stand-in for the copy."""
+    if args and (func is np.reshape or func is np.ravel):
+        a = args[0]
+        if isinstance(a, np.ndarray) and a.nbytes > _LARGE:
+            return _reshaped(func, a, args, kwargs)
+    return func(*args, **kwargs)
+
+
+def _reshaped(func: Callable[..., Any], a: Ghost, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    at = 1 if func is np.ravel else 2
+    order = args[at] if len(args) > at else kwargs.get("order", "C")
+    if order in ("K", "k") or kwargs.get("copy") is False:
+        return func(*args, **kwargs)
+    empty = np.broadcast_to(np.empty((), a.dtype), a.shape)  # of which no reshaping makes a copy
+    options = {key: x for key, x in kwargs.items() if key != "copy"}
+    shape = func(empty, *args[1:], **options).shape  # or NumPy's own error
+    if not kwargs.get("copy"):
+        try:
+            return np.reshape(a, shape, order, copy=False)
+        except ValueError:
+            pass
+    fortran = order in ("F", "f") or (order in ("A", "a") and a.flags.fnc)
+    return stand_in(shape, a.dtype, "F" if fortran else "C")

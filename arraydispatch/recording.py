@@ -1,0 +1,254 @@
+"""What of an array's operators and methods is recorded under fused execution: a layer between the thin path and the general one.
+
+Each method here is made from the general one, which it calls where the call is not recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import getrefcount
+from threading import get_ident
+from typing import Any
+
+import numpy as np
+
+from . import events
+from .engine import reductions, tape, writes
+from .engine.nodes import Node
+from .methods import OPERATORS, short_power
+from .ufuncs.recorded import CLIP
+from .views import Handle
+
+__all__ = ["NAMES", "calibrate", "over"]
+
+_where, _clip = np.where, np.clip
+
+
+def _binary(func: np.ufunc, general: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        made = tape.ufunc(func, (self, other)) if tape.least else None
+        return general(self, other) if made is None else made
+
+    return method
+
+
+def _reflected(func: np.ufunc, general: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        made = tape.ufunc(func, (other, self)) if tape.least else None
+        return general(self, other) if made is None else made
+
+    return method
+
+
+def _inplace(func: np.ufunc, general: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        made = writes.inplace(func, self, other) if tape.least else None
+        return general(self, other) if made is None else made
+
+    return method
+
+
+def _unary(func: np.ufunc, general: Any) -> Any:
+    def method(self: Any) -> Any:
+        made = tape.ufunc(func, (self,)) if tape.least else None
+        return general(self) if made is None else made
+
+    return method
+
+
+def _power(general: Any) -> Any:
+    def __pow__(self: Any, exponent: Any, modulo: None = None) -> Any:
+        if tape.least and modulo is None:
+            short = short_power(self, exponent)
+            made = tape.ufunc(np.power, (self, exponent)) if short is None else tape.ufunc(short, (self,))
+            if made is not None:
+                return made
+        return general(self, exponent, modulo)
+
+    return __pow__
+
+
+def _array_ufunc(general: Any) -> Any:
+    def __array_ufunc__(self: Any, func: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if tape.least and method == "__call__":
+            if not kwargs:
+                made = tape.ufunc(func, inputs)
+                if made is not None:
+                    return made
+            elif len(kwargs) == 1 and "out" in kwargs:
+                out = kwargs["out"]
+                if len(out) == 1 and isinstance(out[0], Handle) and writes.onto(func, inputs, out[0]):
+                    return out[0]
+        return general(self, func, method, *inputs, **kwargs)
+
+    return __array_ufunc__
+
+
+def _clipped(a: Any, low: Any = None, high: Any = None) -> Any:
+    if low is None:
+        return None if high is None else tape.ufunc(np.minimum, (a, high))
+    return tape.ufunc(np.maximum, (a, low)) if high is None else tape.ufunc(CLIP, (a, low, high))
+
+
+def _array_function(general: Any) -> Any:
+    def __array_function__(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if tape.least and len(types) == 1:
+            made = None
+            name = func.__name__.removeprefix("a")  # np.amax is the method max
+            if name in _reductions:
+                if args and isinstance(args[0], Handle) and func in (getattr(np, name), getattr(np, func.__name__)):
+                    made = _reduced(name, args[0], args[1:], kwargs, getrefcount(args[0]), "function")
+            elif len(args) == 3 and not kwargs:
+                made = tape.where(*args) if func is _where else _clipped(*args) if func is _clip else None
+            if made is not None:
+                return made
+        return general(self, func, types, args, kwargs)
+
+    return __array_function__
+
+
+# -- reductions --------------------------------------------------------------------------------------------------------
+
+_reductions = frozenset(reductions.NAMES)
+_alone: dict[str, int | None] = {}
+"""How many references there are to an array that only the caller has, where it is asked for; None where that cannot be told."""
+_known: dict[int, dict[str, int | None]] = {}
+_counting: tuple[int, list[int]] = 0, []
+"""The thread that :func:`calibrate` runs in, and what it has found."""
+
+
+def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: str) -> Any:
+    if _counting[0] and _counting[0] == get_ident():
+        _counting[1].append(references)
+        return references  # which nobody looks at
+    v = a._v
+    if type(v) is not Node and not (type(v) is np.ndarray and v.size >= tape.IN_THREADS):
+        return None
+    made = reductions.reduced(name, a, args, kwargs, references == _alone.get(how))
+    if made is not None and events.tap is not None:  # its time is the block's
+        events.tap.call(
+            getattr(np, name), (v.held if type(v) is Node else a._kind).backend.name, "fused", "", 0.0, None, 2
+        )
+    return made
+
+
+def _reducer(name: str, general: Any) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if tape.least:
+            made = _reduced(name, self, args, kwargs, getrefcount(self), "method")
+            if made is not None:
+                return made
+        return general(self, *args, **kwargs)
+
+    method.__name__, method.__doc__, method.__qualname__ = general.__name__, general.__doc__, general.__qualname__
+    return method
+
+
+def calibrate(layer: int, make: Callable[[], Any]) -> None:
+    """Learn how many references an array has that dies with the call, on this Python and with the methods of a layer in force.
+
+    While it runs, nobody else may put others in force.
+    """
+    global _alone, _counting
+    if layer not in _known:
+        counted: list[int] = []
+        _counting = get_ident(), counted
+        try:
+            make().sum()
+            held = make()
+            held.sum()
+            np.sum(make())
+            np.sum(held)
+        finally:
+            _counting = 0, counted
+        pairs = {"method": counted[:2], "function": counted[2:]}
+        _known[layer] = {how: dies if dies < stays else None for how, (dies, stays) in pairs.items()}
+    _alone = _known[layer]
+
+
+def _setitem(general: Any) -> Any:
+    def __setitem__(self: Any, key: Any, value: Any) -> None:
+        if tape.least and isinstance(value, Handle):
+            if type(value._v) is Node:
+                if writes.store(self, key, value):
+                    return
+            elif writes.is_itself(self, key, value):
+                return
+        general(self, key, value)
+
+    return __setitem__
+
+
+def _clip_method(general: Any) -> Any:
+    def clip(self: Any, *args: Any, **kwargs: Any) -> Any:
+        made = _clipped(self, *args) if tape.least and 0 < len(args) < 3 and not kwargs else None
+        return general(self, *args, **kwargs) if made is None else made
+
+    clip.__doc__ = general.__doc__
+    return clip
+
+
+def _astype(general: Any) -> Any:
+    def astype(self: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+        if tape.least and not args and not kwargs:
+            wanted = np.dtype(dtype)
+            made = tape.astype(self, wanted) if wanted != self._kind.dtype else None
+            if made is not None:
+                return made
+        return general(self, dtype, *args, **kwargs)
+
+    astype.__doc__ = general.__doc__
+    return astype
+
+
+def _told(name: str, general: Any) -> Any:
+    """What a node knows of its value before there is one."""
+
+    def of(self: Any) -> Any:
+        v = self._v
+        return getattr(v, name) if type(v) is Node else general.fget(self)
+
+    return property(of, general.fset, doc=general.__doc__)
+
+
+def _length(general: Any) -> Any:
+    def __len__(self: Any) -> int:
+        v = self._v
+        return v.shape[0] if type(v) is Node else general(self)
+
+    return __len__
+
+
+def _made() -> dict[str, Callable[[Any], Any]]:
+    table: dict[str, Callable[[Any], Any]] = {
+        "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__pow__": _power, "astype": _astype,
+        "clip": _clip_method, "__len__": _length, "__setitem__": _setitem,
+    }  # fmt: skip
+    for name in reductions.NAMES:
+        table[name] = lambda general, name=name: _reducer(name, general)  # type: ignore[misc]
+    for name in ("shape", "ndim", "size"):
+        table[name] = lambda general, name=name: _told(name, general)  # type: ignore[misc]
+    for word, func in OPERATORS.items():
+        if func.nin == 1:
+            table[f"__{word}__"] = lambda general, func=func: _unary(func, general)  # type: ignore[misc]
+            continue
+        if word in ("matmul", "divmod"):
+            continue
+        if word != "pow":
+            table[f"__{word}__"] = lambda general, func=func: _binary(func, general)  # type: ignore[misc]
+            if word not in ("lt", "le", "gt", "ge", "eq", "ne"):
+                table[f"__i{word}__"] = lambda general, func=func: _inplace(func, general)  # type: ignore[misc]
+        if word not in ("lt", "le", "gt", "ge", "eq", "ne"):
+            table[f"__r{word}__"] = lambda general, func=func: _reflected(func, general)  # type: ignore[misc]
+    return table
+
+
+_TABLE = _made()
+NAMES = tuple(_TABLE)
+"""What is recorded."""
+
+
+def over(name: str, general: Any) -> Any:
+    """The attribute of ``Array`` of that name, which records where it can."""
+    make = _TABLE.get(name)
+    return general if make is None else make(general)

@@ -1,0 +1,63 @@
+"""What bodies of SciPy's functions ask of their arguments: finite values, LAPACK's dtypes, options that mean SciPy's own code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..backends.base import Unsupported
+from ..functions.factorisations import is_true
+from ..registry import XP
+
+__all__ = ["array", "checked", "every", "lapack", "number", "only", "row_of"]
+
+
+def only(condition: bool, why: str) -> None:
+    """Leave a call to SciPy itself, for this reason, unless the condition holds."""
+    if not condition:
+        raise Unsupported(f"SciPy's own code is needed: {why}")
+
+
+def array(xp: XP, a: Any, like: Any = None) -> Any:
+    """A native array of numbers; what SciPy's own code takes and no library holds goes to it."""
+    return xp.asarray(a, like=like if xp.is_array(like) else None)
+
+
+def every(xp: XP, condition: Any) -> bool:
+    """Whether a condition holds for all elements, whose values are looked at."""
+    return is_true(xp, xp.logical_and.reduce(condition, axis=None))
+
+
+def checked(xp: XP, a: Any, check_finite: bool = True, like: Any = None) -> Any:
+    """An array without NaN and infinities, as SciPy demands it; where the values are not known yet, it is not looked at."""
+    a = array(xp, a, like)
+    looks = check_finite and dtypes.is_floating(xp.dtype_of(a)) and xp.backend.is_concrete(a)
+    if looks and not every(xp, xp.isfinite(a)):
+        raise ValueError("array must not contain infs or NaNs")
+    return a
+
+
+def lapack(xp: XP, *arrays: Any) -> tuple[Any, ...]:
+    """The arrays in the one dtype that SciPy computes linear algebra in: float32, float64 or their complex ones."""
+    to = np.result_type(*[_computed(xp.dtype_of(a)) for a in arrays])
+    return tuple(xp.prim.astype(a, to) for a in arrays)
+
+
+def _computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    if dtype == dtypes.FLOAT16:
+        return dtypes.FLOAT32
+    only(not dtypes.is_bfloat16(dtype), "LAPACK has no bfloat16")
+    return dtypes.inexact(dtype)
+
+
+def number(xp: XP, value: Any) -> Any:
+    """A 0-d result as Python's own number, where SciPy gives one of those and the host has the value."""
+    return xp.backend.to_numpy(value).item() if xp.backend.on_cpu(value) else value
+
+
+def row_of(xp: XP, a: Any, axis: int, start: int, stop: int) -> Any:
+    """``a[..., start:stop, ...]`` along an axis."""
+    shape = xp.shape_of(a)
+    return xp.prim.slice(a, tuple(slice(start, stop, 1) if i == axis else slice(0, n, 1) for i, n in enumerate(shape)))

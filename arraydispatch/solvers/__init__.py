@@ -1,0 +1,1 @@
+"""Linear systems and minima: ``ad.linear_solve`` and ``ad.minimize``."""

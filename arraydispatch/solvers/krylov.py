@@ -1,0 +1,254 @@
+"""Iterative methods for many linear systems at once: rows of one matrix, each with a tolerance; a row that is done stays as it is.
+
+Each method is a pair: the first state, and a step. A state is a dict that has ``x`` (rows, unknowns), ``r`` (its residual), ``k`` (steps
+taken), ``live`` (whether the row goes on) and ``broken`` (whether the method cannot), and what the method remembers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Apply = Callable[[Any], Any]
+State = dict[str, Any]
+
+BEYOND = 1e10
+"""How many times the first residual is taken for the sign of a method that diverges."""
+RESTART = 30
+"""Steps of GMRES after which it begins anew from what it has."""
+
+
+def dot(a: Any, b: Any) -> Any:
+    """Of each row the inner product."""
+    return np.sum((np.conj(a) if a.dtype.kind == "c" else a) * b, axis=-1)
+
+
+def norm(r: Any) -> Any:
+    """Of each row the length."""
+    return np.sqrt(np.real(dot(r, r)))
+
+
+def quotient(a: Any, b: Any) -> Any:
+    """``a / b``, and 0 where ``b`` is."""
+    none = b == 0
+    return np.where(none, 0, a / np.where(none, 1, b))
+
+
+def _scaled(k: Any, v: Any) -> Any:
+    return k[:, None] * v
+
+
+class Method:
+    """A method with its system: what all methods have in common.
+
+    Parameters
+    ----------
+    apply, precondition : callable
+        The matrix, and what is near its inverse, on rows.
+    b : array
+        Right-hand sides, as rows.
+    tolerance : array
+        Of each row, of its residual.
+    most : int
+        Steps to take at most.
+    """
+
+    each = 1
+    """How many applications of the matrix count as one step, of which ``most`` are taken."""
+
+    def __init__(self, apply: Apply, precondition: Apply, b: Any, tolerance: Any, most: int) -> None:
+        self.apply, self.precondition, self.b, self.tolerance, self.most = apply, precondition, b, tolerance, most
+
+    def begin(self, x: Any) -> State:
+        """The first state."""
+        r = self.b - self.apply(x)
+        length = norm(r)
+        none = length < 0
+        state = {
+            "x": x,
+            "r": r,
+            "k": none.astype(np.int64),
+            "broken": none,
+            "limit": np.maximum(length, self.tolerance),
+        }
+        return self._live(state | self.first(state))
+
+    def _live(self, state: State) -> State:
+        length = norm(state["r"])
+        good = np.isfinite(length) & (length <= BEYOND * state["limit"]) & ~state["broken"]
+        return state | {"live": good & (length > self.tolerance) & (state["k"] < self.most)}
+
+    def going(self, state: State) -> Any:
+        """Whether a row goes on."""
+        return np.any(state["live"])
+
+    def advance(self, state: State) -> State:
+        """A step of the rows that go on."""
+        live = state["live"]
+        new = state | self.step(state)
+        new["k"] = state["k"] + self.each
+        kept = {
+            name: np.where(live.reshape(live.shape + (1,) * (value.ndim - 1)), value, state[name])
+            for name, value in new.items()
+            if name not in ("live", "limit")
+        }
+        made = self._live(kept | {"limit": state["limit"]})
+        return {name: made[name] for name in state}  # in the order that the program's loop knows
+
+    def first(self, state: State) -> State:
+        """What the method remembers, to begin with."""
+        return {}
+
+    def step(self, state: State) -> State:
+        """What a step changes, of all rows."""
+        raise NotImplementedError
+
+
+class Conjugate(Method):
+    """Conjugate gradients, for Hermitian positive definite matrices; steps as SciPy's take them."""
+
+    def first(self, state: State) -> State:
+        """What is remembered, to begin with."""
+        r = state["r"]
+        return {"p": np.zeros_like(r), "rho": dot(r, r)}
+
+    def step(self, s: State) -> State:
+        """One step of all rows."""
+        z = self.precondition(s["r"])
+        rho = dot(s["r"], z)
+        beta = np.where(s["k"] == 0, 0, quotient(rho, s["rho"]))
+        p = z + _scaled(beta, s["p"])
+        q = self.apply(p)
+        size = dot(p, q)
+        alpha = quotient(rho, size)
+        return {
+            "x": s["x"] + _scaled(alpha, p),
+            "r": s["r"] - _scaled(alpha, q),
+            "p": p,
+            "rho": rho,
+            "broken": size == 0,
+        }
+
+
+class Adaptive(Method):
+    """Conjugate gradients that measure how far a new direction is from being conjugate: for what is not quite symmetric."""
+
+    def first(self, state: State) -> State:
+        """What is remembered, to begin with."""
+        p = self.precondition(state["r"])
+        return {"p": p, "q": self.apply(p)}
+
+    def step(self, s: State) -> State:
+        """One step of all rows."""
+        p, q = s["p"], s["q"]
+        size = dot(p, q)
+        alpha = quotient(dot(p, s["r"]), size)
+        r = s["r"] - _scaled(alpha, q)
+        z = self.precondition(r)
+        new = z - _scaled(quotient(dot(q, z), size), p)
+        return {"x": s["x"] + _scaled(alpha, p), "r": r, "p": new, "q": self.apply(new), "broken": size == 0}
+
+
+class Stabilised(Method):
+    """BiCGSTAB(l) of Sleijpen and Fokkema (1993), preconditioned from the right."""
+
+    def __init__(self, *args: Any, order: int = 1) -> None:
+        super().__init__(*args)
+        self.order = order
+
+    def first(self, state: State) -> State:
+        """What is remembered, to begin with."""
+        r = state["r"]
+        one = np.ones_like(dot(r, r))
+        return {"shadow": r, "u": np.zeros_like(r), "rho": one, "alpha": one * 0, "omega": one}
+
+    def step(self, s: State) -> State:
+        """One step of all rows."""
+        order, shadow = self.order, s["shadow"]
+        r, u, y = [s["r"]], [s["u"]], np.zeros_like(s["x"])
+        rho, alpha = -s["omega"] * s["rho"], s["alpha"]
+        broken = rho == 0
+        done = broken & False  # rows that are solved before the step ends: what follows would divide rounding errors
+        for j in range(order):
+            now = dot(shadow, r[j])
+            beta = quotient(alpha * now, rho)
+            rho = now
+            u = [a - _scaled(beta, c) for a, c in zip(r, u)]
+            u.append(self.apply(self.precondition(u[j])))
+            gamma = dot(shadow, u[j + 1])
+            alpha = np.where(done, 0, quotient(rho, gamma))
+            broken = broken | (gamma == 0)
+            r = [a - _scaled(alpha, c) for a, c in zip(r, u[1:])]
+            r.append(self.apply(self.precondition(r[j])))
+            y = y + _scaled(alpha, u[0])
+            done = done | (norm(r[0]) <= self.tolerance)
+        found, omega, more = self._least(r, u, done)
+        return {
+            "x": s["x"] + self.precondition(y + more), "r": found[0], "u": found[1], "rho": rho, "alpha": alpha,
+            "omega": omega, "broken": (broken | (omega == 0)) & (norm(found[0]) > self.tolerance),
+        }  # fmt: skip
+
+    def _least(self, r: list[Any], u: list[Any], done: Any) -> tuple[tuple[Any, Any], Any, Any]:
+        """Make the residual as small as its powers allow: the residual and direction, the last factor, and what is added to ``y``."""
+        order = self.order
+        tau: dict[tuple[int, int], Any] = {}
+        sizes: dict[int, Any] = {}
+        parts: dict[int, Any] = {}
+        for j in range(1, order + 1):
+            for i in range(1, j):
+                tau[i, j] = quotient(dot(r[i], r[j]), sizes[i])
+                r[j] = r[j] - _scaled(tau[i, j], r[i])
+            sizes[j] = dot(r[j], r[j])
+            parts[j] = np.where(done, 0, quotient(dot(r[j], r[0]), sizes[j]))
+        factor = dict(parts)
+        for j in range(order - 1, 0, -1):
+            for i in range(j + 1, order + 1):
+                factor[j] = factor[j] - tau[j, i] * factor[i]
+        y = _scaled(factor[1], r[0])
+        for j in range(1, order):
+            last = factor[j + 1]
+            for i in range(j + 1, order):
+                last = last + tau[j, i] * factor[i + 1]
+            y = y + _scaled(last, r[j])
+        residual, direction = r[0], u[0]
+        for j in range(1, order + 1):
+            residual = residual - _scaled(parts[j], r[j])
+            direction = direction - _scaled(factor[j], u[j])
+        return (residual, direction), factor[order], y
+
+
+class Residual(Method):
+    """GMRES, preconditioned from the right and begun anew after :data:`RESTART` steps, which are taken together."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.each = min(RESTART, self.b.shape[-1], self.most)
+
+    def step(self, s: State) -> State:
+        """One step of all rows."""
+        length = norm(s["r"]).astype(s["r"].dtype)
+        basis = [_scaled(quotient(np.ones_like(length), length), s["r"])]
+        columns = []
+        for j in range(self.each):
+            w = self.apply(self.precondition(basis[j]))
+            column = []
+            for v in basis:
+                h = dot(v, w)
+                w = w - _scaled(h, v)
+                column.append(h)
+            for i, v in enumerate(basis):  # once more, for what rounding has left
+                h = dot(v, w)
+                w = w - _scaled(h, v)
+                column[i] = column[i] + h
+            size = norm(w).astype(w.dtype)
+            basis.append(_scaled(quotient(np.ones_like(size), size), w))
+            rest = [np.zeros_like(size)] * (self.each - j - 1)
+            columns.append(np.stack([*column, size, *rest], axis=-1))
+        matrix = np.stack(columns, axis=-1)
+        weights = (np.linalg.pinv(matrix)[..., 0]) * length[:, None]
+        y = sum(_scaled(weights[:, j], basis[j]) for j in range(self.each))
+        x = s["x"] + self.precondition(y)
+        r = self.b - self.apply(x)
+        return {"x": x, "r": r, "broken": norm(r) >= norm(s["r"])}

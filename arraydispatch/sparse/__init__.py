@@ -1,0 +1,37 @@
+"""Sparse matrices on array libraries: ``ad.sparse``.
+
+The functions have the names of those of ``scipy.sparse``, and give :class:`SparseArray`.
+"""
+
+from .arrays import SparseArray, is_sparse
+from .making import (
+    block_diag,
+    coo_array,
+    csc_array,
+    csr_array,
+    diags_array,
+    eye_array,
+    from_native,
+    from_scipy,
+    hstack,
+    stack,
+    vstack,
+)
+from .triangular import solve_triangular
+
+__all__ = [
+    "SparseArray",
+    "block_diag",
+    "coo_array",
+    "csc_array",
+    "csr_array",
+    "diags_array",
+    "eye_array",
+    "from_native",
+    "from_scipy",
+    "hstack",
+    "is_sparse",
+    "solve_triangular",
+    "stack",
+    "vstack",
+]

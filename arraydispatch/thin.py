@@ -1,0 +1,661 @@
+"""The thin path: what is called on values in the host state reaches NumPy after one test, and comes back by one constructor.
+
+The methods here are made from the general ones, which they call wherever their test fails: for values of the library,
+large ones, operands of other types, results that NumPy alone has. They are in force only while nothing but the values
+decides (:func:`refresh`): no precision or other rule, nobody who wants to be told of each call by its line. Then each
+call is counted, and no more.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import os
+import threading
+from collections.abc import Callable
+from functools import partial, wraps
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from . import events, recording, settings, views
+from .array import Array
+from .backends import loader
+from .dispatch import hosted, wrapping
+from .engine import tape
+from .registry import spec_of
+
+__all__ = ["GENERAL", "calls", "function", "refresh", "suspended"]
+
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
+
+GENERAL: Any = object()
+"""What :func:`function` answers where the general path is wanted."""
+_ndarray = np.ndarray
+_new = object.__new__
+_SCALARS = frozenset({int, float, complex, bool, np.float64, np.float32, np.int64, np.int32, np.bool_, np.complex128})
+_BOOL = np.dtype(bool)
+_waiting = views.waiting
+
+_cls: Any = None
+"""The class of every new array."""
+least = 0
+"""Elements from which on a computation is the library's; 0 while the thin path is not in force."""
+_counted = itertools.count()
+_tick = _counted.__next__  # counts without a lock
+
+
+def calls() -> int:
+    """How many calls went this way so far."""
+    return int(_counted.__reduce__()[1][0])
+
+
+# -- results -----------------------------------------------------------------------------------------------------------
+
+
+def _fresh(cls: Any, value: Any, kind: Any) -> Any:
+    """An array of a new ndarray; ``kind`` is that of an operand."""
+    dtype = value.dtype
+    if dtype is not kind.dtype:
+        known = kind.backend._kinds.get(dtype)
+        if known is None or kind.standard:
+            return hosted.placed(value, kind.backend) if not kind.standard else views.wrapper(value, kind.of(dtype))
+        kind = known
+    made = _new(cls)
+    made._v = value
+    made._kind = kind
+    made._owned = True
+    made._root = made._ghost = made._base = None
+    made._writes = 0
+    return made
+
+
+def _view(a: Any, value: Any) -> Any:
+    """The view of an array that an ndarray view of its value is."""
+    made = _new(type(a))
+    base = a._base
+    made._v = value
+    made._kind = a._kind
+    made._owned = False
+    made._root = made._ghost = None
+    made._base = a if base is None else base
+    made._writes = 0
+    return made
+
+
+def _of(a: Any, result: Any, kind: Any) -> Any:
+    """What a method returned for the value of ``a``."""
+    if type(result) is _ndarray:
+        base = result.base
+        if base is None and result is not a._v:
+            return _fresh(type(a), result, kind)
+        return hosted.dressed(result, [a])
+    return hosted.dressed(result, [a]) if type(result) is tuple else result
+
+
+def _is_read(memory: Any) -> bool:
+    """Whether something pending may read what a value is a view of; ``memory`` is None for a value that is read itself."""
+    return memory is None or type(memory) is not _ndarray or memory.base is not None or id(memory) in _waiting
+
+
+def _is_large(x: Any, y: Any) -> bool:
+    """Whether the second operand is large, or both are together: each repeated along axes of the other."""
+    if y.size >= least or x.shape == y.shape:
+        return bool(y.size >= least)
+    try:
+        return np.broadcast(x, y).size >= least
+    except ValueError:
+        return False
+
+
+# -- operators ---------------------------------------------------------------------------------------------------------
+
+
+def _binary(op: Callable[[Any, Any], Any], general: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        x = self._v
+        if type(x) is _ndarray and (size := x.size) < least:
+            kind = self._kind
+            if type(other) is _cls:
+                y = other._v
+                if type(y) is not _ndarray or (size * y.size >= least and _is_large(x, y)):
+                    return general(self, other)
+                if other._kind is not kind and other._kind.backend is not kind.backend:
+                    return general(self, other)
+                result = op(x, y)
+            elif type(other) in _SCALARS:
+                result = op(x, other)
+            else:
+                return general(self, other)
+            _tick()
+            if type(result) is _ndarray:
+                if result.dtype is not kind.dtype:
+                    return _fresh(type(self), result, kind)
+                made = _new(type(self))
+                made._v = result
+                made._kind = kind
+                made._owned = True
+                made._root = made._ghost = made._base = None
+                made._writes = 0
+                return made
+            if not kind.standard:
+                return result
+        return general(self, other)
+
+    return method
+
+
+def _reflected(op: Callable[[Any, Any], Any], general: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        x = self._v
+        if type(x) is _ndarray and x.size < least and type(other) in _SCALARS:
+            _tick()
+            result = op(other, x)
+            if type(result) is _ndarray:
+                return _fresh(type(self), result, self._kind)
+            if not self._kind.standard:
+                return result
+        return general(self, other)
+
+    return method
+
+
+def _inplace(op: Callable[[Any, Any], Any], general: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        x = self._v
+        if type(x) is _ndarray and (x.size < least or not tape.least):  # both are --min-size, where both are in force
+            if _waiting and ((memory := x.base) is not None or id(x) in _waiting) and _is_read(memory):
+                views.run_readers(self)
+            if type(other) is _cls:
+                y = other._v
+                if type(y) is not _ndarray:
+                    return general(self, other)
+                op(x, y)
+            elif type(other) in _SCALARS:
+                op(x, other)
+            else:
+                return general(self, other)
+            _tick()
+            base = self._base
+            if base is None:
+                self._writes += 1
+            else:
+                base._writes += 1
+            return self
+        del x  # of which there may be one reference alone, then
+        return general(self, other)
+
+    return method
+
+
+def _unary(op: Callable[[Any], Any], general: Any) -> Any:
+    def method(self: Any) -> Any:
+        x = self._v
+        if type(x) is _ndarray and x.size < least:
+            _tick()
+            result = op(x)
+            if type(result) is _ndarray:
+                return _fresh(type(self), result, self._kind)
+            if not self._kind.standard:
+                return result
+        return general(self)
+
+    return method
+
+
+# -- elements ----------------------------------------------------------------------------------------------------------
+
+
+def _getitem(general: Any) -> Any:
+    def method(self: Any, key: Any) -> Any:
+        x = self._v
+        if type(x) is _ndarray:
+            place = key
+            if type(key) is _cls:
+                place = key._v
+                if type(place) is not _ndarray:
+                    return general(self, key)
+            result = x[place]
+            _tick()
+            if type(result) is not _ndarray:
+                return result if not self._kind.standard else general(self, key)
+            owner = result.base
+            if owner is x or (owner is not None and owner is x.base):
+                made = _new(type(self))
+                base = self._base
+                made._v = result
+                made._kind = self._kind
+                made._owned = False
+                made._root = made._ghost = None
+                made._base = self if base is None else base
+                made._writes = 0
+                return made
+            return _fresh(type(self), result, self._kind) if owner is None else hosted.dressed(result, [self])
+        return general(self, key)
+
+    return method
+
+
+def _setitem(general: Any) -> Any:
+    def method(self: Any, key: Any, value: Any) -> None:
+        x = self._v
+        if type(x) is _ndarray:
+            place, given = key, value
+            if type(value) is _cls:
+                given = value._v
+                if type(given) is not _ndarray:
+                    return general(self, key, value)
+            if type(key) is _cls:
+                place = key._v
+                if type(place) is not _ndarray:
+                    return general(self, key, value)
+            if _waiting and ((memory := x.base) is not None or id(x) in _waiting) and _is_read(memory):
+                views.run_readers(self)
+            x[place] = given
+            _tick()
+            base = self._base
+            if base is None:
+                self._writes += 1
+            else:
+                base._writes += 1
+            return None
+        return general(self, key, value)
+
+    return method
+
+
+def _iter(general: Any) -> Any:
+    def method(self: Any) -> Any:
+        x = self._v
+        if type(x) is _ndarray and x.ndim and not self._kind.standard:
+            _tick()
+            return iter(x) if x.ndim == 1 else map(_view, itertools.repeat(self), x)
+        return general(self)
+
+    return method
+
+
+def _of_value(op: Callable[[Any], Any], general: Any) -> Any:
+    """What Python asks of a value: ``float(x)``, ``len(x)``, ``x.shape``."""
+
+    def method(self: Any) -> Any:
+        x = self._v
+        return op(x) if type(x) is _ndarray else general(self)
+
+    return method
+
+
+def _property(get: Callable[[Any], Any], general: Any) -> Any:
+    return property(_of_value(get, general.fget), general.fset, doc=general.__doc__)
+
+
+# -- methods -----------------------------------------------------------------------------------------------------------
+
+
+def _plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether no argument is an array, or may hold one."""
+    plain = wrapping.PLAIN
+    for x in args:
+        if type(x) not in plain and not (type(x) is tuple and _plain(x, {})):
+            return False
+    return not kwargs or ("out" not in kwargs and _plain(tuple(kwargs.values()), {}))
+
+
+def _method(numpys: Any, general: Any, computes: bool = True) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        x = self._v
+        if type(x) is _ndarray and (x.size < least or not computes) and not self._kind.standard:
+            if not args and not kwargs:
+                result = numpys(x)
+            elif _plain(args, kwargs):
+                result = numpys(x, *args, **kwargs)
+            else:
+                return general(self, *args, **kwargs)
+            _tick()
+            return _of(self, result, self._kind)
+        return general(self, *args, **kwargs)
+
+    method.__name__, method.__doc__ = general.__name__, general.__doc__
+    method.__qualname__ = general.__qualname__
+    return method
+
+
+# -- functions ---------------------------------------------------------------------------------------------------------
+
+
+class _Known(dict[Any, bool]):
+    """Whether a NumPy function may go this way: its body is known, and it writes nothing."""
+
+    def __missing__(self, func: Any) -> bool:
+        spec = None if isinstance(func, np.ufunc) else spec_of(func)
+        self[func] = found = spec is not None and spec.mode in ("function", "like", "view", "meta")
+        return found
+
+
+_known = _Known()
+
+
+def function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``func(*args, **kwargs)`` if only small values in the host state and plain ones are among the arguments.
+
+    Returns
+    -------
+    object
+        What the call returned, or :data:`GENERAL` where it was not made.
+    """
+    if not least or not _known[func]:
+        return GENERAL
+    found: list[Any] = []
+    hosts = _values(args, found)
+    if hosts is None or not found or (kwargs and not _plain((), kwargs)):
+        return GENERAL
+    result = func(*hosts, **kwargs)
+    _tick()
+    if type(result) is _ndarray and result.base is None:
+        for a in found:
+            if result is a._v:
+                return a
+        return _fresh(type(found[0]), result, found[0]._kind)
+    if isinstance(result, np.generic):
+        return result
+    return hosted.dressed(result, found)
+
+
+def _values(args: Any, found: list[Any]) -> list[Any] | None:
+    """The arguments with ndarrays in place of arrays, or None where the general path has to look at them."""
+    plain = wrapping.PLAIN
+    hosts = []
+    for x in args:
+        cls = type(x)
+        if cls is _cls:
+            value = x._v
+            if type(value) is not _ndarray or value.size >= least or x._kind.standard:
+                return None
+            if found and found[0]._kind is not x._kind and found[0]._kind.backend is not x._kind.backend:
+                return None
+            found.append(x)
+            hosts.append(value)
+        elif cls in plain:
+            hosts.append(x)
+        elif cls is tuple or cls is list:
+            inner = _values(x, found)
+            if inner is None:
+                return None
+            hosts.append(cls(inner))
+        else:
+            return None
+    return hosts
+
+
+def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    """A ufunc of operands alone, as :func:`function`."""
+    if len(inputs) == 1:
+        (x,) = inputs
+        if type(x) is not _cls:
+            return GENERAL
+        value = x._v
+        if type(value) is not _ndarray or value.size >= least or x._kind.standard:
+            return GENERAL
+        result = func(value)
+        _tick()
+        if type(result) is _ndarray:
+            return _fresh(_cls, result, x._kind)
+        return hosted.dressed(result, []) if type(result) is tuple else result
+    hosts = []
+    first: Any = None
+    for x in inputs:
+        cls = type(x)
+        if cls in _SCALARS:
+            hosts.append(x)
+        elif cls is _cls:
+            value = x._v
+            if type(value) is not _ndarray or value.size >= least or x._kind.standard:
+                return GENERAL
+            if first is None:
+                first = x
+            elif first._kind is not x._kind and first._kind.backend is not x._kind.backend:
+                return GENERAL
+            hosts.append(value)
+        else:
+            return GENERAL
+    if first is None:
+        return GENERAL
+    result = func(*hosts)
+    _tick()
+    if type(result) is _ndarray:
+        return _fresh(type(first), result, first._kind)
+    return hosted.dressed(result, []) if type(result) is tuple else result
+
+
+def _array_ufunc(general: Any) -> Any:
+    def __array_ufunc__(self: Any, func: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if not kwargs and method == "__call__":
+            made = ufunc(func, inputs)
+            if made is not GENERAL:
+                return made
+        return general(self, func, method, *inputs, **kwargs)
+
+    return __array_ufunc__
+
+
+def _array_function(general: Any) -> Any:
+    def __array_function__(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if len(types) == 1:
+            made = function(func, args, kwargs)
+            if made is not GENERAL:
+                return made
+        return general(self, func, types, args, kwargs)
+
+    return __array_function__
+
+
+# -- new arrays --------------------------------------------------------------------------------------------------------
+
+
+_blocks = settings.blocks_here
+_float_kind: Any = None
+_kinds: dict[Any, Any] = {}
+"""The kinds of new arrays outside of any block that names a backend: dtype -> kind."""
+
+
+def new(value: Any) -> Any:
+    """An array of an ndarray that NumPy has just made."""
+    kind = None if _blocks() else _kinds.get(value.dtype)
+    _tick()
+    if kind is None or value.base is not None:
+        held = loader.hosted(settings.current_name())
+        return hosted.placed(value if value.base is None else value.copy("K"), held)
+    return views.wrapper(value, kind, True)
+
+
+_SEQUENCES = frozenset({list, tuple})
+
+
+def plain_sequence(x: Any) -> bool:
+    """Whether a list or tuple holds nothing but numbers, and sequences of them."""
+    kinds = set(map(type, x))
+    return kinds <= _SCALARS or (kinds <= _SEQUENCES and all(map(plain_sequence, x)))
+
+
+def at_once(real: Any) -> Callable[[Any], Any]:
+    """Decorates a creation function: of plain arguments NumPy makes the array, in the host state, while this path is in force."""
+    plain = wrapping.PLAIN
+
+    def decorate(general: Any) -> Any:
+        @wraps(general)
+        def made(*args: Any, **kwargs: Any) -> Any:
+            try:
+                if least:
+                    for x in args:
+                        if type(x) not in plain and not (type(x) in _SEQUENCES and plain_sequence(x)):
+                            break
+                    else:
+                        if not kwargs or _plain((), kwargs):
+                            value = real(*args, **kwargs)
+                            if type(value) is _ndarray and (
+                                value.size < least or settings.on_cpu(settings.current_name())
+                            ):
+                                return new(value)
+                if events.tap is None:
+                    return general(*args, **kwargs)
+                return _told(real, general, args, kwargs)
+            except RecursionError:
+                if not wrapping.circular(args):
+                    raise
+            return real(*args, **kwargs)  # outside `except`: NumPy's error has no context of ours
+
+        return made
+
+    return decorate
+
+
+def filled_at_once(real: Any) -> Callable[[Any], Any]:
+    """As :func:`at_once`, for ``zeros`` and its like: no loop over arguments."""
+
+    def decorate(general: Any) -> Any:
+        told = at_once(real)(general)
+
+        @wraps(general)
+        def made(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
+            if least and device is like is None and not _blocks():
+                value = real(shape) if dtype is float and order == "C" else real(shape, dtype, order)
+                kind = _float_kind if dtype is float else _kinds.get(value.dtype)
+                if kind is not None and (value.size < least or settings.on_cpu(kind.backend.name)):
+                    _tick()
+                    new = _new(_cls)
+                    new._v = value
+                    new._kind = kind
+                    new._owned = True
+                    new._root = new._ghost = new._base = None
+                    new._writes = 0
+                    return new
+            return told(shape, dtype, order, device=device, like=like)
+
+        return made
+
+    return decorate
+
+
+def _told(real: Any, general: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The general call, told where it was not by what it called."""
+    outer, _telling.inside = getattr(_telling, "inside", False), True
+    start = perf_counter()
+    try:
+        result = general(*args, **kwargs)
+    finally:
+        _telling.inside = outer
+    made = result[0] if type(result) is tuple and result else result
+    if isinstance(made, Array) and not outer and events.tap is not None:
+        backend = made._kind.backend
+        kind = "native" if backend.name == "numpy" or not backend.hosted else "hosted"
+        events.tap.call(real, backend.name, kind, "", perf_counter() - start, made._v, 2)
+    return result
+
+
+_telling = threading.local()
+
+
+# -- in force ----------------------------------------------------------------------------------------------------------
+
+_COMPUTE = (
+    "all any argmax argmin argsort cumprod cumsum dot max mean min nonzero prod round searchsorted std sum trace var"
+)
+_MOVE = "copy diagonal flatten ravel repeat reshape squeeze swapaxes take tolist transpose item"
+_OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift"
+
+
+def _made() -> dict[str, tuple[Any, Any, Any]]:
+    """Name -> the general attribute of ``Array``, the one made from it that records, and the thin one made from that."""
+    generals = {name: vars(Array)[name] for name in recording.NAMES}
+    table = {name: (general, made := recording.over(name, general), made) for name, general in generals.items()}
+
+    def add(name: str, make: Callable[..., Any], *what: Any) -> None:
+        general = vars(Array)[name]
+        table[name] = general, (recorded := recording.over(name, general)), make(*what, recorded)
+
+    for word in _OPERATORS.split():
+        op, inplace = (getattr(operator, f"__{name}__") for name in (word, f"i{word}"))
+        add(f"__{word}__", _binary, op)
+        add(f"__r{word}__", _reflected, op)
+        if word not in ("matmul", "pow"):
+            add(f"__i{word}__", _inplace, inplace)
+    for word in ("lt", "le", "gt", "ge", "eq", "ne"):
+        add(f"__{word}__", _binary, getattr(operator, word))
+    for word in ("neg", "pos", "abs", "invert"):
+        add(f"__{word}__", _unary, getattr(operator, word))
+    for value_of in (float, int, bool, complex, operator.index, len):
+        add(f"__{value_of.__name__}__", _of_value, value_of)
+    add("__getitem__", _getitem)
+    add("__setitem__", _setitem)
+    add("__iter__", _iter)
+    add("__array_ufunc__", _array_ufunc)
+    add("__array_function__", _array_function)
+    for name in _COMPUTE.split():
+        add(name, _method, getattr(_ndarray, name))
+    for name in _MOVE.split():
+        add(name, partial(_method, computes=False), getattr(_ndarray, name))
+    for name in ("shape", "ndim", "size"):
+        add(name, _property, operator.attrgetter(name))
+    return table
+
+
+_TABLE = _made()
+_suspended = 0
+_layer = 0
+"""Which of the three is in force."""
+_refreshing = threading.RLock()
+
+
+class suspended:
+    """While the block runs the general path is in force: for who exchanges the methods of ``Array``, or its rules."""
+
+    def __enter__(self) -> None:
+        global _suspended
+        _suspended += 1
+        refresh()
+
+    def __exit__(self, *exc: object) -> None:
+        global _suspended
+        _suspended -= 1
+        refresh()
+
+
+def refresh() -> None:
+    """Put the thin path in force, or out of it, as settings and listeners have it now."""
+    with _refreshing:
+        _refresh()
+
+
+def _refresh() -> None:
+    global _cls, _float_kind, _kinds, _layer, least
+    default = settings.default
+    plain = not _suspended and not settings.overrides and default.rules is settings.PLAIN
+    wanted = default.min_size if plain and not events.told_each() else 0
+    settings.fused = (
+        plain and default.execution == "fused" and bool(default.min_size) and settings.on_cpu(default.backend)
+    )
+    tape.force(default.min_size if settings.fused else 0)
+    held = loader.hosted(default.backend)
+    _kinds, _float_kind = held._kinds, held.kind(np.dtype(float))
+    _cls = getattr(views.wrapper, "cls", _cls)
+    layer = 2 if wanted else int(settings.fused)
+    if layer != _layer:
+        for name, layers in _TABLE.items():
+            setattr(Array, name, layers[layer])
+    least, _layer = wanted, layer
+    if settings.fused:
+        kind = _float_kind
+        recording.calibrate(layer, lambda: views.wrapper(np.zeros(least + 1), kind, True))
+
+
+def _forget_lock() -> None:
+    """In a fork: no other thread has it."""
+    global _refreshing
+    _refreshing = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_lock)
+settings.watchers.append(refresh)
+events.watchers.append(refresh)

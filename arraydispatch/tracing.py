@@ -1,0 +1,157 @@
+"""What is being traced in this thread or task, and how a value that is not known now is refused.
+
+A transform enters a :class:`Trace` while the user's function runs. Nothing here knows arrays or libraries.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextvars import ContextVar
+from itertools import count
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+from . import places
+from .errors import TraceError
+
+__all__ = ["Trace", "current", "refusal", "user_line"]
+
+_traces: ContextVar[tuple[Trace, ...]] = ContextVar("arraydispatch_traces", default=())
+_epochs = count(1)
+
+running = 0
+"""How many traces are entered, in all threads together: with none, nobody needs to look further."""
+
+
+class Trace:
+    """One run of a user's function inside a transform.
+
+    Parameters
+    ----------
+    what : str
+        How the transform is called: ``"ad.jit"``.
+    name : str
+        How the function is called.
+    backend : Backend
+        Whose library traces.
+    staged : bool
+        Whether values are unknown (they are computed later, or many at once); else they are known, and recorded for
+        a derivative.
+    """
+
+    __slots__ = ("backend", "epoch", "name", "staged", "what")
+
+    def __init__(self, what: str, name: str, backend: Any, staged: bool) -> None:
+        self.what = what
+        self.name = name
+        self.backend = backend
+        self.staged = staged
+        self.epoch = next(_epochs)
+        """Grows from trace to trace: what is made in this one is marked with it."""
+
+    def __enter__(self) -> Self:
+        global running
+        _traces.set((*_traces.get(), self))
+        running += 1
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        global running
+        running -= 1
+        _traces.set(_traces.get()[:-1])
+
+
+def current() -> Trace | None:
+    """The innermost trace here, or None."""
+    traces = _traces.get()
+    return traces[-1] if traces else None
+
+
+def entered() -> tuple[Trace, ...]:
+    """All traces here, the outermost first."""
+    return _traces.get()
+
+
+def is_staged() -> bool:
+    """Whether a program is made here, of values that are not known yet."""
+    return any(t.staged for t in _traces.get())
+
+
+# -- where ---------------------------------------------------------------------------------------------------------------
+
+
+def user_line(trace: TracebackType | None = None) -> str:
+    """``file:line`` of the user's code: the innermost frame of it that is running, or that an error came through."""
+    if trace is None:
+        frame: FrameType | None = sys._getframe(1)
+        first = None
+        while frame is not None:
+            file = frame.f_code.co_filename
+            if places.is_users(frame):
+                return places.shown(file, frame.f_lineno)
+            if first is None and not places.is_core(file):
+                first = places.shown(file, frame.f_lineno)
+            frame = frame.f_back
+        return first or "?"
+    found = "?"
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if places.is_users(trace.tb_frame):
+            found = places.shown(file, trace.tb_lineno)
+        trace = trace.tb_next
+    return found
+
+
+# -- why and what then -----------------------------------------------------------------------------------------------------
+
+SHAPE = "the shape of a result is a value"
+"""Why a value is needed by ``nonzero``, masks and their like."""
+
+_WAYS = {
+    SHAPE: "give the result a fixed length (ad.nonzero, ad.masked and ad.unique take size=), or use np.where",
+    "bool()": "decide with np.where, or loop with ad.while_loop",
+    "an index": "make it a static argument (ad.jit(f, static_argnums=...)), or index with an array by np.take",
+    "int()": "make it a static argument (ad.jit(f, static_argnums=...))",
+    "axes or a shape given as an array": "make it a static argument (ad.jit(f, static_argnums=...))",
+}
+_KEEP = "keep it an array"
+_HOST = "compute on the host through ad.host_call"
+_STOP = "take it from ad.stop_gradient(x), as a constant"
+
+
+def refusal(why: str) -> TraceError:
+    """The error for a value that is wanted but not known, or not without cutting a derivative: who, where, and what then.
+
+    Parameters
+    ----------
+    why : str
+        What wanted it: ``"bool()"``, ``"np.median runs on the host"``.
+    """
+    trace = current()
+    where = user_line()
+    if trace is None:
+        return TraceError(
+            f"{_needed(why)} at {where}, while a library is tracing: a concrete value was needed; "
+            f"{_WAYS.get(why, _KEEP)}, or move it out of the traced function."
+        )
+    if trace.staged:
+        way = _WAYS.get(why, _HOST if "host" in why or "ndarray" in why else f"{_KEEP}, or {_HOST}")
+        return TraceError(f"{_needed(why)} at {where} in {trace.name}, which {trace.what} traces; {way}.")
+    return TraceError(
+        f"{_needed(why)} at {where} in {trace.name} would cut the derivative that {trace.what} takes; "
+        f"{_KEEP}, or {_STOP}."
+    )
+
+
+def _needed(why: str) -> str:
+    return f"a value is needed ({why or 'on the host'})"
+
+
+def leak(what: str = "an array that lives outside") -> TraceError:
+    """The error for a traced value about to be written to what outlives the trace."""
+    trace = current()
+    name, how = ("the function", "a transform") if trace is None else (trace.name, trace.what)
+    return TraceError(
+        f"a value that {how} traces would be written at {user_line()} to {what} of {name}; "
+        "return it from the function, or pass the array as an argument."
+    )

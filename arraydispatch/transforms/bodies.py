@@ -1,0 +1,322 @@
+"""A user's function on pytrees of arrays as a function of native arrays, which is what a library's transform takes."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import conversion, places, settings, tracing, views
+from ..array import Array
+from ..backends import loader
+from ..backends.base import Backend, Kind, Native
+from ..dispatch import wrapping
+from ..errors import TraceError
+from ..scalars import Scalar
+from ..tracing import Trace
+from ..trees import Structure, tree_flatten, tree_unflatten
+from ..views import Handle
+from . import marks
+
+__all__ = ["Body", "Fixed", "Given", "Input", "Same", "Traced", "is_array", "library_of", "name_of", "native_of"]
+
+
+def name_of(fun: Any) -> str:
+    """How a function is called in messages: its name and where it is defined."""
+    inner = fun
+    while hasattr(inner, "__wrapped__") or hasattr(inner, "func"):
+        inner = getattr(inner, "__wrapped__", None) or inner.func
+    name = getattr(inner, "__name__", None) or type(inner).__name__
+    code = getattr(inner, "__code__", None)
+    return (
+        f"{name}()" if code is None else f"{name}() (defined at {places.shown(code.co_filename, code.co_firstlineno)})"
+    )
+
+
+def is_array(x: Any) -> bool:
+    """Whether a leaf is an array of ours, NumPy's or a library's, or one of NumPy's scalars."""
+    return isinstance(x, Handle | np.ndarray | np.generic) or loader.backend_of(x) is not None
+
+
+def library_of(leaves: Sequence[Any]) -> Backend:
+    """The backend whose library transforms a call on these arguments: the data decide, and NumPy's follow the default."""
+    found = wrapping.find_backend(leaves)
+    if found is None or found.home.native_is_ndarray:
+        found = settings.current_backend()
+    return found.home
+
+
+def native_of(x: Any, backend: Backend, device: Any = None) -> Native:
+    """A leaf as a native array of the backend: NumPy's arrays and numbers go there."""
+    if isinstance(x, Array):
+        if x._kind.backend.home is backend:
+            return x.native
+        x = x.to_numpy()
+    elif backend.is_native(x):
+        return x
+    host = np.asarray(x)
+    precise = conversion.precise(host.dtype)
+    return conversion.upload(backend, host.astype(precise, copy=False), device, "an argument of a transform")
+
+
+class Input(NamedTuple):
+    """An argument's leaf that becomes a traced array."""
+
+    standard: bool
+    """Whether it was made by an array-API namespace."""
+    scalar: bool
+    """Whether it is a scalar: a number, one of NumPy's, or one on a device."""
+    make: Callable[[Native, Kind], Any] | None = None
+    """What wraps it, if not the class of arrays or of scalars."""
+
+    @classmethod
+    def of(cls, x: Any) -> Input:
+        """What a leaf looks like inside the function."""
+        if isinstance(x, Handle):  # asked by itself: of an array each other question costs a look at what it passes for
+            return cls(x._kind.standard, isinstance(x, Scalar))
+        return cls(False, isinstance(x, np.generic | int | float | complex))
+
+
+class Same(NamedTuple):
+    """An argument's leaf that is the same array as an earlier leaf."""
+
+    at: int
+
+
+class Traced(NamedTuple):
+    """A leaf of a result that is a native array."""
+
+    standard: bool
+    scalar: bool
+
+
+class Given(NamedTuple):
+    """A leaf of a result that is an argument's leaf itself."""
+
+    at: int
+
+
+class Fixed(NamedTuple):
+    """A leaf of a result that no trace knows of."""
+
+    value: Any
+
+
+class Body:
+    """A user's function as one of native arrays.
+
+    Parameters
+    ----------
+    fun : callable
+        The user's function.
+    what : str
+        The transform, as users call it: ``"ad.grad"``.
+    structure : Structure
+        Of ``(args, kwargs)``.
+    slots : sequence
+        For each leaf an :class:`Input`, a :class:`Same`, or the leaf itself, which the function gets as it is.
+    backend : Backend
+        Whose library transforms.
+    staged : bool
+        See :class:`arraydispatch.tracing.Trace`.
+    parts : int
+        The function returns a tuple of so many parts, of which the first is the main one; 1: what it returns is that.
+    """
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        what: str,
+        structure: Structure,
+        slots: Sequence[Any],
+        backend: Backend,
+        staged: bool,
+        parts: int = 1,
+    ) -> None:
+        self.fun = fun
+        self.what = what
+        self.name = name_of(fun)
+        self.structure = structure
+        self.slots = list(slots)
+        self.inputs = [i for i, slot in enumerate(slots) if type(slot) is Input]
+        self.backend = backend
+        self.staged = staged
+        self.parts = parts
+        self.written: list[int] = []
+        """Which inputs the function wrote, of the last run."""
+        self._structures: list[Structure] = []
+        self._outputs: list[list[Any]] = []
+
+    # -- running ---------------------------------------------------------------------------------------------------------
+
+    def __call__(self, natives: Sequence[Native]) -> tuple[list[Native], list[Native]]:
+        """Run the function: the native arrays of its main result, and those of the rest and of what it wrote."""
+        inner = self.backend.traced
+        with self._inside(inner):
+            handles = [self._wrapped(self.slots[i], value, inner) for i, value in zip(self.inputs, natives)]
+            leaves = list(self.slots)
+            for i, handle in zip(self.inputs, handles):
+                leaves[i] = handle
+            for i, slot in enumerate(self.slots):
+                if type(slot) is Same:
+                    leaves[i] = leaves[slot.at]
+            args, kwargs = tree_unflatten(self.structure, leaves)
+            shapes = [(h.shape, h.dtype) for h in handles]
+            made = self.fun(*args, **kwargs)
+            results = self._in_parts(made)
+            self._structures, self._outputs = [], []
+            natives_of: list[list[Native]] = []
+            for part in results:
+                out, structure = tree_flatten(part)
+                values: list[Native] = []
+                self._outputs.append([self._output(x, handles, values) for x in out])
+                self._structures.append(structure)
+                natives_of.append(values)
+            self.written = [k for k, h in enumerate(handles) if not isinstance(h, Scalar) and h._writes]
+            for k in self.written:
+                if (handles[k].shape, handles[k].dtype) != shapes[k]:
+                    raise TraceError(
+                        f"{self.name} changes the shape or the dtype of an argument in place, which does not reach the "
+                        f"caller through {self.what}; return the array instead."
+                    )
+            extra = [x for values in natives_of[1:] for x in values]
+            return natives_of[0], [*extra, *(handles[k].native for k in self.written)]
+
+    @contextlib.contextmanager
+    def _inside(self, inner: Backend) -> Iterator[None]:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(marks.marking())
+            stack.enter_context(Trace(self.what, self.name, self.backend, self.staged))
+            stack.enter_context(settings.scalars_context("device"))
+            if settings.current_fallback() == "warn":  # what would run on the host is refused, in other words
+                stack.enter_context(settings.fallback("silent"))
+            if inner is not self.backend and settings.current_backend() is self.backend:
+                stack.enter_context(inner)
+            try:
+                yield
+            except ValueError as error:
+                if isinstance(error.__cause__, TraceError):  # NumPy's words for what stops an element's assignment
+                    raise error.__cause__ from None
+                raise
+            except self.backend.transforms.REFUSALS as error:
+                if isinstance(error, TraceError) or not self.backend.transforms.is_refusal(error):
+                    raise
+                raise _in_our_words(error) from error
+
+    @staticmethod
+    def _wrapped(slot: Input, value: Native, inner: Backend) -> Any:
+        dtype = inner.dtype_of(value)
+        kind = inner.standard_kind(dtype) if slot.standard else inner.kind(dtype)
+        if slot.make is not None:
+            return slot.make(value, kind)
+        return Scalar(value, kind) if slot.scalar else views.wrapper(value, kind)
+
+    def _in_parts(self, made: Any) -> tuple[Any, ...]:
+        if self.parts == 1:
+            return (made,)
+        if not isinstance(made, tuple) or len(made) != self.parts:
+            raise TypeError(
+                f"{self.name} is to return a pair (result, auxiliary data) for has_aux=True; it returned "
+                f"{_described(made)}."
+            )
+        return made
+
+    def _output(self, x: Any, handles: list[Any], values: list[Native]) -> Any:
+        if isinstance(x, Array):
+            for k, handle in enumerate(handles):
+                if x is handle:
+                    return Given(k)
+            if x._kind.backend.home is self.backend:
+                values.append(x.native)
+                return Traced(x._kind.standard, isinstance(x, Scalar))
+            return Fixed(x)
+        if self.backend.is_native(x):
+            values.append(x)
+            return Traced(False, False)
+        return Fixed(x)
+
+    # -- putting together ------------------------------------------------------------------------------------------------
+
+    def rebuilt(self, part: int, values: Iterator[Native], given: Sequence[Any]) -> Any:
+        """A part of the result, from its native arrays and the arguments' leaves."""
+        leaves = []
+        for output in self._outputs[part]:
+            if type(output) is Traced:
+                leaves.append(dressed(next(values), self.backend, output.scalar, output.standard))
+            elif type(output) is Given:
+                leaves.append(given[self.inputs[output.at]])
+            else:
+                leaves.append(output.value)
+        return tree_unflatten(self._structures[part], leaves)
+
+    def main(self) -> list[Any]:
+        """What each leaf of the main result is, of the last run."""
+        return self._outputs[0]
+
+    def result(self) -> tuple[Structure, list[Any]]:
+        """The structure of the main result, and what each leaf of it is, of the last run."""
+        return self._structures[0], self._outputs[0]
+
+    def write_back(self, values: Iterator[Native], given: Sequence[Any]) -> None:
+        """Write to the caller's arguments what the function wrote to its own."""
+        targets = [given[self.inputs[k]] for k in self.written]
+        _check_apart(targets, [given[i] for i in self.inputs], self)
+        for target, value in zip(targets, values):
+            write(target, value, self.backend)
+
+
+def dressed(value: Native, backend: Backend, scalar: bool, standard: bool = False) -> Any:
+    """A native array as the caller sees it."""
+    inner = backend.traced if tracing.running and any(t.backend is backend for t in tracing.entered()) else backend
+    dtype = inner.dtype_of(value)
+    kind = inner.standard_kind(dtype) if standard else inner.kind(dtype)
+    return wrapping.scalar(value, kind) if scalar else views.wrapper(value, kind)
+
+
+def write(target: Any, value: Native, backend: Backend) -> None:
+    """Write a native array over a caller's array."""
+    if isinstance(target, Handle):
+        wrapping.check_writeable(target)
+        held = target._kind.backend
+        with held.within():
+            views.assign(target, value if held.home is backend else conversion.download(backend, value, "written back"))
+    elif isinstance(target, np.ndarray):
+        np.copyto(target, conversion.download(backend, value, "written back"))
+    elif backend.mutable:
+        backend.fill(target, value)
+
+
+def _check_apart(written: list[Any], given: list[Any], body: Body) -> None:
+    """Raise if an array that was written shares memory with another argument, which has not seen the write."""
+    for target in written:
+        for other in given:
+            if other is not target and _overlap(target, other):
+                raise TraceError(
+                    f"{body.name} writes an argument that shares memory with another one, which {body.what} keeps apart; "
+                    "pass a copy of one of them."
+                )
+
+
+def _overlap(a: Any, b: Any) -> bool:
+    if isinstance(a, Handle) and isinstance(b, Handle):
+        if views.owner(a) is not views.owner(b):
+            return False
+        return a is b or bool(np.may_share_memory(views.ghost(a), views.ghost(b)))
+    return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and bool(np.may_share_memory(a, b))
+
+
+def _in_our_words(error: Exception) -> TraceError:
+    trace = tracing.current()
+    assert trace is not None
+    said = str(error).strip().partition("\n")[0]
+    return TraceError(
+        f"a value is needed at {tracing.user_line(error.__traceback__)} in {trace.name}, which {trace.what} traces "
+        f"({said}); give a static shape (size=), decide with np.where or ad.while_loop, or compute on the host through "
+        "ad.host_call."
+    )
+
+
+def _described(made: Any) -> str:
+    return f"a tuple of {len(made)}" if isinstance(made, tuple) else f"a {type(made).__name__}"

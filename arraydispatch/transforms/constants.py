@@ -1,0 +1,65 @@
+"""``stop_gradient`` and ``is_traced``: what a value is to the transforms that run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import views
+from ..backends import loader
+from ..scalars import Scalar
+from ..trees import tree_leaves, tree_map
+from ..views import Handle
+
+__all__ = ["is_traced", "stop_gradient"]
+
+
+def stop_gradient(x: Any) -> Any:
+    """The same values, constant to every derivative.
+
+    Parameters
+    ----------
+    x : pytree
+        Of arrays and numbers.
+
+    Returns
+    -------
+    pytree
+        As ``x``; its arrays may share memory with those of ``x``. Inside :func:`arraydispatch.grad` the values of its
+        arrays may be looked at (``float(ad.stop_gradient(x))``).
+    """
+    return tree_map(_stopped, x)
+
+
+def _stopped(x: Any) -> Any:
+    if isinstance(x, Handle):
+        backend = x._kind.backend
+        with backend.within():
+            value = backend.transforms.stop_gradient(views.expose(x))
+        return Scalar(value, x._kind) if isinstance(x, Scalar) else views.wrapper(value, x._kind)
+    backend_of_x = loader.backend_of(x)
+    return x if backend_of_x is None else backend_of_x.transforms.stop_gradient(x)
+
+
+def is_traced(x: Any) -> bool:
+    """Whether a transform follows a value, so that it is not known now or cannot be looked at.
+
+    Parameters
+    ----------
+    x : pytree
+        Of arrays and numbers.
+
+    Returns
+    -------
+    bool
+        True if any of its arrays is traced: an argument of a function under :func:`arraydispatch.jit`,
+        :func:`arraydispatch.vmap` or a derivative, or what was computed from one.
+    """
+    for leaf in tree_leaves(x):
+        if isinstance(leaf, Handle):
+            if leaf._kind.backend.recorded(views.native(leaf)):
+                return True
+        else:
+            backend = loader.backend_of(leaf)
+            if backend is not None and backend.recorded(leaf):
+                return True
+    return False

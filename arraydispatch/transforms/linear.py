@@ -1,0 +1,482 @@
+"""``matrix_from_function``: the sparse matrix of a function that is linear, or affine, in its arguments.
+
+The function runs on :class:`Affine` arrays. Each element of one is a row of a sparse matrix, its coefficients by the elements of
+the arguments, and a number. What moves elements (slices, ``reshape``, ``roll``, ``concatenate``, ``pad``, …) NumPy itself does, on
+arrays that hold the places of the elements, so no rule of its is repeated here, and views share memory as NumPy's do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import conversion, tracing, views
+from ..backends import loader
+from ..backends.base import Backend
+from ..errors import TraceError
+from ..trees import tree_flatten, tree_unflatten
+from ..views import Handle
+from .bodies import is_array, name_of
+
+__all__ = ["Affine", "matrix_from_function"]
+
+
+def matrix_from_function(f: Callable[..., Any], *args: Any, batch_dims: int = 0, **constants: Any) -> tuple[Any, Any]:
+    """The matrix and the bias of a function that is linear in its positional arguments, or affine.
+
+    Parameters
+    ----------
+    f : callable
+        Takes arrays, in pytrees, and returns one array. It uses plain ``np.`` calls: sums, differences, scaling and matrix products
+        with constants, slices and what else moves elements, sums and means.
+    *args : pytree
+        Of arrays, of which only shapes and dtypes count, one after another: the columns of the matrix.
+    batch_dims : int
+        So many leading axes of all arguments and of the result count examples, which ``f`` keeps apart: each has a matrix.
+    **constants
+        Handed to ``f`` as they are.
+
+    Returns
+    -------
+    matrix : scipy.sparse.csr_array or SparseArray
+        Of shape ``(result.size, number of elements of args)``: ``matrix @ x.ravel() + bias`` is ``f(x).ravel()``. A
+        ``scipy.sparse.csr_array``; an :class:`arraydispatch.sparse.SparseArray`, if a library's arrays are among the coefficients. With
+        ``batch_dims`` an ndarray of such matrices, of the shape of those axes.
+    bias : ndarray
+        Of shape ``(result.size,)``; with ``batch_dims`` of the shape of those axes and the size of one example's result.
+
+    Raises
+    ------
+    TraceError
+        If ``f`` does with its arguments what is not linear, with the line; if it writes them to an array of NumPy's, or mixes
+        examples.
+    TypeError
+        If an argument is no array, or the result not one array.
+    ValueError
+        If the arguments or the result have other leading axes than ``batch_dims`` says.
+
+    Notes
+    -----
+    While ``f`` runs NumPy is the default backend: new arrays made inside are constants of its, so that only arrays of a library
+    which come from outside make the matrix one of that library's.
+    """
+    from . import linear_functions  # noqa: F401 -- registers what is followed
+
+    leaves, structure = tree_flatten(args)
+    for x in leaves:
+        if not is_array(x) and not isinstance(x, int | float | complex):
+            raise TypeError(
+                f"ad.matrix_from_function needs arrays for the arguments of {name_of(f)}; one is a {type(x).__name__}."
+            )
+    shapes = [np.shape(x) for x in leaves]
+    batch = _examples(shapes, batch_dims, f)
+    sizes = [math.prod(shape) for shape in shapes]
+    trace = Run(f, sum(sizes))
+    inputs, start = [], 0
+    for x, shape, size in zip(leaves, shapes, sizes):
+        kind = np.result_type(getattr(x, "dtype", type(x)), np.float16)
+        rows = sp.csr_array(
+            (np.ones(size, kind), (np.arange(size), np.arange(start, start + size))), shape=(size, trace.columns)
+        )
+        inputs.append(Affine(_Store(rows, np.zeros(size, kind), trace), np.arange(size).reshape(shape)))
+        start += size
+    with loader.load("numpy"):
+        made = f(*tree_unflatten(structure, inputs), **constants)
+    if not isinstance(made, Affine):
+        if not is_array(made) and not isinstance(made, int | float | complex):
+            raise TypeError(
+                f"{name_of(f)} is to return one array for ad.matrix_from_function; it returned a {type(made).__name__}."
+            )
+        values = trace.constant(made)
+        store = _Store(sp.csr_array((values.size, trace.columns)), values.ravel(), trace)
+        made = Affine(store, np.arange(values.size).reshape(values.shape))
+    matrix = made.rows()
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    if not batch_dims:
+        return _sparse(matrix, trace.held), made.bias()
+    if made.shape[:batch_dims] != batch:
+        raise ValueError(
+            f"{name_of(f)} returns an array of shape {made.shape} for {batch_dims} axes of examples, {batch}, of its arguments."
+        )
+    found = np.empty(math.prod(batch), object)
+    for k, one in enumerate(_one_by_one(matrix, len(found), sizes, f)):
+        found[k] = _sparse(one, trace.held)
+    return found.reshape(batch), made.bias().reshape((*batch, -1))
+
+
+def _sparse(matrix: Any, held: Backend | None) -> Any:
+    """A matrix as SciPy has it, or as the library does that held coefficients."""
+    if held is None:
+        return matrix
+    from ..sparse import from_scipy  # which stands on the transforms
+
+    return from_scipy(matrix, held)
+
+
+def _examples(shapes: list[tuple[int, ...]], batch_dims: int, f: Any) -> tuple[int, ...]:
+    """The shape of the axes that count examples."""
+    found = {shape[:batch_dims] for shape in shapes}
+    if batch_dims and (len(found) != 1 or len(min(found)) < batch_dims):
+        raise ValueError(
+            f"ad.matrix_from_function with batch_dims={batch_dims} needs arguments of {name_of(f)} with the same {batch_dims} leading "
+            f"axes; their shapes are {', '.join(map(str, shapes))}."
+        )
+    return found.pop() if batch_dims else ()
+
+
+def _one_by_one(matrix: Any, count: int, sizes: list[int], f: Any) -> Iterator[Any]:
+    """The matrices of the examples, of the one for all, in which no row of an example has a column of another."""
+    lengths = [size // count if count else 0 for size in sizes]
+    starts = np.cumsum([0, *lengths])
+    whose = np.concatenate([np.repeat(np.arange(count), n) for n in lengths])
+    place = np.concatenate([np.tile(np.arange(start, start + n), count) for start, n in zip(starts, lengths)])
+    height = matrix.shape[0] // count if count else 0
+    for k in range(count):
+        rows = matrix[k * height : (k + 1) * height]
+        if np.any(whose[rows.indices] != k):
+            raise TraceError(
+                f"{name_of(f)} mixes examples, which ad.matrix_from_function with batch_dims= keeps apart: result {k} depends on example "
+                f"{whose[rows.indices][whose[rows.indices] != k][0]}."
+            )
+        yield sp.csr_array((rows.data, place[rows.indices], rows.indptr), shape=(height, int(starts[-1])))
+
+
+class Run:
+    """One run of a function: its name, how many columns the matrix has, and whose arrays are among the coefficients."""
+
+    def __init__(self, f: Any, columns: int) -> None:
+        self.name, self.columns = name_of(f), columns
+        self.held: Backend | None = None
+
+    def constant(self, x: Any) -> np.ndarray[Any, Any]:
+        """Coefficients as an ndarray."""
+        if isinstance(x, Handle):
+            backend = x._kind.backend
+            if not backend.home.native_is_ndarray:
+                self.held = backend.home
+            return conversion.download(backend, views.expose(x), "ad.matrix_from_function")
+        backend_of_x = None if isinstance(x, np.ndarray) else loader.backend_of(x)
+        if backend_of_x is not None:
+            self.held = backend_of_x
+            return backend_of_x.to_numpy(x)
+        return np.asarray(x)
+
+    def refuse(self, what: str) -> TraceError:
+        return TraceError(
+            f"{what} is not linear in the arguments of {self.name}, at {tracing.user_line()}; ad.matrix_from_function follows sums, "
+            "differences, scaling by constants, matrix products with constants, and what moves elements."
+        )
+
+
+class _Store:
+    """Memory: a row and a number for each element."""
+
+    __slots__ = ("bias", "rows", "run")
+
+    def __init__(self, rows: Any, bias: np.ndarray[Any, Any], run: Run) -> None:
+        self.rows, self.bias, self.run = rows, bias, run
+
+
+class Affine:
+    """An array whose elements are affine functions of the arguments; a view where NumPy's would be one.
+
+    Parameters
+    ----------
+    store : _Store
+        The memory.
+    places : ndarray of int
+        Where each element is in it.
+    """
+
+    __slots__ = ("places", "store")
+    __array_priority__ = 200.0
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, store: _Store, places: np.ndarray[Any, Any]) -> None:
+        self.store, self.places = store, places
+
+    # -- what it is ------------------------------------------------------------------------------------------------------
+
+    shape = property(lambda self: self.places.shape)
+    ndim = property(lambda self: self.places.ndim)
+    size = property(lambda self: self.places.size)
+    dtype = property(lambda self: np.result_type(self.store.rows.dtype, self.store.bias.dtype))
+    T = property(lambda self: Affine(self.store, self.places.T))
+
+    def rows(self) -> Any:
+        """The coefficients of each element, in C order."""
+        return self.store.rows[self.places.ravel()]
+
+    def bias(self) -> Any:
+        """The number of each element, in C order."""
+        return self.store.bias[self.places.ravel()]
+
+    def __repr__(self) -> str:
+        return f"Affine({self.dtype}{list(self.shape)} of {self.store.run.name})"
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __iter__(self) -> Any:
+        return (self[i] for i in range(len(self.places)))
+
+    def _no_value(self, *_: Any) -> Any:
+        raise self.store.run.refuse("a value that is looked at")
+
+    __bool__ = __float__ = __int__ = __complex__ = __index__ = __array__ = item = tolist = _no_value
+
+    # -- elements --------------------------------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Affine:
+        return self._of(np.asarray(self.places[_key(key, self)]))
+
+    def _of(self, places: np.ndarray[Any, Any]) -> Affine:
+        """A view where the places are one, else a copy."""
+        if np.may_share_memory(places, self.places):
+            return Affine(self.store, places)
+        return self._taken(places)
+
+    def _taken(self, places: np.ndarray[Any, Any]) -> Affine:
+        flat = places.ravel()
+        store = _Store(self.store.rows[flat], self.store.bias[flat], self.store.run)
+        return Affine(store, np.arange(flat.size).reshape(places.shape))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        chosen = self.places[_key(key, self)]
+        rows, bias = spread(affine(value, self), np.shape(chosen))
+        store, flat = self.store, np.ravel(chosen)
+        order = np.arange(store.bias.size)
+        order[flat] = store.bias.size + np.arange(flat.size)  # of a place named twice the last value stays, as in NumPy
+        store.rows = sp.vstack([store.rows, rows], format="csr")[order]
+        store.bias = np.concatenate([store.bias, bias])[order]
+
+    # -- arithmetic ------------------------------------------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        out = kwargs.pop("out", None)
+        rule = UFUNCS.get(ufunc) if method == "__call__" else None
+        if ufunc is np.add and method == "reduce":
+            made = FUNCTIONS[np.sum](*inputs, **{"axis": 0, **kwargs})
+        elif ufunc is np.add and method == "accumulate":
+            made = FUNCTIONS[np.cumsum](*inputs, **{"axis": 0, **kwargs})
+        elif rule is None or kwargs:
+            raise self.store.run.refuse(f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}"))
+        else:
+            made = rule(self.store.run, *inputs)
+        if out is None:
+            return made
+        if not isinstance(out[0], Affine):
+            raise self._not_into_numpys()
+        out[0][...] = made
+        return out[0]
+
+    def _not_into_numpys(self) -> TraceError:
+        return TraceError(
+            f"what depends on the arguments of {self.store.run.name} would be written to an array of NumPy's, at "
+            f"{tracing.user_line()}; make that with np.zeros_like of an argument, or join the parts by np.concatenate."
+        )
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        rule = FUNCTIONS.get(func)
+        if rule is None:
+            if func is np.copyto:
+                raise self._not_into_numpys()
+            raise self.store.run.refuse(f"np.{getattr(func, '__name__', func)}")
+        return rule(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        method = METHODS.get(name)
+        if method is None:
+            raise AttributeError(f"an array that ad.matrix_from_function follows has no {name!r}")
+        return lambda *args, **kwargs: method(self, *args, **kwargs)
+
+    def astype(self, dtype: Any, **_: Any) -> Affine:
+        """The same; real numbers may become complex, and of other precision."""
+        if np.dtype(dtype).kind not in ("c" if self.dtype.kind == "c" else "fc"):
+            raise self.store.run.refuse(f"a cast to {np.dtype(dtype)}")
+        store = _Store(self.rows().astype(dtype), self.bias().astype(dtype), self.store.run)
+        return Affine(store, np.arange(self.size).reshape(self.shape))
+
+    def reshape(self, *shape: Any, order: Any = "C") -> Affine:
+        """As ``ndarray.reshape``."""
+        return self._of(self.places.reshape(*shape, order=order))
+
+    def flatten(self, order: Any = "C") -> Affine:
+        """As ``ndarray.flatten``."""
+        return self._taken(self.places.flatten(order))
+
+    def transpose(self, *axes: Any) -> Affine:
+        """As ``ndarray.transpose``."""
+        return self._of(self.places.transpose(*axes))
+
+
+# -- the rules ---------------------------------------------------------------------------------------------------------
+
+UFUNCS: dict[np.ufunc, Callable[..., Affine]] = {}
+"""Ufunc -> ``rule(run, *operands)``."""
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+"""NumPy function -> the same on affine arrays."""
+METHODS: dict[str, Callable[..., Any]] = {}
+"""Name of a method -> what does it."""
+
+Rule = Callable[..., Any]
+
+
+def follows(*funcs: Any) -> Callable[[Rule], Rule]:
+    """Register how NumPy functions and ufuncs are followed; an ndarray method of a function's name too."""
+
+    def register(rule: Rule) -> Rule:
+        for func in funcs:
+            if isinstance(func, np.ufunc):
+                UFUNCS[func] = rule
+            else:
+                FUNCTIONS[func] = rule
+                if callable(getattr(np.ndarray, func.__name__, None)):
+                    METHODS.setdefault(func.__name__, rule)
+        return rule
+
+    return register
+
+
+def _operator(ufunc: np.ufunc, reflected: bool = False) -> Any:
+    def run(self: Affine, other: Any) -> Any:
+        return ufunc(other, self) if reflected else ufunc(self, other)
+
+    return run
+
+
+def _unary(ufunc: np.ufunc) -> Any:
+    def run(self: Affine) -> Any:
+        return ufunc(self)
+
+    return run
+
+
+def _inplace(ufunc: np.ufunc) -> Any:
+    def run(self: Affine, other: Any) -> Affine:
+        self[...] = ufunc(self, other)
+        return self
+
+    return run
+
+
+for _name, _ufunc in {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "matmul": np.matmul, "pow": np.power,
+    "mod": np.remainder, "floordiv": np.floor_divide,
+}.items():  # fmt: skip
+    setattr(Affine, f"__{_name}__", _operator(_ufunc))
+    setattr(Affine, f"__r{_name}__", _operator(_ufunc, True))
+    setattr(Affine, f"__i{_name}__", _inplace(_ufunc))
+for _name, _ufunc in {
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+}.items():
+    setattr(Affine, f"__{_name}__", _operator(_ufunc))
+for _name, _ufunc in {"neg": np.negative, "pos": np.positive, "abs": np.absolute}.items():
+    setattr(Affine, f"__{_name}__", _unary(_ufunc))
+
+
+def _key(key: Any, a: Affine) -> Any:
+    parts = key if isinstance(key, tuple) else (key,)
+    if any(isinstance(k, Affine) for k in parts):
+        raise a.store.run.refuse("an index")
+    made = tuple(a.store.run.constant(k) if isinstance(k, Handle) else k for k in parts)
+    return made if isinstance(key, tuple) else made[0]
+
+
+def affine(x: Any, like: Affine) -> Affine:
+    """A constant, or a nested sequence with affine arrays in it, as an affine array."""
+    if isinstance(x, Affine):
+        return x
+    run = like.store.run
+    if isinstance(x, list | tuple) and any(isinstance(y, Affine) for y in tree_flatten(x)[0]):
+        return FUNCTIONS[np.stack]([affine(y, like) for y in x])
+    values = run.constant(x)
+    store = _Store(sp.csr_array((values.size, run.columns)), values.ravel(), run)
+    return Affine(store, np.arange(values.size).reshape(values.shape))
+
+
+def spread(a: Affine, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    """Rows and numbers of an array broadcast to a shape."""
+    flat = np.broadcast_to(a.places, shape).ravel()
+    return a.store.rows[flat], a.store.bias[flat]
+
+
+def made_of(rows: Any, bias: Any, shape: tuple[int, ...], run: Run) -> Affine:
+    return Affine(_Store(sp.csr_array(rows), bias, run), np.arange(math.prod(shape)).reshape(shape))
+
+
+# -- ufuncs --------------------------------------------------------------------------------------------------------------
+
+
+@follows(np.add)
+def _sum_of_two(run: Run, x: Any, y: Any, sign: int = 1) -> Affine:
+    like = x if isinstance(x, Affine) else y
+    a, b = affine(x, like), affine(y, like)
+    shape = np.broadcast_shapes(a.shape, b.shape)
+    (rows, bias), (more, number) = spread(a, shape), spread(b, shape)
+    return (
+        made_of(rows + more, bias + number, shape, run) if sign > 0 else made_of(rows - more, bias - number, shape, run)
+    )
+
+
+@follows(np.multiply)
+def _product(run: Run, x: Any, y: Any) -> Affine:
+    if isinstance(x, Affine) and isinstance(y, Affine):
+        raise run.refuse("a product of two values that depend on them")
+    a, c = (x, run.constant(y)) if isinstance(x, Affine) else (y, run.constant(x))
+    shape = np.broadcast_shapes(a.shape, c.shape)
+    rows, bias = spread(a, shape)
+    factors = np.broadcast_to(c, shape).ravel()
+    return made_of(_scaled(rows, factors, np.multiply), bias * factors, shape, run)
+
+
+def _scaled(rows: Any, factors: Any, ufunc: np.ufunc) -> Any:
+    """Each row with a factor, or a divisor, of its own."""
+    data = ufunc(rows.data, np.repeat(factors, np.diff(rows.indptr)))
+    return sp.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+@follows(np.true_divide)
+def _quotient(run: Run, x: Any, y: Any) -> Affine:
+    if isinstance(y, Affine):
+        raise run.refuse("a division by a value that depends on them")
+    c = run.constant(y)
+    shape = np.broadcast_shapes(x.shape, c.shape)
+    rows, bias = spread(x, shape)
+    divisors = np.broadcast_to(c, shape).ravel()
+    return made_of(_scaled(rows, divisors, np.true_divide), bias / divisors, shape, run)
+
+
+@follows(np.subtract)
+def _difference(run: Run, x: Any, y: Any) -> Affine:
+    return _sum_of_two(run, x, y, -1)
+
+
+@follows(np.negative)
+def _negative(run: Run, x: Affine) -> Affine:
+    return made_of(-x.rows(), -x.bias(), x.shape, run)
+
+
+@follows(np.positive)
+def _positive(run: Run, x: Affine) -> Affine:
+    return x._taken(x.places)
+
+
+@follows(np.deg2rad, np.radians)
+def _radians(run: Run, x: Affine) -> Affine:
+    return _product(run, x, np.pi / 180)
+
+
+@follows(np.rad2deg, np.degrees)
+def _degrees(run: Run, x: Affine) -> Affine:
+    return _product(run, x, 180 / np.pi)

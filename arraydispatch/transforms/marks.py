@@ -1,0 +1,111 @@
+"""Which arrays were born inside a trace, and that no other is written with a traced value.
+
+While a trace runs, the function that makes every array marks it with the trace's epoch (in ``_seen``, which only views use
+otherwise), and the writes ask here. With none running, neither costs anything.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .. import tracing, views
+from ..backends.base import Backend, Kind, Native
+from ..dispatch import wrapping
+from ..tracing import Trace
+from ..views import Handle
+
+_lock = threading.Lock()
+_running = 0
+_plain: Callable[..., Any] = views.wrapper
+
+
+def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
+    """What ``views.wrapper`` makes, marked, and of the kind that arrays have inside a trace of their library."""
+    made = _plain(value, kind, owned)
+    trace = tracing.current()
+    if trace is not None:
+        made._seen = trace.epoch
+        backend = kind.backend
+        # A view of memory that lives outside stays what it is: writes through it reach that memory.
+        varies = backend.traced is not backend and backend is trace.backend
+        if varies and value is not None and not backend.is_view(value):
+            made._kind = _traced(kind)
+    return made
+
+
+def _traced(kind: Kind) -> Kind:
+    inner = kind.backend.traced
+    return inner.standard_kind(kind.dtype) if kind.standard else inner.kind(kind.dtype)
+
+
+def _watch(root: Handle, value: Native) -> None:
+    """Refuse to write a traced value to an array that the innermost trace has not made."""
+    trace = tracing.current()
+    if trace is None or born_in(root, trace):
+        return
+    backend = root._kind.backend
+    if backend.is_native(value) and backend.recorded(value):
+        raise tracing.leak()
+
+
+def born_in(root: Handle, trace: Trace) -> bool:
+    """Whether a trace, or one inside it, made the array."""
+    return getattr(root, "_seen", 0) >= trace.epoch
+
+
+def admit(a: Handle) -> None:
+    """Let an array be written inside a trace of its library: one that was born here changes to the kind that traces have."""
+    backend = a._kind.backend
+    trace = tracing.current()
+    if trace is None or backend.traced is backend or backend is not trace.backend:
+        return
+    root = views.owner(a)
+    if not born_in(root, trace):
+        return
+    derived = views_of(root)
+    views.ghost(root)
+    for each in derived:
+        views.ghost(each)
+        each._root, each._seen = root, views.NEVER
+        each._kind = _traced(each._kind)
+    root._kind = _traced(root._kind)
+
+
+def views_of(root: Handle) -> list[Handle]:
+    """The views of a root that are alive."""
+    import gc
+
+    return [other for other in gc.get_referrers(root) if isinstance(other, Handle) and other._base is root]
+
+
+@contextmanager
+def marking() -> Iterator[None]:
+    """Mark what is made, and watch what is written, while the block runs."""
+    global _running, _plain
+    with _lock:
+        _running += 1
+        if _running == 1:
+            _plain = views.wrapper
+            views.wrapper = _make
+            views.watch = _watch
+            wrapping.admit = admit
+    try:
+        yield
+    finally:
+        with _lock:
+            _running -= 1
+            if _running == 0:
+                views.watch = wrapping.admit = None
+                if views.wrapper is _make:
+                    views.wrapper = _plain
+
+
+def home_kind(kind: Kind) -> Kind:
+    """The kind outside traces of what has this one inside."""
+    home: Backend = kind.backend.home
+    if home is kind.backend:
+        return kind
+    return home.standard_kind(kind.dtype) if kind.standard else home.kind(kind.dtype)

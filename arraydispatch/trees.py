@@ -1,0 +1,265 @@
+"""Pytrees: nested containers of arrays, taken apart and put together again.
+
+Containers are lists, tuples, named tuples, dicts, dataclasses and their subclasses, and whatever :func:`register` is told
+of; ``None`` is a container of nothing; all else is a leaf. What kind of container a class is is found out once for each
+class, so a walk costs one look-up for each node.
+
+A dataclass is rebuilt from its fields without a call of its ``__init__``, which might look at values that are not there
+yet. A field whose metadata say ``static=True`` (or ``pytree_node=False``) is no child: it belongs to the structure.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+__all__ = [
+    "LEAF",
+    "Structure",
+    "mapped",
+    "rebuilt",
+    "register",
+    "tree_flatten",
+    "tree_leaves",
+    "tree_map",
+    "tree_paths",
+    "tree_unflatten",
+]
+
+Structure = Any
+"""What :func:`tree_flatten` keeps of a tree but its leaves: hashable if the keys are, and equal for equal trees."""
+
+LEAF: Structure = "*"
+"""The structure of a leaf by itself."""
+
+
+class Node(NamedTuple):
+    """How containers of one class are taken apart and put together."""
+
+    apart: Callable[[Any], tuple[Sequence[Any], Any]]
+    """A container's children, and what else it takes to rebuild it (hashable)."""
+    together: Callable[[Any, list[Any]], Any]
+    """The container of such children."""
+    named: Callable[[Any, Any], list[str]]
+    """How the children are written after the container's name: ``[0]``, ``['w']``, ``.mass``."""
+
+
+def _places(children: Any, _about: Any) -> list[str]:
+    return [f"[{i}]" for i in range(len(children))]
+
+
+def _keys(_children: Any, about: Any) -> list[str]:
+    return [f"[{key!r}]" for key in about]
+
+
+def _fields(_children: Any, about: Any) -> list[str]:
+    return [f".{name}" for name in about]
+
+
+def _named_tuple(cls: Any) -> Node:
+    return Node(lambda x: (x, cls._fields), lambda _, children: cls(*children), _fields)
+
+
+def _mapping(cls: Any) -> Node:
+    if issubclass(cls, defaultdict):
+        return Node(
+            lambda x: (list(x.values()), (x.default_factory, tuple(x))),
+            lambda about, children: cls(about[0], zip(about[1], children)),
+            lambda _, about: [f"[{key!r}]" for key in about[1]],
+        )
+    return Node(lambda x: (list(x.values()), tuple(x)), lambda keys, children: cls(zip(keys, children)), _keys)
+
+
+def _dataclass(cls: Any) -> Node:
+    fields = dataclasses.fields(cls)
+    static = tuple(f.name for f in fields if f.metadata.get("static", False) or not f.metadata.get("pytree_node", True))
+    names = tuple(f.name for f in fields if f.name not in static)
+    new, put = object.__new__, object.__setattr__
+
+    def apart(x: Any) -> tuple[Sequence[Any], Any]:
+        return [getattr(x, name) for name in names], tuple(getattr(x, name) for name in static)
+
+    def together(about: Any, children: list[Any]) -> Any:
+        made = new(cls)
+        for name, value in zip(names, children):
+            put(made, name, value)  # which a frozen one allows too
+        for name, value in zip(static, about):
+            put(made, name, value)
+        return made
+
+    return Node(apart, together, lambda _, __: [f".{name}" for name in names])
+
+
+_NOTHING = Node(lambda _: ((), None), lambda _, __: None, _places)
+_LIST = Node(lambda x: (x, None), lambda _, children: children, _places)
+_TUPLE = Node(lambda x: (x, None), lambda _, children: tuple(children), _places)
+_DICT = Node(lambda x: (list(x.values()), tuple(x)), lambda keys, children: dict(zip(keys, children)), _keys)
+
+
+class _Nodes(dict[type, Node | None]):
+    """Class -> how its instances are taken apart; None for a leaf."""
+
+    def __missing__(self, cls: type) -> Node | None:
+        made = self[cls] = _node_of(cls)
+        return made
+
+
+def _node_of(cls: type) -> Node | None:
+    if issubclass(cls, tuple):
+        if hasattr(cls, "_fields"):
+            return _named_tuple(cls)
+        return Node(lambda x: (x, None), lambda _, children: cls(children), _places)
+    if issubclass(cls, list):
+        return Node(lambda x: (x, None), lambda _, children: cls(children), _places)
+    if issubclass(cls, dict):
+        return _mapping(cls)
+    return _dataclass(cls) if dataclasses.is_dataclass(cls) else None
+
+
+_NODES = _Nodes({type(None): _NOTHING, list: _LIST, tuple: _TUPLE, dict: _DICT})
+
+
+def register(cls: type, apart: Callable[[Any], tuple[Sequence[Any], Any]], together: Callable[..., Any]) -> None:
+    """Make a container of a class.
+
+    Parameters
+    ----------
+    cls : type
+        The class; its subclasses are not meant.
+    apart : callable
+        ``apart(x) -> (children, about)``; ``about`` is hashable and tells structures apart.
+    together : callable
+        ``together(about, children)``; children may be any objects.
+    """
+    _NODES[cls] = Node(apart, together, _places)
+
+
+def tree_map(f: Callable[[Any], Any], tree: Any) -> Any:
+    """The tree with ``f(leaf)`` in place of each leaf."""
+    cls = tree.__class__
+    if cls is tuple:
+        return tuple([tree_map(f, x) for x in tree])
+    if cls is list:
+        return [tree_map(f, x) for x in tree]
+    if cls is dict:
+        return {key: tree_map(f, x) for key, x in tree.items()}
+    node = _NODES[type(tree)]
+    if node is None:
+        return f(tree)
+    children, about = node.apart(tree)
+    return node.together(about, [tree_map(f, x) for x in children])
+
+
+_PYTHONS: frozenset[type] = frozenset({bool, int, float, complex, str, bytes, type(None), slice, type(...)})
+
+
+def mapped(f: Callable[[Any], Any], x: Any, skip: frozenset[type] = _PYTHONS) -> Any:
+    """An argument or a result of a function: ``f(leaf)`` in place of each leaf of its lists, tuples and dicts.
+
+    Where nothing changes it is ``x`` itself. Other containers are leaves: to NumPy they are objects. Leaves of the types in
+    ``skip`` stay where they are among nothing but such.
+    """
+    if isinstance(x, list | tuple):
+        if skip.issuperset(map(type, x)):
+            return x
+        items = [mapped(f, y, skip) for y in x]
+        for new, old in zip(items, x):
+            if new is not old:
+                return rebuilt(x, items, f)
+        return x
+    if isinstance(x, dict):
+        values = {key: mapped(f, y, skip) for key, y in x.items()}
+        for key, new in values.items():
+            if new is not x[key]:
+                return values if type(x) is dict else _filled(x, values)
+        return x
+    return f(x)
+
+
+def rebuilt(like: Any, items: list[Any], f: Callable[[Any], Any] | None = None) -> Any:
+    """A list or tuple as ``like`` is, without a call of what its class does when one is made, with these items.
+
+    ``f``: applied to the fields that SciPy's results have besides.
+    """
+    cls = type(like)
+    if cls is list:
+        return items
+    if cls is tuple:
+        return tuple(items)
+    if isinstance(like, list):
+        made = copy.copy(like)
+        made[:] = items
+        return made
+    try:
+        made = tuple.__new__(cls, items)
+    except TypeError:  # a class of C's that takes integers alone, say
+        return tuple(items)
+    held = getattr(like, "__dict__", None)
+    if held:
+        more = () if f is None else getattr(cls, "_extra_fields", ())
+        vars(made).update({name: mapped(f, x, frozenset()) if f and name in more else x for name, x in held.items()})
+    return made
+
+
+def _filled(like: Any, values: dict[Any, Any]) -> Any:
+    made = copy.copy(like)
+    made.update(values)
+    return made
+
+
+def tree_leaves(tree: Any) -> list[Any]:
+    """The leaves, in the order of :func:`tree_flatten`."""
+    leaves: list[Any] = []
+    _flatten(tree, leaves)
+    return leaves
+
+
+def tree_flatten(tree: Any) -> tuple[list[Any], Structure]:
+    """The leaves and the structure, from which :func:`tree_unflatten` makes the tree again."""
+    leaves: list[Any] = []
+    return leaves, _flatten(tree, leaves)
+
+
+def _flatten(tree: Any, leaves: list[Any]) -> Structure:
+    cls = type(tree)
+    node = _NODES[cls]
+    if node is None:
+        leaves.append(tree)
+        return LEAF
+    children, about = node.apart(tree)
+    parts: list[Structure] = []
+    for child in children:
+        if _NODES[type(child)] is None:
+            leaves.append(child)
+            parts.append(LEAF)
+        else:
+            parts.append(_flatten(child, leaves))
+    return cls, about, tuple(parts)
+
+
+def tree_unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
+    """The tree of this structure with these leaves, which may be any objects."""
+    return _build(structure, iter(leaves))
+
+
+def _build(structure: Structure, leaves: Iterator[Any]) -> Any:
+    if structure is LEAF:
+        return next(leaves)
+    cls, about, parts = structure
+    children = [next(leaves) if part is LEAF else _build(part, leaves) for part in parts]
+    node = _NODES[cls]
+    assert node is not None
+    return node.together(about, children)
+
+
+def tree_paths(tree: Any, name: str = "") -> list[str]:
+    """How each leaf is written in Python, from the tree's name on: ``params['w'][0]``."""
+    node = _NODES[type(tree)]
+    if node is None:
+        return [name]
+    children, about = node.apart(tree)
+    parts = zip(children, node.named(children, about))
+    return [path for child, part in parts for path in tree_paths(child, name + part)]

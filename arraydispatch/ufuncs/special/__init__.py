@@ -1,0 +1,103 @@
+"""SciPy's ufuncs (``scipy.special``): which backend runs which, and how.
+
+They reach ``__array_ufunc__`` as NumPy's do, and are registered when the first of them comes, so nothing here imports
+SciPy. For (ufunc, backend) :func:`learn` decides once: the library's own kernel where it is accurate (the table
+``SPECIAL`` in ``backends/<library>/special.py``), else a formula over ``xp`` (``elementary``, ``gammas``, ``errors``, ``bessel``,
+``integrals``, ``incomplete``, ``orthogonal``), else the host, for a reason of its own.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...backends.base import Backend
+from ..composed import COMPOSED
+from .formula import BODIES, LOOKS, OF_COMPLEX, UFUNCS
+
+__all__ = ["BODIES", "NAMES", "UFUNCS", "kernel", "learn", "name_of", "reason_of", "refusal"]
+
+_MODULE = "scipy.special._ufuncs"
+_TOPICS = ("elementary", "gammas", "errors", "bessel", "integrals", "incomplete", "orthogonal")
+
+NAMES: dict[np.ufunc, str] = {}
+"""SciPy's ufunc -> its name."""
+
+_lock = threading.Lock()
+_taken: set[int] = set()
+
+
+def _look() -> None:
+    """Take in SciPy's ufuncs, which are there now."""
+    module = sys.modules.get(_MODULE)
+    if module is None or id(module) in _taken:
+        return
+    for topic in _TOPICS:
+        importlib.import_module(f"{__name__}.{topic}")
+    with _lock:
+        for name, value in vars(module).copy().items():
+            if isinstance(value, np.ufunc) and value is not getattr(np, name, None):
+                UFUNCS[name] = value
+                NAMES.setdefault(value, name)
+        _taken.add(id(module))
+
+
+def name_of(ufunc: np.ufunc) -> str | None:
+    """``"erf"`` for SciPy's; None for any other ufunc."""
+    if ufunc not in NAMES:
+        _look()
+    return NAMES.get(ufunc)
+
+
+def learn(ufunc: np.ufunc, backend: Backend) -> bool:
+    """Enter a ufunc of SciPy's into the tables, its kernel or its formula if there is one; whether it is SciPy's."""
+    name = name_of(ufunc)
+    if name is None:
+        return False
+    if backend.native_is_ndarray:
+        backend.UFUNCS[ufunc] = ufunc
+    elif name in backend.special:
+        backend.UFUNCS[ufunc] = backend.special[name]
+    elif name in BODIES:
+        COMPOSED[ufunc] = BODIES[name]
+    return True
+
+
+_OF_ORDER = frozenset("iv ive jn jv jve kn kv kve yn yv yve hankel1 hankel1e hankel2 hankel2e lpmv".split())
+_INVERSES = frozenset(
+    "bdtri bdtrik bdtrin betainccinv betaincinv btdtria btdtrib chdtri chdtriv chndtridf chndtrinc chndtrix fdtri fdtridfd"
+    " gammainccinv gammaincinv gdtria gdtrib gdtrix kolmogi nbdtri nbdtrik nbdtrin ncfdtri ncfdtridfd ncfdtridfn ncfdtrinc"
+    " nctdtridf nctdtrinc nctdtrit ndtri_exp nrdtrimn nrdtrisd pdtri pdtrik smirnovi stdtridf stdtrit".split()
+)
+_OF_COMPLEX_ALONE = frozenset({"wofz"})
+
+
+def reason_of(ufunc: np.ufunc) -> str | None:
+    """Why one of SciPy's has neither kernel nor formula; None if it is not SciPy's."""
+    name = name_of(ufunc)
+    if name is None:
+        return None
+    if name in _OF_ORDER:
+        return "no library has it for all orders"
+    if name in _INVERSES:
+        return "it is found by iteration, element by element"
+    if name in _OF_COMPLEX_ALONE:
+        return OF_COMPLEX
+    return "no library has it"
+
+
+def kernel(ufunc: np.ufunc, backend: Backend) -> Callable[..., Any]:
+    """The formula of a ufunc of SciPy's as a kernel of a backend's."""
+    body = COMPOSED[ufunc]
+    return partial(body, backend.xp) if body in LOOKS else backend.fused(body)
+
+
+def refusal(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> str | None:
+    """Why a ufunc of SciPy's that is known does not run in this loop; None if it does."""
+    return OF_COMPLEX if not backend.native_is_ndarray and any(t.kind == "c" for t in loop) else None

@@ -1,0 +1,359 @@
+"""What formulas are written in: :class:`Real`, an array of real numbers with operators, over ``xp``.
+
+A formula takes Reals in double precision and returns one (or a tuple). :func:`formula` registers it under SciPy's name
+and does the rest: SciPy's loops for float32 compute in float64 and round once, and so do these. Complex numbers, for
+which SciPy has loops of its own, are refused.
+
+Formulas differ from interval to interval. :func:`pieces` computes each where it holds: of known values it picks the
+elements, so that nothing is computed twice; under a trace it computes all of them and chooses.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...backends.base import Unsupported
+from .tables import Series
+
+Native = Any
+Body = Callable[..., Any]
+
+BODIES: dict[str, Body] = {}
+"""SciPy's name -> body over ``xp`` and native arrays."""
+
+OF_COMPLEX = "of complex numbers, SciPy alone has it"
+
+_NAN, _INF = math.nan, math.inf
+
+
+class Real:
+    """An array of real numbers; comparisons give a :class:`Truth`."""
+
+    __slots__ = ("v", "xp")
+
+    def __init__(self, xp: Any, v: Native) -> None:
+        self.xp = xp
+        self.v = v
+
+    def __add__(self, other: Any) -> Real:
+        return Real(self.xp, self.xp.add(self.v, _raw(other)))
+
+    def __radd__(self, other: Any) -> Real:
+        return Real(self.xp, self.xp.add(_raw(other), self.v))
+
+    def __sub__(self, other: Any) -> Real:
+        return Real(self.xp, self.xp.subtract(self.v, _raw(other)))
+
+    def __rsub__(self, other: Any) -> Real:
+        return Real(self.xp, self.xp.subtract(_raw(other), self.v))
+
+    def __mul__(self, other: Any) -> Real:
+        return Real(self.xp, self.xp.multiply(self.v, _raw(other)))
+
+    def __rmul__(self, other: Any) -> Real:
+        return Real(self.xp, self.xp.multiply(_raw(other), self.v))
+
+    def __truediv__(self, other: Any) -> Real:
+        return Real(self.xp, self.xp.divide(self.v, _raw(other)))
+
+    def __rtruediv__(self, other: Any) -> Real:
+        return Real(self.xp, self.xp.divide(_raw(other), self.v))
+
+    def __pow__(self, other: Any) -> Real:
+        return Real(self.xp, self.xp.power(self.v, _raw(other)))
+
+    def __rpow__(self, other: Any) -> Real:
+        return Real(self.xp, self.xp.power(_raw(other), self.v))
+
+    def __mod__(self, other: Any) -> Real:
+        return Real(self.xp, self.xp.remainder(self.v, _raw(other)))
+
+    def __neg__(self) -> Real:
+        return Real(self.xp, self.xp.negative(self.v))
+
+    def __abs__(self) -> Real:
+        return Real(self.xp, self.xp.absolute(self.v))
+
+    def __lt__(self, other: Any) -> Truth:
+        return Truth(self.xp, self.xp.less(self.v, _raw(other)))
+
+    def __le__(self, other: Any) -> Truth:
+        return Truth(self.xp, self.xp.less_equal(self.v, _raw(other)))
+
+    def __gt__(self, other: Any) -> Truth:
+        return Truth(self.xp, self.xp.greater(self.v, _raw(other)))
+
+    def __ge__(self, other: Any) -> Truth:
+        return Truth(self.xp, self.xp.greater_equal(self.v, _raw(other)))
+
+    def __eq__(self, other: object) -> Truth:  # type: ignore[override]
+        return Truth(self.xp, self.xp.equal(self.v, _raw(other)))
+
+    def __ne__(self, other: object) -> Truth:  # type: ignore[override]
+        return Truth(self.xp, self.xp.not_equal(self.v, _raw(other)))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Truth:
+    """An array of bools."""
+
+    __slots__ = ("v", "xp")
+
+    def __init__(self, xp: Any, v: Native) -> None:
+        self.xp = xp
+        self.v = v
+
+    def __and__(self, other: Truth) -> Truth:
+        return Truth(self.xp, self.xp.logical_and(self.v, other.v))
+
+    def __or__(self, other: Truth) -> Truth:
+        return Truth(self.xp, self.xp.logical_or(self.v, other.v))
+
+    def __invert__(self) -> Truth:
+        return Truth(self.xp, self.xp.logical_not(self.v))
+
+
+def _raw(x: Any) -> Any:
+    return x.v if isinstance(x, Real) else x
+
+
+def _unary(name: str) -> Callable[[Real], Real]:
+    def function(x: Real) -> Real:
+        return Real(x.xp, getattr(x.xp, name)(x.v))
+
+    function.__name__ = name
+    return function
+
+
+exp, expm1, log, log1p, sqrt, sin, cos, tan, arctan, floor, rint, sinh, cosh = (
+    _unary(name) for name in "exp expm1 log log1p sqrt sin cos tan arctan floor rint sinh cosh".split()
+)
+
+
+def _test(name: str) -> Callable[[Real], Truth]:
+    def function(x: Real) -> Truth:
+        return Truth(x.xp, getattr(x.xp, name)(x.v))
+
+    return function
+
+
+isnan, isinf, isfinite, signbit = (_test(name) for name in "isnan isinf isfinite signbit".split())
+
+
+def minimum(x: Real, y: Any) -> Real:
+    """The smaller one."""
+    return Real(x.xp, x.xp.minimum(x.v, _raw(y)))
+
+
+def maximum(x: Real, y: Any) -> Real:
+    """The larger one."""
+    return Real(x.xp, x.xp.maximum(x.v, _raw(y)))
+
+
+def copysign(x: Real, y: Any) -> Real:
+    """The first with the sign of the second."""
+    return Real(x.xp, x.xp.copysign(x.v, _raw(y)))
+
+
+def power(x: Any, y: Any) -> Real:
+    """``x**y``."""
+    made: Real = x**y
+    return made
+
+
+def constant(like: Real | Truth, value: float) -> Real:
+    """A number beside an array."""
+    xp = like.xp
+    dtype = xp.dtype_of(like.v) if isinstance(like, Real) else dtypes.FLOAT64
+    return Real(xp, xp.prim.full((), value, dtype, xp.backend.device_of(like.v)))
+
+
+def where(condition: Truth, x: Any, y: Any) -> Real:
+    """Elementwise choice; one of the two may be a number."""
+    like = x if isinstance(x, Real) else y
+    if not isinstance(like, Real):
+        like = constant(condition, 0.0)
+    a, b = (z if isinstance(z, Real) else constant(like, z) for z in (x, y))
+    xp = condition.xp
+    return Real(xp, xp.prim.where(condition.v, a.v, b.v))
+
+
+def choose(otherwise: Any, *cases: tuple[Truth, Any]) -> Real:
+    """The value of the first case that holds."""
+    for condition, value in reversed(cases):
+        otherwise = where(condition, value, otherwise)
+    made: Real = otherwise
+    return made
+
+
+# -- polynomials ---------------------------------------------------------------------------------------------------------
+
+
+def polynomial(x: Real, terms: Sequence[float]) -> Real:
+    """Terms from the constant on (Horner's rule)."""
+    made = constant(x, terms[-1]) if len(terms) == 1 else x * terms[-1]
+    for c in reversed(terms[1:-1]):
+        made = (made + c) * x
+    return made + terms[0] if len(terms) > 1 else made
+
+
+def series(table: Series, x: Real) -> Real:
+    """A table's function at points of its interval."""
+    half = (table.high - table.low) / 2
+    t = (x - (table.low + table.high) / 2) * (1 / half)
+    if table.basis == "power":
+        return polynomial(t, table.terms)
+    twice = t * 2.0
+    later, now = constant(t, 0.0), constant(t, table.terms[-1])
+    for c in reversed(table.terms[1:-1]):
+        later, now = now, twice * now - later + c  # Clenshaw
+    return t * now - later + table.terms[0]
+
+
+# -- where a formula holds -----------------------------------------------------------------------------------------------
+
+
+def is_known(x: Real | Truth) -> bool:
+    """Whether values can be looked at now."""
+    return bool(x.xp.backend.is_concrete(x.v))
+
+
+def any_of(x: Truth) -> bool:
+    """Whether one of them is true: a look at values."""
+    return bool(np.any(x.xp.backend.to_numpy(x.v)))
+
+
+def broadcast(*operands: Real) -> tuple[Real, ...]:
+    """The operands in one shape."""
+    xp = operands[0].xp
+    shapes = [xp.shape_of(x.v) for x in operands]
+    if len(set(shapes)) == 1:
+        return operands
+    shape = np.broadcast_shapes(*shapes)
+    return tuple(Real(xp, xp.prim.broadcast_to(x.v, shape)) for x in operands)
+
+
+Case = tuple[Truth, Callable[..., Real], tuple[float, ...]]
+
+
+def pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float = _NAN) -> Real:
+    """Each case's formula where its condition holds, the first one that does; ``otherwise`` elsewhere.
+
+    A case is (condition, formula, operands for which the formula has a value): where nothing can be picked the last take
+    the place of the operands of other cases, so that no gradient is NaN.
+    """
+    xp = operands[0].xp
+    operands = broadcast(*operands)
+    if not all(is_known(condition) for condition, _, _ in cases) or not is_known(operands[0]):
+        made: Any = otherwise
+        for condition, formula, safe in reversed(cases):
+            inside = [where(condition, x, s) for x, s in zip(operands, safe)]
+            made = where(condition, formula(*inside), made)
+        return made
+    shape = xp.shape_of(operands[0].v)
+    size = math.prod(shape)
+    if size == 0:
+        return operands[0]
+    flat = [xp.prim.reshape(x.v, (size,)) for x in operands]
+    made = None
+    left: Truth | None = None
+    for condition, formula, _ in cases:
+        mine = Truth(xp, xp.prim.reshape(xp.prim.broadcast_to(condition.v, shape), (size,)))
+        if left is not None:
+            mine = mine & left
+        (picked,) = xp.prim.nonzero(mine.v)
+        count = xp.shape_of(picked)[0]
+        left = ~mine if left is None else left & ~mine
+        if count == 0:
+            continue
+        if count == size:
+            made = formula(*(Real(xp, x) for x in flat)).v
+            break
+        values = formula(*(Real(xp, xp.prim.gather(x, (picked,))) for x in flat)).v
+        if made is None:
+            made = xp.prim.full((size,), otherwise, xp.dtype_of(flat[0]), xp.backend.device_of(flat[0]))
+        made = xp.prim.scatter(made, (picked,), values, "set")
+    if made is None:
+        made = xp.prim.full((size,), otherwise, xp.dtype_of(flat[0]), xp.backend.device_of(flat[0]))
+    return Real(xp, xp.prim.reshape(made, shape))
+
+
+_LOOK_EVERY = 8
+
+
+def repeat(
+    step: Callable[..., tuple[Real, ...]], going: Callable[..., Truth], state: tuple[Real, ...], most: int
+) -> tuple[Real, ...]:
+    """``step`` while ``going`` holds anywhere, at most so often; the state's shapes do not change."""
+    xp = state[0].xp
+    state = broadcast(*state)
+    if all(is_known(x) for x in state):
+        for i in range(most):
+            state = step(*state)
+            if i % _LOOK_EVERY == _LOOK_EVERY - 1 and not any_of(going(*state)):
+                break
+        return state
+
+    def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *natives: function(*(Real(xp, x) for x in natives))
+
+    def go(*natives: Native) -> Native:
+        return wrapped(going)(*natives).v
+
+    def one(*natives: Native) -> tuple[Native, ...]:
+        return tuple(x.v for x in wrapped(step)(*natives))
+
+    found = xp.backend.loop(go, one, tuple(x.v for x in state), most)
+    return tuple(Real(xp, x) for x in found)
+
+
+# -- registration ----------------------------------------------------------------------------------------------------------
+
+
+LOOKS: set[Body] = set()
+"""Bodies that look at values, so that they cannot be compiled."""
+
+
+def formula(*names: str, looks: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a formula under SciPy's names; the formula itself stays what other formulas call.
+
+    ``looks``: it needs values of its operands.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def body(xp: Any, *operands: Native) -> Any:
+            have = [xp.dtype_of(x) for x in operands]
+            if any(t.kind == "c" for t in have):
+                raise Unsupported(OF_COMPLEX)
+            floats = [t for t in have if dtypes.category(t) == "float"]
+            to = floats[0] if floats else dtypes.FLOAT64
+            made = function(*(Real(xp, xp.prim.astype(x, dtypes.FLOAT64)) for x in operands))
+            if isinstance(made, tuple):
+                return tuple(xp.prim.astype(x.v, to) for x in made)
+            return xp.prim.astype(made.v, to)
+
+        for name in names:
+            BODIES[name] = body
+        if looks:
+            LOOKS.add(body)
+        return function
+
+    return register
+
+
+UFUNCS: dict[str, np.ufunc] = {}
+"""SciPy's name -> its ufunc, filled on first sight of one."""
+
+
+def special(name: str, *operands: Real) -> Real:
+    """Another special function: the backend's own where it has one."""
+    xp = operands[0].xp
+    return Real(xp, xp.call(UFUNCS[name], *(x.v for x in operands)))

@@ -1,0 +1,474 @@
+"""The gamma function and its kin: beta, binomials, zeta.
+
+``scaled`` is the gamma function over its Stirling approximation, ``gamma(x) = sqrt(2 pi / x) (x / e)**x scaled(x)``: ratios
+of large gamma functions are ratios of powers and of these, which are near 1, so nothing cancels.
+"""
+
+from __future__ import annotations
+
+import math
+
+from . import tables
+from .formula import (
+    Real,
+    Truth,
+    broadcast,
+    choose,
+    constant,
+    cos,
+    exp,
+    floor,
+    formula,
+    isinf,
+    isnan,
+    log,
+    log1p,
+    maximum,
+    minimum,
+    pieces,
+    polynomial,
+    power,
+    repeat,
+    rint,
+    series,
+    signbit,
+    sin,
+    special,
+    where,
+)  # fmt: skip
+
+_INF, _NAN = math.inf, math.nan
+_LOG_ROOT = 0.5 * math.log(2 * math.pi)
+_ROOT = math.sqrt(2 * math.pi)
+
+_STIRLING = tuple(b * math.factorial(2 * k) / (2 * k * (2 * k - 1)) for k, b in enumerate(tables.BERNOULLI[:9], 1))
+"""log(scaled(x)) = sum of these over x**(2 k - 1)."""
+_LARGE = 11.0
+"""Where Stirling's series is exact to double precision."""
+
+
+def _correction(x: Real) -> Real:
+    """log(scaled(x)) for large x."""
+    z = 1.0 / x
+    return polynomial(z * z, _STIRLING) * z
+
+
+def _turned(x: Real, quarters: float) -> Real:
+    """The sine of pi x and so many quarter turns, exact at multiples of a half."""
+    size = abs(x)  # what is just below zero would be lost below two
+    turn = size - floor(size * 0.5) * 2.0
+    half = rint(turn * 2.0)
+    rest = (turn - half * 0.5) * math.pi
+    mirror = where(x < 0.0, -1.0, constant(x, 1.0)) if quarters == 0.0 else 1.0
+    half = (half + quarters) % 4.0
+    odd = (half == 1.0) | (half == 3.0)
+    value = where(odd, cos(rest), sin(rest))
+    return where(half >= 2.0, -value, value) * mirror
+
+
+def sin_pi(x: Real) -> Real:
+    """sin(pi x)."""
+    return _turned(x, 0.0)
+
+
+def cos_pi(x: Real) -> Real:
+    """cos(pi x)."""
+    return _turned(x, 1.0)
+
+
+def _is_whole(x: Real) -> Truth:
+    return floor(x) == x
+
+
+# -- gamma -----------------------------------------------------------------------------------------------------------------
+
+
+def _shifted(x: Real, low: int, high: int, base: Real) -> tuple[Real, Real]:
+    """The products by which gamma(base) becomes gamma(x), base + n = x for low <= n <= high: numerator, denominator."""
+    n = x - base
+    above, below = constant(x, 1.0), constant(x, 1.0)
+    for i in range(high):
+        above = above * where(n > i + 0.5, base + float(i), 1.0)
+    for i in range(-low):
+        below = below * where(n < -i - 0.5, x + float(i), 1.0)
+    return above, below
+
+
+def _gamma_small(x: Real) -> Real:
+    base = x - floor(x) + 2.0  # in [2, 3)
+    above, below = _shifted(x, -2, 9, base)
+    return series(tables.GAMMA_2_3, base) * above / below
+
+
+def _gamma_large(x: Real) -> Real:
+    half = power(x, x * 0.5 - 0.25)
+    return half * exp(-x) * half * _ROOT * exp(_correction(x))
+
+
+def _gamma_of_half(x: Real) -> Real:
+    """For x >= 0.5."""
+    return pieces((x,), [(x < _LARGE, _gamma_small, (2.0,)), (x < 171.7, _gamma_large, (20.0,))], _INF)
+
+
+@formula("gamma")
+def gamma(x: Real) -> Real:
+    mirrored = x < 0.5
+    value = _gamma_of_half(where(mirrored, 1.0 - x, x))
+    sine = sin_pi(where(mirrored & (abs(x) < 1e16), x, 0.25))
+    result = where(mirrored, math.pi / (where(sine == 0.0, 1.0, sine) * value), value)
+    zero = x == 0.0
+    return choose(
+        result,
+        (isnan(x), x),
+        (zero & signbit(x), -_INF),
+        (zero, _INF),
+        ((x < 0.0) & _is_whole(x), _NAN),
+    )
+
+
+def _log_gamma_middle(x: Real) -> Real:
+    base = x - rint(x) + 2.0  # in [1.5, 2.5]
+    above, below = _shifted(x, -2, 9, base)
+    t = base - 2.0
+    return t * series(tables.LOG_GAMMA_2, t) + log(above / below)
+
+
+def _log_gamma_large(x: Real) -> Real:
+    return (x - 0.5) * log(x) - x + (_LOG_ROOT + _correction(x))
+
+
+def log_gamma(x: Real) -> Real:
+    """log |gamma(x)| for x >= 0.5."""
+    return pieces((x,), [(x < _LARGE, _log_gamma_middle, (2.5,)), (x < 2.5e305, _log_gamma_large, (20.0,))], _INF)
+
+
+@formula("gammaln")
+def gammaln(x: Real) -> Real:
+    mirrored = x < 0.5
+    value = log_gamma(where(mirrored, 1.0 - x, x))
+    sine = abs(sin_pi(where(mirrored & (abs(x) < 1e16), x, 0.25)))
+    result = where(mirrored, log(math.pi / where(sine == 0.0, 1.0, sine)) - value, value)
+    return choose(result, (isnan(x) | isinf(x), x), ((x <= 0.0) & _is_whole(x), _INF))
+
+
+@formula("loggamma")
+def loggamma(x: Real) -> Real:
+    return choose(special("gammaln", abs(x)), (x < 0.0, _NAN))
+
+
+@formula("gammasgn")
+def gammasgn(x: Real) -> Real:
+    whole = floor(x)
+    odd = whole - floor(whole * 0.5) * 2.0 == 1.0
+    sign = where((x < 0.0) & odd, -1.0, constant(x, 1.0))
+    zero = where(signbit(x), -1.0, constant(x, 1.0))
+    return choose(sign, (isnan(x), x), (x == 0.0, zero), ((x < 0.0) & _is_whole(x), _NAN))
+
+
+@formula("rgamma")
+def rgamma(x: Real) -> Real:
+    mirrored = x < 0.5
+    value = _gamma_of_half(where(mirrored, 1.0 - x, x))
+    sine = sin_pi(where(mirrored & (abs(x) < 1e16), x, 0.25))
+    below = where(isinf(value), sine * _INF, sine * value * (1 / math.pi))
+    pole = (x <= 0.0) & _is_whole(x)
+    return choose(where(mirrored, below, 1.0 / value), (isnan(x), x), (x == 0.0, x), (pole, 0.0))
+
+
+# -- ratios ----------------------------------------------------------------------------------------------------------------
+
+
+def log_scaled(x: Real) -> Real:
+    """log(scaled(x)) for x > 0."""
+
+    def small(y: Real) -> Real:
+        return log_gamma_positive(y) - ((y - 0.5) * log(y) - y + _LOG_ROOT)
+
+    return pieces((x,), [(x < _LARGE, small, (2.5,)), (x < _INF, _correction, (20.0,))], 0.0)
+
+
+def log_gamma_positive(x: Real) -> Real:
+    """log(gamma(x)) for x > 0."""
+    small = x < 0.5
+    value = log_gamma(where(small, x + 1.0, x))
+    return where(small, value - log(where(small, x, 1.0)), value)
+
+
+def log_beta(a: Real, b: Real) -> Real:
+    """log(beta(a, b)) for positive a and b."""
+    s = a + b
+    low, high = minimum(a, b), maximum(a, b)
+    powers = high * log1p(-low / s) + low * log(low / s)
+    return powers + 0.5 * log(s / a / b) + (_LOG_ROOT + (log_scaled(a) + log_scaled(b) - log_scaled(s)))
+
+
+def _beta_small(a: Real, b: Real) -> Real:
+    """By gamma functions, the two in between that keeps the product near one."""
+    y, ga, gb = special("rgamma", a + b), special("gamma", a), special("gamma", b)
+    first = abs(abs(ga * y) - 1.0) > abs(abs(gb * y) - 1.0)
+    return where(first, gb * y * ga, ga * y * gb)
+
+
+def _signed(a: Real, b: Real) -> tuple[Real, Real]:
+    """log |beta| and its sign, of any a and b that are no poles."""
+    value = gammaln(a) + gammaln(b) - gammaln(a + b)
+    return value, gammasgn(a) * gammasgn(b) * gammasgn(a + b)
+
+
+def _beta_far(a: Real, b: Real) -> Real:
+    value, sign = _signed(a, b)
+    return exp(value) * sign
+
+
+_INT = 2.0**31
+
+
+def _pole(a: Real, b: Real) -> tuple[Truth, Truth, Real, Real]:
+    """Whether a is zero or a negative integer; whether beta(a, b) is finite then; arguments of an equal value there."""
+    pole = (a <= 0.0) & _is_whole(a)
+    other = 1.0 - a - b
+    finite = pole & _is_whole(b) & (other > 0.0) & (abs(a) < _INT) & (abs(b) < _INT)
+    return pole, finite, where(finite, other, 1.0), where(finite, b, 1.0)
+
+
+def _beta(a: Real, b: Real, small: bool) -> Real:
+    """beta, or log |beta|, of numbers that are no poles."""
+    positive = (a > 0.0) & (b > 0.0)
+    near = (abs(a) < 171.0) & (abs(b) < 171.0) & (abs(a + b) < 171.0)
+    if small:
+        far: Real = pieces(
+            (a, b),
+            [
+                (near, _beta_small, (1.0, 1.0)),
+                (positive, lambda x, y: exp(log_beta(x, y)), (1.0, 1.0)),
+                (a == a, _beta_far, (1.0, 1.0)),
+            ],
+        )
+        return far
+    return pieces(
+        (a, b),
+        [
+            (positive, log_beta, (1.0, 1.0)),
+            (near, lambda x, y: log(abs(_beta_small(x, y))), (1.0, 1.0)),
+            (a == a, lambda x, y: _signed(x, y)[0], (1.0, 1.0)),
+        ],
+    )
+
+
+def _beta_anywhere(a: Real, b: Real, small: bool) -> Real:
+    a, b = broadcast(a, b)
+    pa, fa, xa, ya = _pole(a, b)
+    pb, fb, xb, yb = _pole(b, a)
+    pole, finite = pa | pb, fa | fb
+    first, second = where(fa, xa, xb), where(fa, ya, yb)
+    good = finite & (second > 0.0)
+    value = at_pole = _beta(choose(a, (good, first), (pole, 1.0)), choose(b, (good, second), (pole, 1.0)), small)
+    at_pole = where(second <= 0.0, _INF, at_pole)
+    if small:
+        at_pole = where(floor(second * 0.5) * 2.0 == second, at_pole, -at_pole)
+    # one of them infinite: nothing, or an infinity of the sign of the gamma function of the other
+    high, low = maximum(a, b), minimum(a, b)
+    endless = (high == _INF) & (low < _INF) & (low > -_INF)
+    mirrored = where(low < 0.0, gammasgn(where(endless, low, 1.0)) * _INF if small else _INF, 0.0 if small else -_INF)
+    return choose(
+        value,
+        (fa, at_pole),
+        (pa, _INF),
+        (fb, at_pole),
+        (pb, _INF),
+        (isnan(a) | isnan(b), _NAN),
+        (endless, mirrored),
+    )
+
+
+@formula("beta")
+def beta(a: Real, b: Real) -> Real:
+    return _beta_anywhere(a, b, True)
+
+
+@formula("betaln")
+def betaln(a: Real, b: Real) -> Real:
+    return _beta_anywhere(a, b, False)
+
+
+_PRODUCT = 20
+
+
+def _binomial_product(n: Real, k: Real) -> Real:
+    """n (n - 1) … / k! for a small whole k, as few roundings as can be."""
+    above, below = constant(n, 1.0), constant(n, 1.0)
+    for i in range(1, _PRODUCT):
+        inside = k >= float(i)
+        above = where(inside, above * (n - k + float(i)), above)
+        below = where(inside, below * float(i), below)
+        large = abs(above) > 1e50
+        above, below = where(large, above / below, above), where(large, 1.0, below)
+    return above / below
+
+
+def _binomial_far(n: Real, k: Real) -> Real:
+    """For k far beyond n."""
+    g = special("gamma", n + 1.0)
+    size = abs(k)
+    lead = (g / size + g * n / (k * k * 2.0)) / (power(size, n) * math.pi)
+    whole = floor(k)
+    even = floor(whole * 0.5) * 2.0 == whole
+    up = sin_pi(k - whole - n) * where(even, 1.0, constant(k, -1.0))
+    return lead * where(k > 0.0, up, sin_pi(k))
+
+
+@formula("binom")
+def binom(n: Real, k: Real) -> Real:
+    n, k = broadcast(n, k)
+    whole = _is_whole(n)
+    mirrored = whole & (n > 0.0) & (k > floor(n * 0.5)) & _is_whole(k)
+    few = where(mirrored, n - k, k)
+    product = _is_whole(k) & ((abs(n) > 1e-8) | (n == 0.0)) & (few >= 0.0) & (few < float(_PRODUCT))
+    undefined = (n < 0.0) & whole | isnan(n) | isnan(k)
+    good = ~undefined
+    return pieces(
+        (n, where(product, few, k)),
+        [
+            (good & product, _binomial_product, (1.0, 1.0)),
+            (
+                good & (n >= 1e10 * k) & (k > 0.0),
+                lambda x, y: exp(-betaln(x + 1.0 - y, y + 1.0) - log(x + 1.0)),
+                (2.0, 1.0),
+            ),
+            (good & (k > 1e8 * abs(n)), _binomial_far, (1.0, 3.0)),
+            (good, lambda x, y: 1.0 / (x + 1.0) / beta(x + 1.0 - y, y + 1.0), (2.0, 1.0)),
+        ],
+    )
+
+
+def _no_positive_whole(x: Real) -> Truth:
+    return (x <= 0.0) & _is_whole(x) & (abs(x) < 1e13)
+
+
+@formula("poch")
+def poch(a: Real, m: Real) -> Real:
+    a, m = broadcast(a, m)
+
+    def lower(x: Real, n: Real, r: Real) -> Truth:
+        return (n >= 1.0) & (x + n != 1.0) & (abs(r) < _INF) & (r != 0.0)
+
+    def raised(x: Real, n: Real, r: Real) -> Truth:
+        return (n <= -1.0) & (x + n != 0.0) & (abs(r) < _INF) & (r != 0.0)
+
+    def step(x: Real, n: Real, r: Real) -> tuple[Real, Real, Real]:
+        down, up = lower(x, n, r), raised(x, n, r)
+        fewer = n - 1.0
+        new = choose(r, (down, r * (x + fewer)), (up, r / where(up, x + n, 1.0)))
+        return x, choose(n, (down, fewer), (up, n + 1.0)), new
+
+    def going(x: Real, n: Real, r: Real) -> Truth:
+        return lower(x, n, r) | raised(x, n, r)
+
+    _, rest, product = repeat(step, going, (a, m, where(isnan(a), 1.0, constant(a, 1.0))), 10000)
+    far = (a > 1e4) & (abs(rest) <= 1.0)
+    x, n = where(far, a, 2.0), where(far, rest, 0.0)
+    expansion = power(x, n) * (
+        1.0
+        + n * (n - 1.0) / (x * 2.0)
+        + n * (n - 1.0) * (n - 2.0) * (n * 3.0 - 1.0) / (x * x * 24.0)
+        + n * n * (n - 1.0) * (n - 1.0) * (n - 2.0) * (n - 3.0) / (x * x * x * 48.0)
+    )
+    near = (a > 2.0) & (a <= 1e4) & (abs(rest) <= 1.0)
+    y, k = where(near, a, 2.0), where(near, rest, 0.0)
+    step_up = power(y, k) * exp((y + k - 0.5) * log1p(k / y) - k + (log_scaled(y + k) - log_scaled(y)))
+    ratio = exp(gammaln(a + rest) - gammaln(a)) * gammasgn(a + rest) * gammasgn(a)
+    top, bottom = _no_positive_whole(a + rest), _no_positive_whole(a)
+    return choose(
+        product * ratio,
+        (rest == 0.0, product),
+        (far, product * expansion),
+        (near, product * step_up),
+        (top & ~bottom & (a + rest != rest), _INF),
+        (bottom & ~top, 0.0),
+    )
+
+
+# -- zeta ------------------------------------------------------------------------------------------------------------------
+
+_DIRECT = 10
+
+
+def _euler_maclaurin(x: Real, q: Real) -> Real:
+    """Sum of (q + k)**-x from k = 0, x > 1 or the continuation of it, q > 0 (DLMF 2.10.1)."""
+    total = power(q, -x)
+    for k in range(1, _DIRECT):
+        total = total + power(q + float(k), -x)
+    w = q + float(_DIRECT)
+    last = power(w, -x)
+    total = total + last * w / (x - 1.0) + last * 0.5
+    factor, down = x, last / w
+    for k, b in enumerate(tables.BERNOULLI[:12]):
+        total = total + down * factor * b
+        factor = factor * (x + float(2 * k + 1)) * (x + float(2 * k + 2))
+        down = down / (w * w)
+    return total
+
+
+@formula("_zeta")
+def hurwitz(x: Real, q: Real) -> Real:
+    x, q = broadcast(x, q)
+    pole = (x == 1.0) | (q <= 0.0) & _is_whole(q) & ~(x < 1.0)
+    fine = (x > 1.0) & ~pole & ((q > 0.0) | _is_whole(x)) & (x < _INF) & (abs(q) < _INF)
+
+    def step(s: Real, a: Real, b: Real) -> tuple[Real, Real, Real]:
+        below = a <= 0.0
+        return where(below, s + power(where(below, a, 1.0), -b), s), where(below, a + 1.0, a), b
+
+    def going(s: Real, a: Real, b: Real) -> Truth:
+        return a <= 0.0
+
+    exponent, start = where(fine, x, 2.0), where(fine, q, 1.0)
+    added, start, exponent = repeat(step, going, (start * 0.0, start, exponent), 100000)
+    far = start > 1e8
+    value = added + _euler_maclaurin(exponent, where(far, 1.0, start))
+    distant = (1.0 / (exponent - 1.0) + 1.0 / (start * 2.0)) * power(start, 1.0 - exponent)
+    at_infinity = choose(_NAN, (q == 1.0, constant(q, 1.0)), (q < 1.0, _INF))
+    return choose(
+        _NAN,
+        (pole, _INF),
+        (isnan(x) | isnan(q) | (x < 1.0), _NAN),
+        (fine & far, distant),
+        (fine, value),
+        (q == _INF, 0.0),
+        (x == _INF, at_infinity),
+    )
+
+
+def _zeta_mirrored(x: Real) -> Real:
+    """zeta(x) for x < 0 by zeta(1 - x) (DLMF 25.4.1), large factors together."""
+    y = 1.0 - x
+    root = power(y / (2 * math.pi * math.e), y * 0.5)
+    sine = sin_pi(x * 0.5)
+    # the ones with gamma(y) (2 pi)**-y: sqrt(2 pi / y) (y / (2 pi e))**y scaled(y)
+    small = (
+        sine * 2.0 * _euler_maclaurin(maximum(y, 1.5), constant(y, 1.0)) * exp(log_scaled(y)) * power(y, -0.5) * _ROOT
+    )
+    return root * small * root
+
+
+def _zeta_near(x: Real) -> Real:
+    return _euler_maclaurin(x, constant(x, 1.0))
+
+
+@formula("_riemann_zeta")
+def riemann_zeta(x: Real) -> Real:
+    even = (x < 0.0) & (floor(x * 0.5) * 2.0 == x)
+    return choose(
+        pieces((x,), [(x < -0.5, _zeta_mirrored, (-1.5,)), (x < 100.0, _zeta_near, (2.0,))], 1.0),
+        (isnan(x), x),
+        (x == 1.0, _INF),
+        (x == -_INF, _NAN),
+        (even & (x > -_INF), 0.0),
+    )
+
+
+@formula("zetac")
+def zetac(x: Real) -> Real:
+    above = x > 1.0
+    tail = _euler_maclaurin(where(above & (x < 1100.0), x, 2.0), constant(x, 2.0))
+    return choose(riemann_zeta(where(above, 2.0, x)) - 1.0, (above & (x < 127.0), tail), (above, 0.0), (isnan(x), x))

@@ -1,0 +1,410 @@
+"""The incomplete gamma and beta functions, and the distributions that are these."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from . import tables
+from .formula import (
+    Real,
+    Truth,
+    broadcast,
+    choose,
+    constant,
+    exp,
+    expm1,
+    floor,
+    formula,
+    isnan,
+    log,
+    log1p,
+    maximum,
+    minimum,
+    pieces,
+    polynomial,
+    repeat,
+    series,
+    special,
+    sqrt,
+    where,
+)  # fmt: skip
+from .gammas import _LARGE, _LOG_ROOT, log_gamma_positive, log_scaled
+
+_INF, _NAN = math.inf, math.nan
+_EPS = 2.0**-53
+_MOST = 3000
+_HUGE, _TINY = 2.0**100, 2.0**-100
+
+
+def log1pmx(u: Real) -> Real:
+    """log(1 + u) - u."""
+    near = (u >= tables.LOG1PMX.low) & (u <= tables.LOG1PMX.high)
+    x = where(near, u, 0.0)
+    return where(near, x * x * series(tables.LOG1PMX, x), log1p(u) - u)
+
+
+# -- gamma -----------------------------------------------------------------------------------------------------------------
+
+
+def _prefix(a: Real, x: Real) -> Real:
+    """x**a exp(-x) / gamma(a)."""
+
+    def small(b: Real, y: Real) -> Real:
+        return exp(b * log(y) - y - log_gamma_positive(b))
+
+    def large(b: Real, y: Real) -> Real:
+        return exp(b * log1pmx((y - b) / b) - log_scaled(b)) * sqrt(b * (0.5 / math.pi))
+
+    near = (a >= _LARGE) & (abs(x - a) <= a * 0.5)
+
+    def middle(b: Real, y: Real) -> Real:
+        # a log(x / a) + a - x: of numbers of one size, which exp needs to be small
+        return exp(b * log(y / b) + (b - y) - log_scaled(b)) * sqrt(b * (0.5 / math.pi))
+
+    return pieces(
+        (a, x), [(near, large, (20.0, 20.0)), (a >= _LARGE, middle, (20.0, 5.0)), (a == a, small, (1.0, 1.0))]
+    )
+
+
+def _lower_sum(a: Real, x: Real) -> Real:
+    """P over the prefix (DLMF 8.11.4)."""
+
+    def step(r: Real, c: Real, total: Real, z: Real) -> tuple[Real, Real, Real, Real]:
+        r = r + 1.0
+        c = c * (z / r)
+        return r, c, total + c, z
+
+    def going(r: Real, c: Real, total: Real, z: Real) -> Truth:
+        return c > total * _EPS
+
+    one = a * 0.0 + 1.0
+    return repeat(step, going, (a, one, one, x), _MOST)[2] / a
+
+
+def _upper_fraction(a: Real, x: Real) -> Real:
+    """Q over the prefix: Lentz's way with the continued fraction of DLMF 8.9.2."""
+
+    def step(i: Real, b: Real, c: Real, d: Real, h: Real, s: Real) -> tuple[Real, ...]:
+        i = i + 1.0
+        numerator = -i * (i - s)
+        b = b + 2.0
+        d = 1.0 / _away(numerator * d + b)
+        c = _away(b + numerator / c)
+        return i, b, c, d, h * _settled(d * c), s
+
+    def going(i: Real, b: Real, c: Real, d: Real, h: Real, s: Real) -> Truth:
+        return abs(d * c - 1.0) > _EPS * 4
+
+    b = x + 1.0 - a
+    d = 1.0 / _away(b)
+    return repeat(step, going, (a * 0.0, b, b * 0.0 + _HUGE, d, d, a), _MOST)[4]
+
+
+def _settled(factor: Real) -> Real:
+    """A factor that is one but for rounding is one: other elements may need many more steps."""
+    return where(abs(factor - 1.0) <= _EPS * 4, 1.0, factor)
+
+
+def _away(x: Real) -> Real:
+    """The number, or one that can be divided by."""
+    return where(abs(x) < _TINY, _TINY, x)
+
+
+def _upper_series(a: Real, x: Real) -> Real:
+    """DLMF 8.7.3, without the cancellation of its first terms."""
+
+    def step(n: Real, fac: Real, total: Real, term: Real, s: Real, z: Real) -> tuple[Real, ...]:
+        n = n + 1.0
+        fac = fac * (-z / n)
+        term = fac / (s + n)
+        return n, fac, total + term, term, s, z
+
+    def going(n: Real, fac: Real, total: Real, term: Real, s: Real, z: Real) -> Truth:
+        return abs(term) > abs(total) * _EPS
+
+    zero = a * 0.0
+    total = repeat(step, going, (zero, zero + 1.0, zero, zero + 1.0, a, x), _MOST)[2]
+    logarithm = a * log(x)
+    up = a + 1.0
+    lead = -expm1(logarithm - _log_gamma1p(a, up))
+    return lead - exp(logarithm - log_gamma_positive(a)) * total
+
+
+def _log_gamma1p(a: Real, up: Real) -> Real:
+    small = a <= 0.5
+    t = where(small, a, 0.0)
+    return where(small, t * series(tables.LOG_GAMMA_2, t) - log1p(t), log_gamma_positive(where(small, 2.5, up)))
+
+
+def _asymptotic(sign: float) -> Callable[[Real, Real], Real]:
+    """DLMF 8.12.3 and 8.12.4: uniform in x near a large a."""
+
+    def formula_(a: Real, x: Real) -> Real:
+        mu = (x - a) / a
+        half = sqrt(maximum(-log1pmx(mu), 0.0))
+        eta = where(mu < 0.0, -half, half) * math.sqrt(2.0)
+        lead = special("erfc", sqrt(a * 0.5) * eta * sign) * 0.5
+        over = 1.0 / a
+        total = polynomial(eta, tables.TEMME[-1])
+        for row in reversed(tables.TEMME[:-1]):
+            total = total * over + polynomial(eta, row)
+        return lead + exp(a * eta * eta * -0.5) * total / sqrt(a * (2 * math.pi)) * sign
+
+    return formula_
+
+
+def _near(a: Real, x: Real) -> Truth:
+    distance = abs(x - a) / a
+    return (a > 25.0) & (a < 200.0) & (distance < 0.3) | (a >= 200.0) & (distance < 4.5 / sqrt(a))
+
+
+def _upper_is_series(a: Real, x: Real) -> Truth:
+    """Where 1 - P loses digits and the continued fraction is slow."""
+    small = where(x < 0.5, x, 0.5)
+    return (x <= 1.1) & ((x <= 0.5) & (log(small) * a >= -0.4) | (x > 0.5) & (x * 1.1 >= a))
+
+
+def _incomplete(a: Real, x: Real, upper: bool) -> Real:
+    a, x = broadcast(a, x)
+    inside = (a > 0.0) & (x > 0.0) & (a < _INF) & (x < _INF)
+    b, y = where(inside, a, 1.0), where(inside, x, 1.0)
+    near = inside & _near(b, y)
+    short = inside & ~near & (_upper_is_series(b, y) if upper else (y > 1.0) & (y <= 1.1) & (y > b))
+    above = inside & ~near & ~short & (y > 1.1) & (y >= b)
+    below = inside & ~near & ~short & ~above
+    parts = pieces((b, y), [(above, _upper_fraction, (2.0, 3.0)), (below, _lower_sum, (2.0, 1.0))], 0.0)
+    usual = above | below
+    part = parts * _prefix(where(usual, b, 1.0), where(usual, y, 1.0))
+    value = where(above, part if upper else 1.0 - part, 1.0 - part if upper else part)
+    other = pieces(
+        (b, y),
+        [
+            (near, _asymptotic(1.0 if upper else -1.0), (100.0, 100.0)),
+            (short, _upper_series, (0.5, 0.5)),
+        ],
+    )
+    value = choose(value, (near, other), (short, other if upper else 1.0 - other))
+    none, whole = (1.0, 0.0) if upper else (0.0, 1.0)
+    undefined = isnan(a) | isnan(x) | (a < 0.0) | (x < 0.0) | (a == 0.0) & (x == 0.0) | (a == _INF) & (x == _INF)
+    return choose(value, (undefined, _NAN), (a == 0.0, whole), (x == 0.0, none), (a == _INF, none), (x == _INF, whole))
+
+
+@formula("gammainc")
+def gammainc(a: Real, x: Real) -> Real:
+    return _incomplete(a, x, False)
+
+
+@formula("gammaincc")
+def gammaincc(a: Real, x: Real) -> Real:
+    return _incomplete(a, x, True)
+
+
+# -- beta ------------------------------------------------------------------------------------------------------------------
+
+
+def _log_complement(x: Real, y: Real) -> Real:
+    small = x < 0.5
+    return where(small, log1p(-where(small, x, 0.0)), log(where(small, 0.5, y)))
+
+
+def _beta_fraction(a: Real, b: Real, x: Real, y: Real) -> Real:
+    """The continued fraction of Didonato and Morris, by which the prefix is multiplied."""
+
+    def step(m: Real, c: Real, d: Real, h: Real, p: Real, q: Real, u: Real) -> tuple[Real, ...]:
+        m = m + 1.0
+        base = p + m * 2.0
+        numerator = (p + m - 1.0) / (base - 1.0) * ((p + q + m - 1.0) / (base - 1.0)) * m * (q - m) * u * u
+        beta_m = (
+            m + m * (q - m) * u / (base - 1.0) + (p + m) * (p * (1.0 - u) - q * u + 1.0 + m * (2.0 - u)) / (base + 1.0)
+        )
+        d = 1.0 / _away(beta_m + numerator * d)
+        c = _away(beta_m + numerator / c)
+        return m, c, d, h * _settled(c * d), p, q, u
+
+    def going(m: Real, c: Real, d: Real, h: Real, p: Real, q: Real, u: Real) -> Truth:
+        return abs(c * d - 1.0) > _EPS * 4
+
+    first = a * (a * y - b * x + 1.0) / (a + 1.0)
+    start = _away(first)
+    return 1.0 / repeat(step, going, (a * 0.0, start, a * 0.0, start, a, b, x), _MOST)[3]
+
+
+def _beta_series(a: Real, b: Real, x: Real, y: Real) -> Real:
+    """The power series, for small b x, over beta(a, b) x**-a."""
+
+    def step(n: Real, t: Real, total: Real, p: Real, q: Real, u: Real) -> tuple[Real, ...]:
+        n = n + 1.0
+        t = t * ((n - q) / n * u)
+        return n, t, total + t / (p + n), p, q, u
+
+    def going(n: Real, t: Real, total: Real, p: Real, q: Real, u: Real) -> Truth:
+        return abs(t) > abs(total) * p * _EPS
+
+    zero = a * 0.0
+    return repeat(step, going, (zero, zero + 1.0, 1.0 / a, a, b, x), _MOST)[2]
+
+
+def _tail(a: Real, b: Real, x: Real, y: Real) -> Real:
+    """The lower tail, x below the mean or so: a sum or a fraction times x**a y**b / beta(a, b)."""
+    s = a + b
+    large = (a >= 5.0) & (b >= 5.0)
+    scaled_a, scaled_b, scaled_s = (log_scaled(z) for z in (a, b, s))
+    correction = scaled_a + scaled_b - scaled_s
+    # of large a and b by what x is off their share, which nothing cancels
+    p, q = where(large, a, 6.0), where(large, b, 6.0)
+    t = p + q
+    off = p * log1pmx((x * q - y * p) / p) + q * log1pmx((y * p - x * q) / q)
+    prefix_large = exp(off - correction) * sqrt(p * (q / t) * (0.5 / math.pi))
+    low, high = minimum(a, b), maximum(a, b)
+    logarithm = high * log1p(-low / s) + low * log(low / s) + 0.5 * log(s / a / b) + (_LOG_ROOT + correction)
+    short = (b * x <= 0.7) & (x <= 0.7) | (b <= 1.0) & (x <= 0.7)
+    complement = where(short, 0.0, b * _log_complement(x, y))
+    prefix_small = exp(a * log(x) + complement - logarithm)
+    part = pieces(
+        (a, b, x, y), [(short, _beta_series, (1.0, 1.0, 0.3, 0.7)), (~short, _beta_fraction, (2.0, 2.0, 0.4, 0.6))]
+    )
+    return where(large & ~short, prefix_large, prefix_small) * part
+
+
+def regularized_beta(a: Real, b: Real, x: Real, y: Real, upper: bool) -> Real:
+    """I_x(a, b), or its complement, given x and y = 1 - x in [0, 1]."""
+    a, b, x, y = broadcast(a, b, x, y)
+    inside = (a > 0.0) & (b > 0.0) & (a < _INF) & (b < _INF) & (x > 0.0) & (y > 0.0)
+    p, q, u, v = (where(inside, z, s) for z, s in zip((a, b, x, y), (1.0, 1.0, 0.5, 0.5)))
+    swapped = u * (p + q + 2.0) > p + 1.0
+    tail = _tail(where(swapped, q, p), where(swapped, p, q), where(swapped, v, u), where(swapped, u, v))
+    tail = minimum(tail, 1.0)
+    value = where(swapped, tail if upper else 1.0 - tail, 1.0 - tail if upper else tail)
+    none, whole = (1.0, 0.0) if upper else (0.0, 1.0)
+    undefined = isnan(a) | isnan(b) | isnan(x) | isnan(y) | (a < 0.0) | (b < 0.0) | (x < 0.0) | (x > 1.0)
+    undefined = undefined | ((a == 0.0) & (b == 0.0)) | ((a == _INF) & (b == _INF))
+    return choose(
+        value,
+        (undefined, _NAN),
+        ((a == 0.0) | (b == _INF), where(x > 0.0, whole, constant(x, none))),
+        ((b == 0.0) | (a == _INF), where(x < 1.0, none, constant(x, whole))),
+        (x == 0.0, none),
+        (y == 0.0, whole),
+    )
+
+
+@formula("betainc")
+def betainc(a: Real, b: Real, x: Real) -> Real:
+    return regularized_beta(a, b, x, 1.0 - x, False)
+
+
+@formula("betaincc")
+def betaincc(a: Real, b: Real, x: Real) -> Real:
+    return regularized_beta(a, b, x, 1.0 - x, True)
+
+
+# -- distributions ---------------------------------------------------------------------------------------------------------
+
+
+@formula("chdtr")
+def chdtr(v: Real, x: Real) -> Real:
+    return special("gammainc", v * 0.5, x * 0.5)
+
+
+@formula("chdtrc")
+def chdtrc(v: Real, x: Real) -> Real:
+    return special("gammaincc", v * 0.5, x * 0.5)
+
+
+@formula("gdtr")
+def gdtr(a: Real, b: Real, x: Real) -> Real:
+    return where(x < 0.0, _NAN, special("gammainc", b, a * x))
+
+
+@formula("gdtrc")
+def gdtrc(a: Real, b: Real, x: Real) -> Real:
+    return where(x < 0.0, _NAN, special("gammaincc", b, a * x))
+
+
+@formula("pdtr")
+def pdtr(k: Real, m: Real) -> Real:
+    undefined = (k < 0.0) | (m < 0.0)
+    return choose(special("gammaincc", where(undefined, 1.0, floor(k) + 1.0), m), (undefined, _NAN), (m == 0.0, 1.0))
+
+
+@formula("pdtrc")
+def pdtrc(k: Real, m: Real) -> Real:
+    undefined = (k < 0.0) | (m < 0.0)
+    return choose(special("gammainc", where(undefined, 1.0, floor(k) + 1.0), m), (undefined, _NAN), (m == 0.0, 0.0))
+
+
+@formula("fdtr")
+def fdtr(a: Real, b: Real, x: Real) -> Real:
+    undefined = (a <= 0.0) | (b <= 0.0) | (x < 0.0)
+    w = a * x
+    s = b + w
+    return where(undefined, _NAN, regularized_beta(a * 0.5, b * 0.5, w / s, b / s, False))
+
+
+@formula("fdtrc")
+def fdtrc(a: Real, b: Real, x: Real) -> Real:
+    undefined = (a <= 0.0) | (b <= 0.0) | (x < 0.0)
+    w = a * x
+    s = b + w
+    return where(undefined, _NAN, regularized_beta(a * 0.5, b * 0.5, w / s, b / s, True))
+
+
+@formula("stdtr")
+def stdtr(df: Real, t: Real) -> Real:
+    df, t = broadcast(df, t)
+    square = t * t
+    s = df + square
+    finite = (df > 0.0) & (df < _INF) & (abs(t) < _INF)
+    small = finite & (square < df) & (square < 0.36)
+    rest = where(small, square / s, 0.5)
+    # near the middle by the part above it, in the tails by the tail itself
+    near = regularized_beta(constant(t, 0.5), where(small, df * 0.5, 1.0), rest, 1.0 - rest, False) * 0.5
+    tail_x = where(finite & ~small, df / s, 0.5)
+    tail_y = where(finite & ~small, square / s, 0.5)
+    tail = regularized_beta(where(finite, df * 0.5, 1.0), constant(t, 0.5), tail_x, tail_y, False) * 0.5
+    up = where(small, near + 0.5, 1.0 - tail)
+    down = where(small, 0.5 - near, tail)
+    return choose(
+        where(t < 0.0, down, up),
+        (isnan(df) | isnan(t) | (df <= 0.0), _NAN),
+        (df == _INF, special("ndtr", t)),
+        (t == _INF, 1.0),
+        (t == -_INF, 0.0),
+    )
+
+
+def _binomial_tail(k: Real, n: Real, p: Real, upper: bool) -> Real:
+    k, n, p = broadcast(floor(k), floor(n), p)
+    undefined = isnan(p) | isnan(k) | isnan(n) | (p < 0.0) | (p > 1.0) | (n < k)
+    if not upper:
+        undefined = undefined | (k < 0.0)
+    inside = ~undefined & (k >= 0.0) & (k < n)
+    j, m, q = where(inside, k, 0.0), where(inside, n, 1.0), where(inside, p, 0.5)
+    value = regularized_beta(j + 1.0, m - j, q, 1.0 - q, not upper)
+    none, whole = (1.0, 0.0) if upper else (0.0, 1.0)
+    return choose(value, (undefined, _NAN), (k < 0.0, none), (k == n, whole))
+
+
+@formula("bdtr")
+def bdtr(k: Real, n: Real, p: Real) -> Real:
+    return _binomial_tail(k, n, p, False)
+
+
+@formula("bdtrc")
+def bdtrc(k: Real, n: Real, p: Real) -> Real:
+    return _binomial_tail(k, n, p, True)
+
+
+@formula("nbdtr")
+def nbdtr(k: Real, n: Real, p: Real) -> Real:
+    undefined = (p < 0.0) | (p > 1.0) | (k < 0.0) | (n <= 0.0)
+    k, n = floor(where(undefined, 1.0, k)), floor(n)
+    return where(undefined, _NAN, regularized_beta(n, k + 1.0, p, 1.0 - p, False))
+
+
+@formula("nbdtrc")
+def nbdtrc(k: Real, n: Real, p: Real) -> Real:
+    undefined = (p < 0.0) | (p > 1.0) | (k < 0.0) | (n <= 0.0)
+    k, n = floor(where(undefined, 1.0, k)), floor(n)
+    return where(undefined, _NAN, regularized_beta(n, k + 1.0, p, 1.0 - p, True))

@@ -1,0 +1,44 @@
+"""What is true of single ufuncs, whatever the backend: which compare, divide, may be regrouped, report errors."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "ASSOCIATIVE", "COMPARISONS", "INTEGER_DIVISIONS", "LOGICAL", "OPERATORS", "REORDERABLE", "REPORTED",
+    "REPORTED_BY_METHODS",
+]  # fmt: skip
+
+COMPARISONS = frozenset({np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
+
+INTEGER_DIVISIONS = frozenset({np.floor_divide, np.remainder, np.divmod, np.fmod, np.reciprocal})
+"""Ufuncs whose integer loops NumPy reports a zero divisor of."""
+
+REPORTED = INTEGER_DIVISIONS | {
+    np.divide, np.power, np.float_power, np.sqrt, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p,
+    np.logaddexp, np.logaddexp2, np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.sinh, np.cosh, np.arccosh, np.arctanh,
+    np.ldexp, np.hypot,
+}  # fmt: skip
+"""Ufuncs of which an ordinary argument gives a floating-point error, and which take longer than a look at the result."""
+
+REPORTED_BY_METHODS = REPORTED | frozenset({np.add, np.multiply, np.subtract})
+"""Ufuncs of which all methods but ``outer`` report floating-point errors."""
+
+ASSOCIATIVE = frozenset({
+    np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin, np.logical_and, np.logical_or, np.logical_xor,
+    np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.gcd, np.lcm, np.logaddexp, np.logaddexp2, np.hypot,
+})  # fmt: skip
+REORDERABLE = ASSOCIATIVE - {np.lcm}  # NumPy's own list, for reductions over several axes
+LOGICAL = frozenset({np.logical_and, np.logical_or, np.logical_xor})
+
+OPERATORS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
+    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.matmul: operator.matmul,
+    np.divide: operator.truediv, np.floor_divide: operator.floordiv, np.remainder: operator.mod, np.divmod: divmod,
+    np.power: operator.pow, np.left_shift: operator.lshift, np.right_shift: operator.rshift,
+    np.bitwise_and: operator.and_, np.bitwise_or: operator.or_, np.bitwise_xor: operator.xor,
+}  # fmt: skip
+"""Ufunc -> the operator that asks for it."""

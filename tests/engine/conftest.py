@@ -1,0 +1,29 @@
+"""Fused execution of all that can be recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from arraydispatch.engine import blocks, pool, tape
+from arraydispatch.settings import default, kept, set_execution
+
+
+@pytest.fixture(params=["threads", "here"])
+def fused(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Everything is recorded, and runs in pieces: by threads, or in the thread that looks."""
+    threads = request.param == "threads"
+    with kept():
+        default.min_size = 1
+        set_execution("fused")
+        monkeypatch.setattr(
+            tape, "_warnings_are_for_now", lambda: False
+        )  # which they are in tests, where they are errors
+        monkeypatch.setattr(tape, "IN_THREADS", 0 if threads else 1 << 60)
+        monkeypatch.setattr(blocks, "STEP", 128)
+        monkeypatch.setattr(blocks, "PIECE", 1000)
+        monkeypatch.setattr(blocks, "LONGEST", 300)
+        monkeypatch.setattr(pool, "count", lambda: 3)
+        yield
+        tape.run_all()

@@ -1,0 +1,112 @@
+"""Memory: what there is none for is a MemoryError, and an element of a view does not take all of the view."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.launched import Zygotes
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits and peaks as Linux has them")
+
+TOO_LARGE = """\
+import re, resource
+import numpy as np
+
+a, b = np.ones(200_000), np.arange(4.0)
+column, window = a[:, None], np.broadcast_to(a, (10**6, 200_000))
+big = np.ones((400_000, 1))
+(a + 1).sum(), a @ a, np.outer(b, b), np.concatenate([a, a]), b * b[:, None], (b[:, None] @ b[None]).sum()
+limit = int(re.search(r"VmSize:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024 + (6 << 30)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def tried(name, does):
+    try:
+        does()
+    except MemoryError as error:
+        print(name, "MemoryError", re.search(r"allocate [\\d.]+ .iB", str(error))[0] if name == "outer" else "")
+    except BaseException as error:
+        print(name, type(error), error)
+    else:
+        print(name, "is there")
+
+
+tried("outer", lambda: np.outer(a, a))
+tried("operator", lambda: column * a)
+tried("first operator of its kind", lambda: np.float32(3) * column - a)
+tried("ufunc.outer", lambda: np.add.outer(a, a))
+tried("matmul", lambda: big @ big.T)
+tried("zeros", lambda: np.zeros((400_000, 400_000)))
+tried("zeros_like", lambda: np.zeros_like(a, shape=(400_000, 400_000)))
+tried("full", lambda: np.full((400_000, 400_000), 3.0))
+tried("tile", lambda: np.tile(a, 10**6))
+tried("repeat", lambda: np.repeat(a, 10**6))
+tried("pad", lambda: np.pad(a, (0, 10**12)))
+tried("kron", lambda: np.kron(a, a))
+tried("meshgrid", lambda: np.meshgrid(a, a))
+tried("vander", lambda: np.vander(a, 10**6))
+tried("copy", lambda: window.copy())
+tried("astype", lambda: window.astype(np.float32))
+tried("concatenate", lambda: np.concatenate([window, window]))
+tried("unary", lambda: -window)
+tried("comparison", lambda: window > 3)
+tried("method", lambda: window.cumsum())
+print(a.sum(), (a * 2)[:3], b, np.outer(b, b).sum(), column.shape)
+"""
+
+
+def test_what_there_is_no_memory_for_is_a_memory_error(tmp_path: Path, zygotes: Zygotes, backend: str) -> None:
+    (tmp_path / "main.py").write_text(TOO_LARGE)
+    plain = zygotes.plain.run("main.py", cwd=tmp_path)
+    assert plain.stdout.count("MemoryError") == 20, plain.stdout
+    for least in ("0", "262144"):
+        done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--min-size", least))
+        assert (done.code, done.stdout) == (0, plain.stdout), done.stderr
+
+
+ELEMENTS = """\
+import re
+import numpy as np
+
+x = np.arange(1e6)
+x[3], (x + 1)[:2]
+
+
+def windows():
+    return np.lib.stride_tricks.sliding_window_view(x, 150)
+
+
+def peak(does):
+    open("/proc/self/clear_refs", "w").write("5")
+    before = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
+    found = does()
+    after = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
+    print(found, type(found).__name__, after - before < 100_000 or after - before)
+
+
+wide, tall = np.broadcast_to(x, (1000, 10**6)), np.broadcast_to(x[:, None], (10**6, 1000))
+for view in (windows(), wide, tall):
+    for does in (lambda: view[3, 4], lambda: view[-1, -2], lambda: view.item(3, 4), lambda: view.item(70), lambda: view.flat[-7],
+                 lambda: len(repr(view)), lambda: str(view)[:20], lambda: view.T[5, 6], lambda: view[[3, 4], [5, 6]], lambda: view[np.array([9, 2])].sum(), lambda: next(iter(view))[2]):
+        peak(does)
+last = windows()
+x[5] = -1
+peak(lambda: last[3, 2])
+peak(lambda: last[[5], [0]])
+try:
+    wide[3, 10**6]
+except IndexError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("least", ["0", "262144"])
+def test_an_element_of_a_large_view_takes_no_memory(tmp_path: Path, zygotes: Zygotes, backend: str, least: str) -> None:
+    (tmp_path / "main.py").write_text(ELEMENTS)
+    plain = zygotes.plain.run("main.py", cwd=tmp_path)
+    assert plain.code == 0, plain.stderr
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--min-size", least))
+    assert (done.code, done.stdout) == (0, plain.stdout), done.stderr

@@ -1,0 +1,259 @@
+"""The host state: an array is an ``Array`` of its library wherever its value is, and the value is where it costs least."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as real
+import pytest
+
+import arraydispatch as ad
+from arraydispatch import settings, thin
+from arraydispatch.backends import loader
+from arraydispatch.launcher import runner
+from arraydispatch.launcher.userfiles import UserFiles
+from arraydispatch.profiling import Profile
+
+HERE = Path(__file__).parent
+LIMIT = 100
+
+
+@pytest.fixture(params=[name for name in loader.available() if name != "numpy"])
+def np(request: pytest.FixtureRequest) -> Iterator[Any]:
+    before = ad.default_backend().name
+    ad.use(request.param)
+    settings.default.min_size = LIMIT
+    try:
+        with runner.accelerated(UserFiles([str(HERE)])):
+            import numpy
+
+            yield numpy
+    finally:
+        settings.default.min_size = 0
+        ad.use(before)
+
+
+def hosted(x: Any) -> bool:
+    assert isinstance(x, ad.Array)
+    return x._kind.backend.hosted
+
+
+def test_nothing_that_a_program_sees_tells_the_state(np: Any) -> None:
+    few, many = np.ones(LIMIT - 1), np.ones(LIMIT * 2)
+    computed = many * 2.0 + few[0]
+    for x in (few, many, computed, few * 2, many[1:], computed[::2]):
+        assert type(x) is np.ndarray
+        assert x.backend is ad.default_backend()
+        assert x.backend.is_native(x.native)
+        assert x.device.kind == "CPU"
+        assert x.dtype == real.float64
+
+
+def test_every_new_array_begins_on_the_host(np: Any) -> None:
+    for make in (
+        np.zeros,
+        np.ones,
+        np.empty,
+        np.arange,
+        np.random.rand,
+        np.hanning,
+        np.eye,
+        lambda n: np.array([1.0] * n),
+    ):
+        assert hosted(make(LIMIT - 1))
+        assert hosted(make(LIMIT + 1))
+
+
+def test_size_decides_at_each_call(np: Any) -> None:
+    few, many = np.arange(50.0), np.arange(LIMIT * 1.0)
+    with Profile() as profile:
+        few * 2.0
+        np.sin(few)
+        few.sum()
+    assert profile.calls_on_backend == 0
+    with Profile() as profile:
+        many * 2.0
+        np.sin(many)
+        np.sum(many)
+        np.median(many)
+        many + few[:1]
+    assert profile.calls_on_backend + profile.calls_by_class().get("host kernel", 0) >= 5
+    assert "hosted" not in profile.calls_by_class() or profile.calls_by_class()["hosted"] == 1  # the slice
+
+
+def test_what_moves_values_is_numpys_at_any_size(np: Any) -> None:
+    many = np.arange(LIMIT * 2.0)
+    with Profile() as profile:
+        made = [
+            np.concatenate([many, many]),
+            many.reshape(2, -1),
+            many[::-1],
+            many.copy(),
+            many[many > 3],
+            np.zeros_like(many),
+        ]
+        many[3:] = 1.0
+    assert all(map(hosted, made))
+    # Of these only the comparison computes.
+    assert profile.calls_on_backend == 1
+
+
+def test_views_of_values_on_the_host_are_views_of_the_same_memory(np: Any) -> None:
+    x = np.arange(12.0).reshape(3, 4)
+    view, turned = x[1], x.T
+    view[0] = 50
+    turned[3, 2] = 60
+    assert x.tolist() == [[0, 1, 2, 3], [50, 5, 6, 7], [8, 9, 10, 60]]
+    assert view.base is x.base
+    assert np.shares_memory(turned, x)
+
+
+def test_views_follow_a_value_that_comes_to_the_host(np: Any) -> None:
+    """Views made while the library held the value, and after, are views of one memory."""
+    x = np.ones((LIMIT, 3)) * 2.0
+    row, column, late = x[4], x[:, 1], x[::-1]
+    x[4, 1] = 7.0
+    assert row.tolist() == [2.0, 7.0, 2.0]
+    assert column[4] == 7.0
+    column[0] = 9.0
+    assert x[0, 1] == late[-1, 1] == 9.0
+    row += 1
+    assert x[4].tolist() == [3.0, 8.0, 3.0]
+    assert hosted(x)
+
+
+def test_the_library_sees_what_was_written(np: Any) -> None:
+    """The library's copy of a value is of the moment it is asked for, through whatever view it was written since."""
+    x = np.zeros((LIMIT, 2))
+    view = x[:, 0]
+    total = [float(np.sum(x + 1.0))]
+    for write in (
+        lambda: x.__setitem__((0, 0), 1.0), lambda: view.__setitem__(3, 1.0), lambda: np.copyto(view[5:6], 1.0),
+        lambda: x.fill(2.0), lambda: np.put(x, [0], 0.0), lambda: np.add.at(view, [1, 1], 1.0),
+        lambda: np.add(x, 1.0, out=x), lambda: x.__iadd__(1.0), lambda: x.sort(axis=0), lambda: np.asarray(x).fill(3.0),
+        lambda: x.flat.__setitem__(5, 0.0), lambda: setattr(x, "real", 4.0), lambda: np.fill_diagonal(x, 5.0),
+    ):  # fmt: skip
+        write()
+        total.append(float(np.sum(x + 1.0)))
+        assert total[-1] == real.sum(real.array(x.tolist()) + 1.0)
+    assert len(set(total)) > 8
+
+
+def test_native_shares_memory_or_is_a_copy(np: Any) -> None:
+    x = np.zeros(4)
+    native = x.native
+    x[0] = 1.0
+    shared = float(native[0]) == 1.0
+    assert shared == x.backend.mutable
+    assert float(x.native[0]) == 1.0
+
+
+def test_arrays_of_two_libraries_do_not_mix(np: Any) -> None:
+    other = next(name for name in loader.available() if name not in ("numpy", ad.default_backend().name))
+    x = np.zeros(3)
+    with ad.backend(other):
+        y = np.ones(3)
+    for call in (lambda: x + y, lambda: np.add(x, y), lambda: np.concatenate([x, y])):
+        with pytest.raises(ad.BackendMismatchError, match="convert one first"):
+            call()
+    assert (x + ad.convert(y, x.backend)).tolist() == [1, 1, 1]
+
+
+def test_scalars_are_numpys(np: Any) -> None:
+    a = np.arange(3.0)
+    assert type(a.sum()) is type(a[1]) is type(np.max(a)) is real.float64
+
+
+def test_precision_holds(np: Any) -> None:
+    with ad.precision(32):
+        a = np.ones(3)
+        assert a.dtype == (a * 2.0).dtype == np.mean(np.arange(3)).dtype == real.float32
+    with ad.precision(16):
+        assert not hosted(np.ones(3))
+    assert np.ones(3).dtype == (np.ones(3) * 2.0).dtype == real.float64
+
+
+def test_the_thin_path_is_in_force_only_where_nothing_else_decides(np: Any) -> None:
+    assert thin.least == LIMIT
+    with ad.precision(32):
+        assert thin.least == 0
+        with ad.profile():
+            assert thin.least == 0
+        assert thin.least == 0
+    with ad.profile() as profile:
+        assert thin.least == 0
+        np.zeros(3) + 1
+    assert thin.least == LIMIT
+    assert {call.function for call in profile.calls()} == {"np.zeros", "np.add"}
+    before = thin.calls()
+    np.zeros(3) + 1
+    assert thin.calls() == before + 2
+
+
+def test_constants_of_a_loop_go_to_the_library_once(np: Any) -> None:
+    large, few = np.ones((LIMIT, 3)) * 1.0, np.array([1.5, 2.5, 4.5])
+    with Profile() as profile:
+        for _ in range(5):
+            large * few
+    assert sum(row.nbytes for row in profile.transfers() if row.direction == "to_device") <= 24
+    few[0] = -1
+    assert (large * few)[0].tolist() == [-1, 2.5, 4.5]
+
+
+@pytest.mark.parametrize("size", [LIMIT // 2, LIMIT * 2])
+def test_iterators_walk_the_array(np: Any, size: int) -> None:
+    """What they write is there at once, and what is written meanwhile they see; also where the library made the values."""
+    x = np.arange(size * 1.0) * 1.0
+    it = np.nditer(x, op_flags=["readwrite"])
+    it[0] = -5.0
+    assert x[0] == -5.0
+    with np.nditer(x, op_flags=["readwrite"]) as it:
+        for i, each in enumerate(it):
+            each[...] = 7.0
+            if i == 3:
+                break
+    assert x[:5].tolist() == [7.0, 7.0, 7.0, 7.0, 4.0]
+    seen = []
+    for (i,), value in np.ndenumerate(x):
+        seen.append(value)
+        if i == 0:
+            x[1] = 50.0
+    assert seen[1] == 50.0
+    total = 0.0
+    for value in np.nditer(x):
+        total += float(value)
+        x[-1] = 0.0
+    assert total == x.sum()
+
+
+_OPERATORS = "eq ne lt le gt ge add sub mul truediv floordiv mod pow and_ or_ xor lshift rshift".split()
+
+
+def _outcome(act: Any, *operands: Any) -> Any:
+    with real.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+        try:
+            found = act(*operands)
+        except Exception as error:
+            return type(error).__name__
+    return real.asarray(found).dtype, str(ad.to_numpy(found) if isinstance(found, ad.Array) else found)
+
+
+@pytest.mark.parametrize("scalar", [True, False, 2, 1.5, 2j], ids=repr)
+def test_every_operator_with_python_scalars(np: Any, scalar: Any) -> None:
+    for make in (
+        lambda xp: xp.arange(5) > 2,
+        lambda xp: xp.arange(5),
+        lambda xp: xp.arange(5.0),
+        lambda xp: xp.ones(2) * 1j,
+    ):
+        ours, theirs = make(np), make(real)
+        assert hosted(ours)
+        for name in _OPERATORS:
+            act = getattr(operator, name)
+            for _ in range(2):  # the second time by plan
+                found = [(_outcome(act, x, scalar), _outcome(act, scalar, x)) for x in (ours, theirs)]
+                assert found[0] == found[1], (name, theirs.dtype)

@@ -1,0 +1,113 @@
+"""Calls of SciPy's functions that the libraries compute: expressions over SciPy's modules and the arrays of :mod:`tests.oracle`."""
+
+from __future__ import annotations
+
+LINALG = """
+linalg.inv(sq33) linalg.inv(cs33) linalg.inv(sq233) linalg.inv(sq33.astype('f4')) linalg.inv(i5[:4].reshape(2,2))
+linalg.solve(sq33,f34) linalg.solve(sq33,f5[:3]) linalg.solve(cs33,f5[:3]) linalg.solve(sq33,f5[:3],transposed=True) linalg.solve(sq233,f34)
+linalg.solve_triangular(sq33,f34) linalg.solve_triangular(sq33,f34,lower=True) linalg.solve_triangular(sq33,f5[:3],trans='T')
+linalg.solve_triangular(cs33,f5[:3],trans=2,lower=True) linalg.solve_triangular(sq33,f5[:3],unit_diagonal=True)
+linalg.det(sq33) linalg.det(sq233) linalg.det(sq33.astype('f4')).astype('f4') linalg.det(cs33) linalg.det(i5[:4].reshape(2,2))
+linalg.lstsq(f34.T,f234[0,0])[0] linalg.lstsq(f34.T,f234[0,0]) linalg.lstsq(f34.T,f34.T[:,:2])[3] linalg.lstsq(f34,f5[:3])[0]
+linalg.pinv(f34) linalg.pinv(c34) linalg.pinv(f34,return_rank=True) linalg.pinv(f34,rtol=0.5) linalg.pinvh(spd33)
+linalg.cholesky(spd33) linalg.cholesky(spd33,lower=True) linalg.cho_factor(spd33)[0] linalg.cho_factor(spd33,lower=True)[0]
+linalg.cho_solve(linalg.cho_factor(spd33),f5[:3]) linalg.cho_solve(linalg.cho_factor(spd33,True),f34)
+np.abs(linalg.qr(f34)[1]) np.abs(linalg.qr(f34.T,mode='economic')[0]) (lambda.q,r:q@r)(*linalg.qr(f34)) np.abs(linalg.qr(f34,mode='r')[0])
+linalg.svdvals(f34) linalg.svdvals(c34) linalg.svd(f34)[1] linalg.svd(f34,compute_uv=False) (lambda.u,s,v:(u*s)@v)(*linalg.svd(f34,full_matrices=False))
+linalg.eigvalsh(spd33) linalg.eigvalsh(spd33.astype('f4')) linalg.eigh(spd33)[0] linalg.eigh(spd33,eigvals_only=True) np.abs(linalg.eigh(spd33)[1])
+np.sort(np.abs(linalg.eigvals(sq33))) np.sort(np.abs(linalg.eig(sq33)[0])) linalg.eig(spd33)[0].dtype
+linalg.polar(f34)[0] linalg.polar(f34)[1] linalg.polar(c34,side='left')[1] linalg.polar(sq33,'left')
+np.abs(linalg.orth(f34)) linalg.orth(f34).shape linalg.null_space(f34).shape np.abs(linalg.null_space(f34))
+linalg.norm(f34) linalg.norm(f5,1) linalg.norm(f34,2) linalg.norm(f34,axis=0) linalg.norm(c34,-np.inf) linalg.norm(i34) linalg.norm(f34,1) linalg.norm(c34,np.inf) linalg.norm(f34,'nuc',keepdims=True)
+linalg.expm(sq33) linalg.expm(sq233) linalg.expm(cs33) linalg.expm(sq33*20) linalg.expm(sq33*1e-8) linalg.expm(sq33.astype('f4')) linalg.expm(i5[:4].reshape(2,2))
+linalg.cosm(sq33) linalg.sinm(sq33) linalg.tanm(sq33) linalg.coshm(sq33) linalg.sinhm(sq33) linalg.tanhm(sq33) linalg.cosm(cs33) linalg.sinm(cs33)
+linalg.toeplitz(f5) linalg.toeplitz(c5) linalg.toeplitz(f5,f6) linalg.toeplitz(i5,f6) linalg.circulant(f5) linalg.hankel(f5) linalg.hankel(f5,f6)
+linalg.companion(f5) linalg.companion(i5) linalg.leslie(f5,f6[:4]) linalg.convolution_matrix(f5,3) linalg.convolution_matrix(f5,7,'same')
+linalg.convolution_matrix(f5,3,'valid') linalg.convolution_matrix(i5,3,mode='same') linalg.diagsvd(f5,5,7) linalg.diagsvd(f5,6,5)
+linalg.khatri_rao(f34,i34) linalg.block_diag(f34,i5,f0) linalg.block_diag(i34,i5)
+linalg.inv(f34) linalg.inv(f5) linalg.inv(f34[:3,:3]*0) linalg.inv(nan34[:3,:3]) linalg.solve(sq33,f5) linalg.solve(sq33*0,f5[:3])
+linalg.cholesky(-spd33) linalg.det(f34) linalg.det(nan34[:3,:3]) linalg.expm(f34) linalg.companion(f5[:1]) linalg.leslie(f5,f5) linalg.khatri_rao(f34,f5)
+linalg.solve_triangular(sq33*0,f5[:3]) linalg.solve_triangular(f34,f5[:3]) linalg.svd(nan34) linalg.diagsvd(f5,3,4) linalg.convolution_matrix(f5,0)
+linalg.lstsq(f34,f5) linalg.eigvalsh(f34) linalg.polar(f34,'up') linalg.cosm(f34) linalg.qr(f34,mode='x')
+"""
+
+FFT = """
+fft.fft(f34) fft.fft(f34,7,0) fft.fft(g34) fft.fft(c34,norm='ortho') fft.fft(i34) fft.fft(h34) fft.ifft(c34) fft.ifft(f5,norm='forward')
+fft.rfft(f34) fft.rfft(f5,3) fft.rfft(g34,axis=0) fft.irfft(c34) fft.irfft(c34,5) fft.hfft(c34) fft.hfft(c5,7) fft.ihfft(f34) fft.ihfft(f5,norm='ortho')
+fft.fft2(f34) fft.ifft2(c34) fft.rfft2(f234) fft.irfft2(c34,(4,6),(0,1)) fft.fftn(f234) fft.fftn(f234,(4,5)) fft.fftn(f234,axes=(0,2)) fft.ifftn(c34,norm='ortho')
+fft.rfftn(f234) fft.rfftn(f234,(2,-1),(0,1)) fft.irfftn(c34,(3,6),(0,1)) fft.hfft2(c34) fft.hfftn(c34,(3,6),(0,1)) fft.ihfft2(f34) fft.ihfftn(f234)
+fft.fftshift(f34) fft.fftshift(f34,0) fft.ifftshift(f5) fft.ifftshift(f34,(0,1))
+fft.dct(f34) fft.dct(f34,1) fft.dct(f34,3) fft.dct(f34,4) fft.dct(f34,norm='ortho') fft.dct(f34,1,norm='ortho') fft.dct(f34,3,norm='ortho') fft.dct(f34,4,norm='ortho')
+fft.dct(f34,norm='forward') fft.dct(f34,axis=0) fft.dct(f5,2,8) fft.dct(c34) fft.dct(g34) fft.dct(i34) fft.dct(f34,orthogonalize=True)
+fft.idct(f34) fft.idct(f34,1) fft.idct(f34,3) fft.idct(f34,norm='ortho') fft.idct(f34,4,norm='forward')
+fft.dst(f34) fft.dst(f34,1) fft.dst(f34,3) fft.dst(f34,4) fft.dst(f34,norm='ortho') fft.dst(f34,1,norm='ortho') fft.dst(f34,3,norm='ortho')
+fft.idst(f34) fft.idst(f34,1) fft.idst(f34,3) fft.idst(f34,norm='ortho') fft.dctn(f234) fft.dctn(f234,axes=(0,2),norm='ortho') fft.idctn(f34) fft.dstn(f34) fft.idstn(f34,norm='ortho')
+fft.dctn(f234,3,(4,2))
+fft.fft(f34,norm='x') fft.fft(f34,0) fft.rfft(c34) fft.fftn(f34,axes=(0,0)) fft.fftn(f34,axes=(3,)) fft.fft(f34,plan=1) fft.dct(f34,5) fft.dct(f34,n=0) fft.rfftn(c34) fft.fft(f34,axis=5)
+"""
+
+SIGNAL = """
+signal.convolve(f5,f6) signal.convolve(f5,f6,'same') signal.convolve(f6,f5,'valid') signal.convolve(f5,f6,'valid') signal.convolve(i5,k5) signal.convolve(f34,sq33) signal.convolve(f34,f34[:2,:2],'same')
+signal.convolve(f34,f34[:2,:2],'valid') signal.convolve(f5,f6,method='fft') signal.convolve(i5,k5,method='fft') signal.convolve(f5,c5) signal.convolve(f34,sq33,method='direct') signal.convolve(g34,g34)
+signal.convolve(f234,f234) signal.convolve(f34,f5) signal.convolve(f34,f34,'x') signal.convolve(f34,f34,method='x') signal.convolve(f34,f34.T,'valid') signal.convolve(f0,f0)
+signal.correlate(f5,f6) signal.correlate(f5,f6,'same') signal.correlate(c5,f6,'valid') signal.correlate(f34,c34) signal.correlate(f34,f34[:2,:3],'valid') signal.correlate(f5,f34) signal.correlate(f6,f5[:2],'same')
+signal.fftconvolve(f34,sq33) signal.fftconvolve(f34,sq33,'same') signal.fftconvolve(f34,f34[:2,:2],'valid') signal.fftconvolve(f34,f34,axes=1) signal.fftconvolve(c5,f6) signal.fftconvolve(g34,g34,'same') signal.fftconvolve(i5,k5)
+signal.fftconvolve(f34,f5) signal.fftconvolve(f34,f34,axes=(5,)) signal.fftconvolve(f34,f34.T,axes=1) signal.oaconvolve(f34,sq33) signal.oaconvolve(f6,f5,'same') signal.oaconvolve(f34,f34,axes=0)
+signal.convolve2d(f34,sq33) signal.convolve2d(f34,sq33,'same') signal.convolve2d(f34,sq33,'same','symm') signal.convolve2d(f34,f34[:2,:2],'same','wrap') signal.convolve2d(f34,f34[:2,:2],'valid') signal.convolve2d(f34,sq33,fillvalue=1.5)
+signal.convolve2d(i34,i34) signal.convolve2d(f34,f5) signal.correlate2d(f34,sq33) signal.correlate2d(f34,c34,'same') signal.correlate2d(f34,f34[:2,:2],'same','wrap') signal.correlate2d(f34,f34[:2,:2],'valid') signal.correlate2d(f34[:2,:2],f34,'valid')
+signal.hilbert(f34) signal.hilbert(f5,8) signal.hilbert(f34,axis=0) signal.hilbert(g34) signal.hilbert(c5) signal.hilbert(f5,-1)
+signal.detrend(f34) signal.detrend(f34,0) signal.detrend(f34,type='constant') signal.detrend(f6,bp=[3]) signal.detrend(g34) signal.detrend(i34) signal.detrend(f34,type='x') signal.detrend(f6,bp=9)
+signal.lfilter(f5,np.ones(1),f6) signal.lfilter([0.25,0.5,0.25],[2.0],f34) signal.lfilter([1.0,2.0],[1.0],f34,axis=0) signal.medfilt(f5) signal.medfilt(f34,3) signal.medfilt(f34,[1,3]) signal.medfilt(f5,2)
+"""
+
+NDIMAGE = """
+ndimage.correlate1d(f34,[1,2,3]) ndimage.correlate1d(f34,[1,2,3],axis=0,mode='wrap') ndimage.correlate1d(i34,[1,2],mode='nearest') ndimage.correlate1d(g34,[1,-2,1],mode='mirror') ndimage.correlate1d(f34,[1,2,3,4],mode='constant',cval=2.5,origin=1)
+ndimage.convolve1d(f34,[1,2,3]) ndimage.convolve1d(f34,[1,2,3,4],mode='reflect') ndimage.convolve1d(f34,[1,2],origin=-1) ndimage.convolve1d(u34,[1,1]) ndimage.correlate(f34,sq33) ndimage.correlate(f34,f34[:2,:2],mode='wrap') ndimage.correlate(i34,np.ones((3,3)))
+ndimage.convolve(f34,sq33) ndimage.convolve(f34,f34[:2,:2],mode='constant',cval=1) ndimage.convolve(f234,f234[:,:2,:2],mode='nearest') ndimage.convolve(g34,np.ones((2,3)),mode='mirror',origin=(0,1)) ndimage.convolve(f34,np.ones((9,9)),mode='reflect')
+ndimage.gaussian_filter(f34,1.0) ndimage.gaussian_filter(f34,(1.0,2.0)) ndimage.gaussian_filter(f34,1,order=1) ndimage.gaussian_filter(f34,1,order=(0,2),mode='wrap') ndimage.gaussian_filter(g34,1.5,mode='nearest') ndimage.gaussian_filter(i34*100,1) ndimage.gaussian_filter(f234,1,axes=(1,2)) ndimage.gaussian_filter(f34,1,output=np.float32)
+ndimage.gaussian_filter(f34,0) ndimage.gaussian_filter(u34*20,1.0) ndimage.gaussian_filter1d(f34,2) ndimage.gaussian_filter1d(f34,2,0,1) ndimage.gaussian_filter(f34,1,radius=2) ndimage.gaussian_filter1d(f34,1,order=-1) ndimage.gaussian_filter(f34,1,mode='x') ndimage.gaussian_filter(f34,1,axes=7)
+ndimage.sobel(f34) ndimage.sobel(f34,0) ndimage.sobel(i34) ndimage.prewitt(f34) ndimage.prewitt(f34,0,mode='constant') ndimage.laplace(f34) ndimage.laplace(f234,mode='wrap') ndimage.gaussian_laplace(f34,1.0) ndimage.gaussian_gradient_magnitude(f34,1.0) ndimage.gaussian_gradient_magnitude(g34,1.0)
+ndimage.uniform_filter(f34) ndimage.uniform_filter(f34,2) ndimage.uniform_filter(i34,3) ndimage.uniform_filter(f34,(1,3),mode='mirror') ndimage.uniform_filter1d(f34,3) ndimage.uniform_filter1d(f34,4,axis=0,origin=-1) ndimage.uniform_filter1d(f34,0)
+ndimage.maximum_filter(f34,3) ndimage.minimum_filter(f34,(2,3)) ndimage.maximum_filter1d(i34,3) ndimage.minimum_filter1d(f34,2,axis=0,mode='constant',cval=-9) ndimage.maximum_filter(u34,2,mode='wrap') ndimage.median_filter(f34,3) ndimage.median_filter(i34,(2,3)) ndimage.median_filter(f5,3,mode='mirror')
+ndimage.rank_filter(f34,1,3) ndimage.rank_filter(f34,-2,3) ndimage.rank_filter(f34,10,3)
+ndimage.map_coordinates(f34,[[0.5,1.2,2.0,-1],[1,2.5,3.0,0]],order=1) ndimage.map_coordinates(f34,[[0.5,1.2,2.4,-1],[1,2.5,3.0,0]],order=0,mode='nearest') ndimage.map_coordinates(f34,[[0.5,1.2,5],[1,2.5,3.0]],order=1,mode='nearest') ndimage.map_coordinates(f34,[[0.5,7],[1,2]],order=1,cval=3.5) ndimage.map_coordinates(f34,[[0.5]],order=1)
+"""
+
+SPATIAL = """
+distance.cdist(f34,f34[:2]) distance.cdist(f34,i34,'cityblock') distance.cdist(f34,f34+1,'sqeuclidean') distance.cdist(f34,f34[:2],'chebyshev') distance.cdist(f34,f34[:2],'cosine') distance.cdist(f34,f34[:2],'correlation') distance.cdist(f34,f34[:2],'canberra')
+distance.cdist(f34,f34[:2],'braycurtis') distance.cdist(i34,i34[:2],'hamming') distance.cdist(f34,f34[:2],'minkowski',p=3) distance.cdist(f34,f34[:2],'minkowski',p=1) distance.cdist(g34,g34) distance.cdist(f34,f5) distance.cdist(f34,sq33)
+distance.pdist(f34) distance.pdist(f34,'cosine') distance.pdist(f34,'minkowski',p=1.5) distance.pdist(f5) distance.squareform(f6) distance.squareform(i5[:3]) distance.squareform(f5) distance.squareform(spd33-np.diag(np.diag(spd33)),checks=False)
+distance.euclidean(f5,p5) distance.sqeuclidean(f5,p5) distance.cityblock(f5,p5) distance.chebyshev(f5,p5) distance.canberra(f5,p5) distance.braycurtis(f5,p5) distance.hamming(f5,f5)
+"""
+
+STATS = """
+stats.norm.pdf(f34) stats.norm.pdf(f34,0.5,2.0) stats.norm.logpdf(f34,scale=2.0) stats.norm.cdf(f34) stats.norm.logcdf(f34) stats.norm.sf(f34) stats.norm.logsf(f34) stats.norm.ppf(p5/2) stats.norm.isf(p5/2) stats.norm.ppf(f34) stats.norm.pdf(f34,scale=-1.0) stats.norm.pdf(nan34) stats.norm.cdf(f0) stats.norm.pdf(i34) stats.norm.pdf(f34,f34,p5[:4])
+stats.expon.pdf(f34) stats.expon.cdf(f34,scale=2.0) stats.expon.sf(f34) stats.expon.logsf(f34) stats.expon.ppf(p5/2) stats.expon.logpdf(f34) stats.uniform.pdf(f34) stats.uniform.cdf(f34,-1,3) stats.uniform.ppf(p5/2,1,2) stats.uniform.sf(f34)
+stats.logistic.pdf(f34) stats.logistic.cdf(f34) stats.logistic.sf(f34) stats.logistic.ppf(p5/2) stats.laplace.pdf(f34) stats.laplace.cdf(f34) stats.laplace.sf(f34) stats.cauchy.pdf(f34) stats.cauchy.cdf(f34) stats.rayleigh.pdf(f34) stats.rayleigh.cdf(f34) stats.gumbel_r.pdf(f34) stats.gumbel_r.cdf(f34)
+stats.gamma.pdf(f34,2.5) stats.gamma.cdf(f34,2.5,scale=2.0) stats.gamma.sf(f34,a=1.5) stats.gamma.logpdf(p5,p5) stats.gamma.pdf(f34,-1.0) stats.chi2.pdf(f34,3) stats.chi2.cdf(f34,3) stats.chi2.sf(f34,df=4)
+stats.zscore(f34) stats.zscore(f34,axis=1,ddof=1) stats.zmap(f34,g34) stats.gzscore(p5) stats.skew(f34) stats.skew(f34,bias=False) stats.kurtosis(f34) stats.kurtosis(f5,fisher=False) stats.moment(f34,3) stats.describe(f34) stats.describe(f5)
+stats.gmean(p5) stats.hmean(p5) stats.pmean(p5,2) stats.tmean(f5,(-1,1)) stats.tvar(f5,(-1,1)) stats.tstd(f5) stats.tsem(f5) stats.sem(f34) stats.variation(f34) stats.entropy(p5) stats.entropy(p5,p5+1) stats.circmean(p5) stats.circvar(p5) stats.circstd(p5)
+stats.differential_entropy(f234.reshape(-1)) stats.combine_pvalues(p5/2) stats.skewtest(f234.reshape(-1)) stats.kurtosistest(f234.reshape(-1)) stats.normaltest(f234.reshape(-1)) stats.jarque_bera(f5) stats.chisquare(i5) stats.power_divergence(i5,lambda_=0.5) stats.bartlett(f5,f6) stats.directional_stats(f34).mean_direction stats.boxcox_llf(0.5,p5)
+stats.lmoment(f5) stats.false_discovery_control(p5/2) stats.tmin(f5,-1) stats.tmax(f5,1) stats.trim_mean(f5,0.1) stats.iqr(f5) stats.gstd(p5) stats.rankdata(f5) stats.f_oneway(f5,f6) stats.kruskal(f5,f6) stats.levene(f5,f6) stats.median_abs_deviation(f34) stats.quantile(f5,0.3) stats.expectile(f5,0.3) stats.sigmaclip(f5)
+"""
+
+REST = """
+integrate.trapezoid(f34) integrate.trapezoid(f34,dx=0.5,axis=0) integrate.trapezoid(f5,np.sort(p5)) integrate.trapezoid(i34) integrate.cumulative_trapezoid(f34) integrate.cumulative_trapezoid(f5,initial=0) integrate.cumulative_trapezoid(f5,np.sort(p5)) integrate.simpson(f5) integrate.simpson(f34,dx=0.1) integrate.simpson(f6,axis=0) integrate.simpson(f34[:,:2]) integrate.simpson(g34) integrate.simpson(g34[0]).dtype integrate.simpson(g34[0]).astype('f4') integrate.cumulative_simpson(f5,dx=0.5)
+special.logsumexp(f34) special.logsumexp(f34,axis=0) special.logsumexp(f34,axis=1,keepdims=True) special.logsumexp(f5,b=p5) special.softmax(f34) special.softmax(f34,axis=1) special.log_softmax(f34,axis=1) special.softplus(f34)
+signal.freqz(f5)[1] signal.resample(f6,4) signal.vectorstrength(p5,2.0)[0]
+"""
+
+ALL = {
+    "linalg": LINALG,
+    "fft": FFT,
+    "signal": SIGNAL,
+    "ndimage": NDIMAGE,
+    "spatial": SPATIAL,
+    "stats": STATS,
+    "rest": REST,
+}
+
+
+def expressions() -> list[str]:
+    """Every case; in the tables above a dot stands for the blank after ``lambda``."""
+    return [case.replace("lambda.", "lambda ") for text in ALL.values() for case in text.split()]

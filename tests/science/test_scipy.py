@@ -1,0 +1,208 @@
+"""SciPy is the oracle: its functions on arrays give its values, dtypes, shapes and exceptions, and the library computes them."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("scipy")
+
+from scipy import fft, integrate, interpolate, linalg, ndimage, signal, special, stats
+from scipy.spatial import distance
+
+import arraydispatch as ad
+from arraydispatch import doors, imports, names, registry, science
+
+from .. import oracle
+from . import cases
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = {
+    "np": np, "linalg": linalg, "signal": signal, "stats": stats, "fft": fft, "ndimage": ndimage,
+    "integrate": integrate, "special": special, "distance": distance,
+}  # fmt: skip
+EXPRESSIONS = cases.expressions()
+BACKENDS = ["jax", "torch", "tensorflow"]
+
+
+@pytest.fixture(params=BACKENDS)
+def library(request: pytest.FixtureRequest) -> str:
+    if request.param not in ad.available_backends():
+        pytest.skip(f"{request.param} is not installed")
+    return str(request.param)
+
+
+def evaluate(expression: str, arrays: dict[str, Any]) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return eval(expression, {**MODULES, **arrays})
+        except Exception as error:
+            return error
+
+
+def close(ours: Any, theirs: Any, where: str) -> None:
+    if type(ours) is type(theirs) is float:
+        ours, theirs = np.float64(ours), np.float64(theirs)
+    for got, want in oracle.parts(ours, theirs, where):
+        rtol = 2e-3 if want.dtype.itemsize == 2 else 1e-5 if want.dtype in (np.float32, np.complex64) else 1e-10
+        largest = np.max(np.abs(want[np.isfinite(want)]), initial=1.0)
+        np.testing.assert_allclose(got, want, rtol=rtol, atol=rtol * largest, err_msg=where)
+
+
+def wrong(backend: str, expressions: list[str]) -> list[str]:
+    """What differs from SciPy, or was not computed by the library."""
+    ours = {name: oracle.wrapped(backend, x) for name, x in oracle.ARRAYS.items()}
+    found = []
+    for expression in expressions:
+        wanted = evaluate(expression, {name: x.copy(order="K") for name, x in oracle.ARRAYS.items()})
+        with ad.fallback("error"):
+            got = evaluate(expression, ours)
+        try:
+            close(got, wanted, expression)
+        except AssertionError as error:
+            found.append(str(error))
+    return found
+
+
+@pytest.mark.slow
+def test_values_dtypes_shapes_and_exceptions_are_scipys(library: str, request: pytest.FixtureRequest) -> None:
+    """On JAX, which compiles each shape of each step, a part of the cases, unless all are asked for."""
+    every = library != "jax" or request.config.option.all
+    assert wrong(library, EXPRESSIONS if every else EXPRESSIONS[::12]) == []
+
+
+def test_values_on_numpy_are_scipys_own() -> None:
+    x = ad.wrap(np.arange(9.0).reshape(3, 3) + np.eye(3))
+    for made, wanted in ((linalg.expm(x), linalg.expm(np.asarray(x))), (fft.fft(x), fft.fft(np.asarray(x)))):
+        assert isinstance(made, ad.Array)
+        np.testing.assert_array_equal(made, wanted)
+
+
+def test_there_are_many() -> None:
+    """With the ufuncs of ``scipy.special``, of which test_special counts a hundred, far more than 150."""
+    for topic in set(science.MODULES.values()):
+        science.load(topic)
+    known = [func for func in registry.SCIENTIFIC if func in registry.SPECS]
+    assert len(known) >= 170
+    functions = {names.FULL[func].rpartition(".")[2] for func in known}
+    assert {name for name in functions if f".{name}(" not in " ".join(EXPRESSIONS)} <= {"freqz_sos"}
+
+
+# -- the door --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_modules_that_are_watched() -> None:
+    assert science.MODULES.keys() == imports.WATCHED
+
+
+def test_a_stand_in_is_scipys_function_without_arrays() -> None:
+    a = np.arange(9.0).reshape(3, 3)
+    assert isinstance(linalg.expm(a), np.ndarray)
+    assert linalg.expm.__name__ == "expm"
+    assert linalg.expm.__doc__ == linalg.expm.__wrapped__.__doc__
+    assert pickle.loads(pickle.dumps(linalg.expm)) is linalg.expm
+    with pytest.raises(TypeError):
+        linalg.expm()
+    with pytest.warns(linalg.LinAlgWarning) as seen:
+        linalg.inv(np.diag([1.0, 1e-20]))
+    assert seen[0].filename == __file__
+
+
+def test_what_no_library_has_runs_on_the_host_by_the_policy(library: str) -> None:
+    x = ad.asarray(np.array([3.0, 1.0, 2.0]), backend=library)
+    with ad.fallback("error"), pytest.raises(ad.HostFallbackError, match=r"scipy\.signal\.savgol_filter"):
+        signal.savgol_filter(x, 3, 1)
+    with ad.profile() as profile, ad.fallback("warn"), pytest.warns(ad.HostFallbackWarning, match="savgol") as seen:
+        made = signal.savgol_filter(x, 3, 1)
+    assert seen[0].filename == __file__
+    assert made.backend.name == library
+    np.testing.assert_allclose(np.asarray(made), signal.savgol_filter(np.array([3.0, 1.0, 2.0]), 3, 1))
+    rows = (
+        [row for row in profile.records if row.function == "scipy.signal.savgol_filter"]
+        if hasattr(profile, "records")
+        else []
+    )
+    assert all(row.kind == "host" for row in rows)
+
+
+def test_objects_of_scipys(library: str) -> None:
+    x, y = np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 1.0, 4.0, 9.0])
+    ours = [ad.asarray(v, backend=library) for v in (x, y, np.array([0.5, 2.5]))]
+    with ad.fallback("silent"):
+        made = interpolate.CubicSpline(ours[0], ours[1])(ours[2])
+    assert made.backend.name == library
+    np.testing.assert_allclose(np.asarray(made), [0.25, 6.25])
+    with ad.fallback("error"), pytest.raises(ad.HostFallbackError, match="CubicSpline"):
+        interpolate.CubicSpline(ours[0], ours[1])
+    with ad.fallback("silent"):
+        tests = stats.t.pdf(ours[0], 3.0)
+    np.testing.assert_allclose(np.asarray(tests), stats.t.pdf(x, 3.0))
+
+
+def test_output_is_written(library: str) -> None:
+    x = ad.asarray(np.arange(6.0), backend=library)
+    out = ad.asarray(np.zeros(6), backend=library)
+    with ad.fallback("silent"):
+        assert ndimage.gaussian_filter1d(x, 1.0, output=out) is out
+    np.testing.assert_allclose(np.asarray(out), ndimage.gaussian_filter1d(np.arange(6.0), 1.0))
+    np.testing.assert_array_equal(np.asarray(x), np.arange(6.0))
+
+
+def test_precision(library: str) -> None:
+    x = ad.asarray(np.eye(3), backend=library)
+    with ad.precision(32):
+        assert linalg.expm(x).dtype == np.float32
+        assert fft.fft(x).dtype == np.complex64
+
+
+def test_a_function_of_the_host_inside_a_compiled_one_is_an_error(library: str) -> None:
+    x = ad.asarray(np.arange(5.0), backend=library)
+    with pytest.raises((ad.TraceError, ad.HostFallbackError)):
+        ad.jit(lambda v: signal.savgol_filter(v, 3, 1))(x)
+
+
+def test_what_is_composed_works_inside_a_compiled_one(library: str) -> None:
+    x = np.arange(9.0).reshape(3, 3) / 5
+    run = ad.jit(lambda v: linalg.expm(v) + ndimage.gaussian_filter(v, 1.0))
+    wanted = linalg.expm(x) + ndimage.gaussian_filter(x, 1.0)
+    np.testing.assert_allclose(np.asarray(run(ad.asarray(x, backend=library))), wanted, rtol=1e-10)
+
+
+def test_doors_can_be_closed() -> None:
+    before = linalg.expm
+    assert before in registry.SCIENTIFIC
+    doors.close()
+    try:
+        assert linalg.expm is before.__wrapped__
+    finally:
+        doors.open_all()
+    assert linalg.expm is before
+
+
+WITHOUT = """
+import sys
+import arraydispatch as ad
+x = ad.asarray([1.0, 2.0], backend="numpy")
+assert not [m for m in sys.modules if m.partition(".")[0] == "scipy"], "SciPy is imported"
+from scipy.linalg import norm
+print(type(norm).__name__)
+"""
+BEFORE = """
+from scipy.linalg import toeplitz
+import arraydispatch as ad
+print(type(toeplitz(ad.asarray([1.0, 2.0], backend="numpy"))).__name__)
+"""
+
+
+@pytest.mark.parametrize(("code", "said"), [(WITHOUT, "_ArrayFunctionDispatcher"), (BEFORE, "Array")])
+def test_imports_in_either_order(code: str, said: str) -> None:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert (done.stdout.strip(), done.stderr) == (said, "")

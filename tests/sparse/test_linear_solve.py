@@ -1,0 +1,259 @@
+"""ad.linear_solve against SciPy and np.linalg.solve."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as sla
+
+import arraydispatch as ad
+from tests.rows import each
+from tests.transforms.conftest import library
+
+__all__ = ["library"]
+
+RNG = np.random.default_rng(2)
+N = 12
+SPD = sp.diags_array([np.full(N - 1, -1.0), np.linspace(2.5, 4, N), np.full(N - 1, -1.0)], offsets=[-1, 0, 1]).tocsr()
+GENERAL = sp.csr_array(SPD + sp.random_array((N, N), density=0.2, rng=RNG))
+B = RNG.normal(size=(3, N))
+ITERATIVE = ["cg", "cg-adaptive", "bicgstab", "bicgstab(2)", "biCG-stab(4)", "gmres"]
+METHODS = [*ITERATIVE, "direct", "scipy-cg", "scipy-gmres", "scipy-bicgstab", "scipy-minres", "scipy-direct", "auto"]
+FORMS = {
+    "dense": lambda m: ad.asarray(m.toarray()),
+    "sparse": ad.sparse.from_scipy,
+    "scipy": lambda m: m,
+    "function": lambda m: lambda x: x @ m.toarray().T,
+}
+
+
+def function(x: Any) -> Any:
+    """The matrix SPD, written with NumPy."""
+    y = np.linspace(2.5, 4, N) * x
+    y[..., 1:] -= x[..., :-1]
+    y[..., :-1] -= x[..., 1:]
+    return y
+
+
+@each("form", list(FORMS))
+@each("method", METHODS)
+def test_solution(method: str, form: str, backend: str) -> None:
+    if form == "function" and "direct" in method:
+        with ad.backend(backend), pytest.raises(ValueError, match="no elements to factorise"):
+            ad.linear_solve(FORMS[form](SPD), ad.asarray(B[0]), method)
+        return
+    with ad.backend(backend), ad.fallback("silent"):
+        A = FORMS[form](SPD)
+        one = ad.linear_solve(A, ad.asarray(B[0]), method, rtol=1e-9)
+        many = ad.linear_solve(A, ad.asarray(B), method, rtol=1e-9, batch_dims=1)
+    for found, b in ((one, B[0]), (many, B)):
+        assert found.solution.backend.name == backend
+        assert found.solution.shape == b.shape and found.residual.shape == found.iterations.shape == b.shape[:-1]
+        np.testing.assert_allclose(ad.to_numpy(found.solution), np.linalg.solve(SPD.toarray(), b.T).T, rtol=1e-7)
+        assert np.all(ad.to_numpy(found.converged)) and not np.any(ad.to_numpy(found.diverged))
+        assert np.all(ad.to_numpy(found.residual) <= 1e-8 * np.linalg.norm(b, axis=-1))
+        assert "converged after" in found.message
+
+
+@each("method", ["bicgstab", "bicgstab(2)", "gmres", "direct", "scipy-gmres", "scipy-lgmres"])
+@each("kind", ["float32", "complex128"])
+def test_not_symmetric(method: str, kind: str, backend: str) -> None:
+    matrix = (GENERAL * (1 + 0.5j if kind == "complex128" else 1)).astype(kind)
+    b = (B + 1j * B[::-1] if kind == "complex128" else B).astype(kind)
+    rtol = 1e-9 if kind == "complex128" else 1e-5
+    with ad.backend(backend), ad.fallback("silent"):
+        found = ad.linear_solve(ad.sparse.from_scipy(matrix), ad.asarray(b), method, rtol=rtol)
+    assert found.solution.dtype == kind and np.all(ad.to_numpy(found.converged))
+    np.testing.assert_allclose(
+        ad.to_numpy(found.solution), np.linalg.solve(matrix.toarray(), b.T).T, rtol=1e4 * rtol, atol=1e2 * rtol
+    )
+
+
+@each("preconditioner", [None, "jacobi"])
+def test_steps_are_those_of_scipy(preconditioner: Any, backend: str) -> None:
+    scaled = sp.csr_array(SPD * np.linspace(1, 30, N) * np.linspace(1, 30, N)[:, None])
+    steps: list[int] = []
+    M = sp.diags_array(1 / scaled.diagonal()) if preconditioner else None
+    expected, _ = sla.cg(scaled, B[0], rtol=1e-8, M=M, callback=lambda _: steps.append(1))
+    with ad.backend(backend):
+        found = ad.linear_solve(
+            ad.sparse.from_scipy(scaled), ad.asarray(B[0]), "cg", rtol=1e-8, preconditioner=preconditioner
+        )
+    assert abs(int(found.iterations) - len(steps)) <= 1
+    np.testing.assert_allclose(ad.to_numpy(found.solution), expected, rtol=1e-6, atol=1e-9)
+
+
+@each("method", ["cg", "cg-adaptive", "bicgstab(2)", "gmres", "scipy-cg"])
+@each("kind", ["jacobi", "ilu", "matrix", "function"])
+def test_preconditioners(kind: str, method: str, backend: str) -> None:
+    with ad.backend(backend), ad.fallback("silent"):
+        inverse = np.diag(1 / SPD.diagonal())
+        given = {"matrix": inverse, "function": lambda r: r / SPD.diagonal()}.get(kind, kind)
+        found = ad.linear_solve(ad.sparse.from_scipy(SPD), ad.asarray(B), method, rtol=1e-9, preconditioner=given)
+        np.testing.assert_allclose(ad.to_numpy(found.solution), np.linalg.solve(SPD.toarray(), B.T).T, rtol=1e-7)
+        if kind == "ilu":
+            assert int(np.max(ad.to_numpy(found.iterations))) <= (2 if method != "gmres" else N)
+
+
+def test_rows_that_are_done_stay_as_they_are(backend: str) -> None:
+    with ad.backend(backend):
+        A, tolerances = ad.sparse.from_scipy(SPD), np.array([1e-1, 1e-4, 1e-10])
+        found = ad.linear_solve(A, ad.asarray(B), "cg", rtol=tolerances)
+        alone = [ad.linear_solve(A, ad.asarray(b), "cg", rtol=rtol) for b, rtol in zip(B, tolerances)]
+    steps = ad.to_numpy(found.iterations).tolist()
+    assert steps == [int(x.iterations) for x in alone] and steps[0] < steps[1] < steps[2]
+    np.testing.assert_allclose(ad.to_numpy(found.solution), [ad.to_numpy(x.solution) for x in alone], rtol=1e-9)
+
+
+def test_matrices_of_a_batch_and_a_beginning(backend: str) -> None:
+    stack = np.stack([SPD.toarray(), 2 * SPD.toarray(), GENERAL.toarray()])
+    with ad.backend(backend), ad.fallback("silent"):
+        batch = ad.sparse.stack([SPD, SPD * 2, GENERAL])
+        for A, method in (
+            (batch, "bicgstab(2)"),
+            (ad.asarray(stack), "gmres"),
+            (ad.asarray(stack), "direct"),
+            (batch, "direct"),
+        ):
+            found = ad.linear_solve(A, ad.asarray(B[0]), method, rtol=1e-9)
+            np.testing.assert_allclose(
+                ad.to_numpy(found.solution), np.linalg.solve(stack, B[0][:, None])[..., 0], rtol=1e-6
+            )
+        known = np.linalg.solve(SPD.toarray(), B[0])
+        near = ad.linear_solve(ad.sparse.from_scipy(SPD), ad.asarray(B[0]), "cg", x0=known)
+        assert int(near.iterations) == 0
+        grid = ad.linear_solve(lambda u: 4 * u - np.roll(u, 1, 0) - np.roll(u, 1, 1), ad.asarray(B), rtol=1e-9)
+        u = ad.to_numpy(grid.solution)
+        np.testing.assert_allclose(4 * u - np.roll(u, 1, 0) - np.roll(u, 1, 1), B, atol=1e-7)
+
+
+@each("method", [*ITERATIVE, "scipy-cg"])
+def test_what_is_not_solved_is_told(method: str, backend: str) -> None:
+    indefinite = sp.csr_array(np.diag([1.0, -1.0, 1.0, -1.0]) if method == "cg" else np.zeros((4, 4)))
+    b = np.array([1.0, 1.0, 1.0, 1.0])
+    with ad.backend(backend), ad.fallback("silent"):
+        A = ad.sparse.from_scipy(indefinite)
+        with pytest.raises(ad.ConvergenceError, match="has not solved the system"):
+            ad.linear_solve(A, ad.asarray(b), method, on_failure="raise")
+        with pytest.warns(ad.ConvergenceWarning, match="residual of"):
+            found = ad.linear_solve(A, ad.asarray(b), method, max_iter=3)
+        assert not bool(found.converged)
+        if method in ITERATIVE:
+            assert bool(found.diverged)
+        with pytest.warns(ad.ConvergenceWarning, match="did not reach the tolerance"):
+            ad.linear_solve(ad.sparse.from_scipy(SPD), ad.asarray(B[0]), method, max_iter=2, rtol=1e-14)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            ad.linear_solve(A, ad.asarray(b), method, max_iter=3, on_failure="ignore")
+            zero = ad.linear_solve(A, ad.asarray(b * 0), method)
+        assert bool(zero.converged) and not np.any(ad.to_numpy(zero.solution))
+
+
+def test_singular(backend: str) -> None:
+    with ad.backend(backend), ad.fallback("silent"):
+        for A in (
+            ad.asarray(np.zeros((3, 3))),
+            ad.sparse.coo_array((3, 3)),
+            ad.sparse.from_scipy(sp.csr_array(np.ones((3, 3)))),
+        ):
+            with pytest.raises(np.linalg.LinAlgError, match=r"[Ss]ingular"):
+                ad.linear_solve(A, ad.asarray(np.ones(3)), "direct")
+        with pytest.raises(np.linalg.LinAlgError, match="no incomplete LU"):
+            ad.linear_solve(ad.sparse.coo_array((3, 3)), ad.asarray(np.ones(3)), "gmres", preconditioner="ilu")
+
+
+def test_bad_input(backend: str) -> None:
+    with ad.backend(backend), ad.fallback("silent"):
+        A, b = ad.sparse.from_scipy(SPD), ad.asarray(B[0])
+        for wrong in (
+            lambda: ad.linear_solve(A, b, "newton"), lambda: ad.linear_solve(A, b, "bicgstab(0)"), lambda: ad.linear_solve(A, b, "scipy-x"),
+            lambda: ad.linear_solve(A, b[1:]), lambda: ad.linear_solve(A[1:], b), lambda: ad.linear_solve(A, b, preconditioner="best"),
+            lambda: ad.linear_solve(function, b, preconditioner="jacobi"), lambda: ad.linear_solve(A, b, max_iter=-1),
+            lambda: ad.linear_solve(lambda x: x[1:], b), lambda: ad.linear_solve(A, b, preconditioner=np.eye(3)),
+            lambda: ad.linear_solve(A, b, on_failure="cry"), lambda: ad.linear_solve(function, b, "direct"),
+        ):  # fmt: skip
+            with pytest.raises(ValueError):
+                wrong()
+        for none in (lambda: ad.linear_solve("A", b), lambda: ad.linear_solve(A, b, args=(1,))):
+            with pytest.raises(TypeError):
+                none()
+
+
+# -- transforms ------------------------------------------------------------------------------------------------------------
+
+
+def loss(solve: Any) -> Any:
+    return lambda A, b: (solve(A, b) ** 3).sum()
+
+
+@each("method", ["cg", "bicgstab(2)", "gmres", "direct", "scipy-gmres"])
+@each("form", ["dense", "sparse"])
+def test_derivatives(form: str, method: str, library: str) -> None:
+    matrix = SPD if method == "cg" else GENERAL
+    A, b = FORMS[form](matrix), ad.asarray(B)
+    with ad.fallback("silent"):
+        by_A, by_b = ad.grad(loss(lambda A, b: ad.linear_solve(A, b, method, rtol=1e-10).solution), (0, 1))(A, b)
+        A_, b_ = ad.grad(loss(lambda A, b: np.linalg.solve(A, b.T).T), (0, 1))(ad.asarray(matrix.toarray()), b)
+    np.testing.assert_allclose(ad.to_numpy(by_b), ad.to_numpy(b_), rtol=1e-7, atol=1e-9)
+    found, expected = (by_A.data, ad.to_numpy(A_)[A.row, A.col]) if form == "sparse" else (by_A, A_)
+    np.testing.assert_allclose(ad.to_numpy(found), ad.to_numpy(expected), rtol=1e-7, atol=1e-9)
+
+
+@each("method", ["cg", "bicgstab(2)"])
+def test_derivatives_of_a_function(method: str, library: str) -> None:
+    def solved(k, b):
+        def f(x, k):
+            y = k * x
+            y[..., 1:] -= x[..., :-1]
+            y[..., :-1] -= (1 if method == "cg" else 0.5) * x[..., 1:]
+            return y
+
+        return ad.linear_solve(f, b, method, args=(k,), rtol=1e-10, batch_dims=1).solution
+
+    def dense(k, b):
+        A = np.diag(k) - np.eye(N, k=-1) - (1 if method == "cg" else 0.5) * np.eye(N, k=1)
+        return np.linalg.solve(A, b.T).T
+
+    k, b = ad.asarray(np.linspace(2.5, 4, N)), ad.asarray(B)
+    found, expected = (ad.grad(loss(f), (0, 1))(k, b) for f in (solved, dense))
+    for x, y in zip(found, expected):
+        np.testing.assert_allclose(ad.to_numpy(x), ad.to_numpy(y), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(float(ad.jit(loss(solved))(k, b)), float(loss(dense)(k, b)), rtol=1e-8)
+
+
+@each("method", ["cg", "bicgstab(2)", "gmres", "direct"])
+@each("form", ["dense", "sparse"])
+def test_in_a_program(form: str, method: str, library: str) -> None:
+    A, b = FORMS[form](SPD), ad.asarray(B)
+
+    def run(A, b):
+        return ad.linear_solve(A, b, method, rtol=1e-10, preconditioner=None if method == "direct" else "jacobi")
+
+    with ad.fallback("silent"):
+        outside, inside = run(A, b), ad.jit(run)(A, b)
+        np.testing.assert_allclose(ad.to_numpy(inside.solution), ad.to_numpy(outside.solution), rtol=1e-8)
+        assert ad.to_numpy(inside.converged).all() and inside.message == outside.message
+        assert np.abs(ad.to_numpy(inside.iterations) - ad.to_numpy(outside.iterations)).max() <= 1
+        gradient = ad.jit(ad.grad(loss(lambda A, b: run(A, b).solution), 1))(A, b)
+        expected = ad.grad(loss(lambda A, b: np.linalg.solve(A, b.T).T), 1)(ad.asarray(SPD.toarray()), b)
+        np.testing.assert_allclose(ad.to_numpy(gradient), ad.to_numpy(expected), rtol=1e-6, atol=1e-9)
+        if method == "cg":
+            short = ad.jit(lambda A, b: ad.linear_solve(A, b, method, max_iter=1))(A, b)
+            assert not ad.to_numpy(short.converged).any() and "did not reach" in short.message
+
+
+@each("method", ["bicgstab(2)", "direct"])
+def test_second_derivatives(method: str, library: str) -> None:
+    def f(solve):
+        return lambda A, b: (solve(A, b) ** 3).sum()
+
+    A, b = ad.asarray(GENERAL.toarray()[:4, :4]), ad.asarray(B[0, :4])
+    with ad.fallback("silent"):
+        found = ad.hessian(f(lambda A, b: ad.linear_solve(A, b, method, rtol=1e-11).solution), (0, 1))(A, b)
+        expected = ad.hessian(f(np.linalg.solve), (0, 1))(A, b)
+    for i, j in np.ndindex(2, 2):
+        np.testing.assert_allclose(ad.to_numpy(found[i][j]), ad.to_numpy(expected[i][j]), rtol=1e-6, atol=1e-8)

@@ -1,0 +1,288 @@
+"""SciPy's ufuncs on arrays: values over the whole domain, dtypes, options, names, reasons."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special
+
+import arraydispatch as ad
+from arraydispatch.backends import loader
+from arraydispatch.ufuncs import describe
+from tests.rows import each
+
+from . import accuracy, arguments
+from .arguments import UFUNCS
+
+ROOT = Path(__file__).resolve().parents[2]
+LIBRARIES = [name for name in accuracy.BACKENDS if name in ad.available_backends()]
+EVERYWHERE = {
+    backend: [(backend, name) for name in arguments.on_devices(loader.load(backend))] for backend in LIBRARIES
+}
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+# -- values ----------------------------------------------------------------------------------------------------------------
+
+
+@each("backend, name", EVERYWHERE)
+def test_values_over_the_whole_domain(backend: str, name: str) -> None:
+    for dtype in accuracy.DTYPES:
+        allowed = accuracy.figure(backend, name, dtype)
+        for distance in accuracy.run(backend, name, dtype):
+            worst = int(np.argmax(distance))
+            operands = [x[worst] for x in arguments.arguments(name, dtype)]
+            assert distance[worst] <= 1.5 * allowed + 3, f"{name}{tuple(operands)} in {dtype}: {distance[worst]} units"
+
+
+def test_there_are_many() -> None:
+    assert len(arguments.FORMULAS) > 80
+    for backend in LIBRARIES:
+        assert len(arguments.on_devices(loader.load(backend))) >= 100
+
+
+def test_values_on_numpy_are_scipys_own() -> None:
+    x = ad.wrap(np.linspace(-3, 3, 7))
+    made = scipy.special.erf(x)
+    assert isinstance(made, ad.Array)
+    np.testing.assert_array_equal(made, scipy.special.erf(np.linspace(-3, 3, 7)))
+
+
+# -- NumPy's rules -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool"])
+def test_result_dtypes_are_those_of_scipys_loops(library: str, dtype: str) -> None:
+    x = np.array([0, 1, 1], dtype)
+    for ufunc in (scipy.special.erf, scipy.special.gamma, scipy.special.expit):
+        made = ufunc(ad.asarray(x, backend=library))
+        assert made.dtype == ufunc(x).dtype
+        np.testing.assert_allclose(np.asarray(made), ufunc(x), rtol=1e-6)
+
+
+def test_python_scalars_are_weak(library: str) -> None:
+    host = np.array([0.5, 2.0], np.float32)
+    x = ad.asarray(host, backend=library)
+    assert scipy.special.kl_div(x, 2.0).dtype == scipy.special.kl_div(host, 2.0).dtype == np.float32
+    # as SciPy has it, whose first loop for these is the one for doubles
+    assert scipy.special.xlogy(x, 2.0).dtype == scipy.special.xlogy(host, 2.0).dtype
+    assert scipy.special.gammainc(1, x).dtype == scipy.special.gammainc(1, host).dtype
+    assert scipy.special.gammainc(np.float64(1.5), x).dtype == np.float64
+
+
+def test_a_scalar_result_is_a_scalar(library: str) -> None:
+    made = scipy.special.gamma(ad.asarray(5.0, backend=library))
+    assert made == 24.0
+    assert isinstance(made, np.float64)
+
+
+def test_out_and_where(library: str) -> None:
+    host = np.linspace(0.5, 3.0, 6)
+    x = ad.asarray(host, backend=library)
+    out = ad.asarray(np.full(6, 9.0), backend=library)
+    assert scipy.special.gammaln(x, out=out) is out
+    np.testing.assert_allclose(np.asarray(out), scipy.special.gammaln(host), rtol=1e-14, atol=1e-15)
+    mask = host > 1.5
+    kept = ad.asarray(np.full(6, 9.0), backend=library)
+    scipy.special.k0(x, out=kept, where=ad.asarray(mask, backend=library))
+    np.testing.assert_allclose(np.asarray(kept), np.where(mask, scipy.special.k0(host), 9.0), rtol=1e-14)
+
+
+def test_several_outputs(library: str) -> None:
+    host = np.linspace(-5, 5, 11)
+    sine, cosine = scipy.special.fresnel(ad.asarray(host, backend=library))
+    for got, want in zip((sine, cosine), scipy.special.fresnel(host), strict=True):
+        assert got.backend.name == library
+        np.testing.assert_allclose(np.asarray(got), want, rtol=1e-13, atol=1e-15)
+
+
+def test_operands_broadcast(library: str) -> None:
+    a, x = np.array([[0.5], [2.0], [40.0]]), np.array([0.1, 1.0, 3.0, 50.0])
+    made = scipy.special.gammainc(ad.asarray(a, backend=library), ad.asarray(x, backend=library))
+    np.testing.assert_allclose(np.asarray(made), scipy.special.gammainc(a, x), rtol=1e-13)
+    with pytest.raises(ValueError, match="broadcast"):
+        scipy.special.gammainc(ad.asarray(np.ones(3), backend=library), ad.asarray(np.ones(2), backend=library))
+
+
+@pytest.mark.parametrize("shape", [(0,), (2, 0, 3), (), (1, 1)])
+def test_odd_shapes(library: str, shape: tuple[int, ...]) -> None:
+    x = np.full(shape, 1.5)
+    for ufunc in (scipy.special.j0, scipy.special.gamma, scipy.special.erfc, scipy.special.exp1):
+        made = ufunc(ad.asarray(x, backend=library))
+        assert np.shape(made) == shape
+        np.testing.assert_allclose(np.asarray(made), ufunc(x), rtol=1e-14)
+
+
+def test_methods_of_ufuncs(library: str) -> None:
+    a, b = np.array([1.0, 2.0]), np.array([0.5, 4.0, 0.0])
+    x = ad.asarray(a, backend=library)
+    np.testing.assert_allclose(np.asarray(scipy.special.xlogy.outer(x, b)), scipy.special.xlogy.outer(a, b), rtol=1e-15)
+    target = ad.asarray(np.array([1.0, 2.0, 3.0]), backend=library)
+    scipy.special.gamma.at(target, [0, 2])
+    np.testing.assert_allclose(np.asarray(target), [1.0, 2.0, 2.0], rtol=1e-15)
+
+
+def test_precision(library: str) -> None:
+    with ad.precision(32):
+        made = scipy.special.gamma(ad.asarray(np.array([2.5, 5.0]), backend=library))
+        assert made.dtype == np.float32
+    with ad.precision(16):
+        made = scipy.special.erf(ad.asarray(np.array([0.5, 1.0]), backend=library))
+        assert made.dtype == np.float16
+    np.testing.assert_allclose(np.asarray(made), scipy.special.erf([0.5, 1.0]), rtol=1e-3)
+
+
+def test_bad_input_is_scipys_error(library: str) -> None:
+    x = ad.asarray(np.ones(2), backend=library)
+    with pytest.raises(TypeError):
+        scipy.special.gamma(x, x, x)
+    with pytest.raises(TypeError):
+        scipy.special.gamma(x, dtype=np.int64)
+    with pytest.raises(TypeError):
+        scipy.special.gamma(x, colour="red")
+
+
+# -- the host, names and reasons -----------------------------------------------------------------------------------------------
+
+
+def test_every_ufunc_of_scipys_has_one_class_and_a_reason(library: str) -> None:
+    backend = loader.load(library)
+    mine = set(arguments.on_devices(backend))
+    for name, ufunc in UFUNCS.items():
+        kind, reason = describe(ufunc, backend)
+        assert kind == ("host" if name not in mine else "native" if name in backend.special else "composed"), name
+        assert bool(reason) == (kind == "host"), name
+
+
+def test_what_no_library_has_runs_on_the_host_and_says_so_by_its_own_name(library: str) -> None:
+    host = np.array([0.5, 1.5])
+    x = ad.asarray(host, backend=library)
+    with pytest.warns(
+        ad.HostFallbackWarning, match=r"^scipy\.special\.iv runs on the host, not on \w+: no library has it"
+    ):
+        made = scipy.special.iv(1.5, x)
+    assert made.backend.name == library
+    np.testing.assert_array_equal(np.asarray(made), scipy.special.iv(1.5, host))
+    with ad.fallback("error"), pytest.raises(ad.HostFallbackError, match=r"scipy\.special\.wofz"):
+        scipy.special.wofz(x)
+
+
+def test_complex_numbers_are_scipys(library: str) -> None:
+    host = np.array([0.5 + 1j, -1.0])
+    with pytest.warns(ad.HostFallbackWarning, match=r"scipy\.special\.erf .*of complex numbers"):
+        made = scipy.special.erf(ad.asarray(host, backend=library))
+    assert made.backend.name == library
+    np.testing.assert_array_equal(np.asarray(made), scipy.special.erf(host))
+
+
+def test_orders_that_are_not_whole_are_scipys(library: str) -> None:
+    x = ad.asarray(np.array([0.5]), backend=library)
+    with pytest.warns(ad.HostFallbackWarning, match=r"scipy\.special\.eval_legendre .*orders"):
+        made = scipy.special.eval_legendre(1.5, x)
+    np.testing.assert_array_equal(np.asarray(made), scipy.special.eval_legendre(1.5, np.array([0.5])))
+
+
+def test_reports_name_them_as_scipy_does(library: str) -> None:
+    x = ad.asarray(np.array([0.5, 1.5]), backend=library)
+    with ad.profile() as profile:
+        scipy.special.erf(x)
+        np.exp(x)
+    assert {call.function for call in profile.calls()} >= {"scipy.special.erf", "np.exp"}
+
+
+def test_arrays_alone_import_nothing_of_scipys() -> None:
+    code = (
+        "import sys, numpy as np, arraydispatch as ad\n"
+        "x = ad.wrap(np.ones(3))\nnp.exp(x + x)\nassert not any(m.startswith('scipy') for m in sys.modules)\n"
+        "import scipy.special\nassert isinstance(scipy.special.erf(x), ad.Array)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+# -- under a trace ---------------------------------------------------------------------------------------------------------------
+
+_TRACED = ("gammainc", "betainc", "gamma", "gammaln", "j1", "erfcx", "log_ndtr", "exp1", "ellipk", "poch")
+
+
+def _operands(name: str) -> list[np.ndarray[Any, Any]]:
+    whole = [np.array([0.4, 2.0, 7.0, 30.0]), np.array([0.3, 5.0, 0.5, 25.0]), np.array([0.2, 0.5, 0.9, 0.4])]
+    found = whole[: UFUNCS[name].nin]
+    return [found[0] / 50] if name == "ellipk" else found
+
+
+@pytest.mark.parametrize("name", _TRACED)
+def test_under_jax_jit(name: str) -> None:
+    jax = pytest.importorskip("jax")
+    operands = _operands(name)
+    with jax.enable_x64(True), ad.fallback("error"):
+        run = jax.jit(lambda *xs: UFUNCS[name](*(ad.wrap(x) for x in xs)).native)
+        got = run(*operands)
+    np.testing.assert_allclose(got, UFUNCS[name](*operands), rtol=1e-11)
+
+
+@pytest.mark.parametrize("name", _TRACED)
+def test_under_torch_vmap(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    operands = [torch.from_numpy(x) for x in _operands(name)]
+    with ad.fallback("error"):
+        got = torch.func.vmap(lambda *xs: UFUNCS[name](*(ad.wrap(x) for x in xs)).native)(*operands)
+    np.testing.assert_allclose(got, UFUNCS[name](*_operands(name)), rtol=1e-11)
+
+
+@pytest.mark.parametrize("name", _TRACED)
+def test_under_tf_function(name: str) -> None:
+    tf = pytest.importorskip("tensorflow")
+    operands = _operands(name)
+    with ad.fallback("error"):
+        run = tf.function(lambda *xs: UFUNCS[name](*(ad.wrap(x) for x in xs)).native)
+        got = run(*(tf.constant(x) for x in operands))
+    np.testing.assert_allclose(got, UFUNCS[name](*operands), rtol=1e-11)
+
+
+@pytest.mark.parametrize(
+    "name", ["gamma", "gammaln", "j0", "erfcx", "log_ndtr", "spence", "rel_entr", "beta", "exprel"]
+)
+def test_gradients_on_torch_are_finite_and_right(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    host = np.array([0.3, 1.0, 2.0, 7.5, 20.0])
+    more = [np.array([0.7, 1.5, 0.2, 3.0, 1.0])] * (UFUNCS[name].nin - 1)
+    x = torch.tensor(host, requires_grad=True)
+    UFUNCS[name](ad.wrap(x), *more).native.sum().backward()
+    step = 1e-6
+    slope = (UFUNCS[name](host + step, *more) - UFUNCS[name](host - step, *more)) / (2 * step)
+    np.testing.assert_allclose(x.grad, slope, rtol=2e-4, atol=1e-7)
+
+
+def test_first_use_in_many_threads() -> None:
+    code = (
+        "import threading, numpy as np, arraydispatch as ad, scipy.special as s\n"
+        "x = ad.asarray(np.ones(3), backend='torch')\nfound = []\n"
+        "run = lambda: found.append([float(f(x)[0]) for f in (s.gamma, s.j0, s.betainc.__class__ and s.erf)])\n"
+        "threads = [threading.Thread(target=run) for _ in range(8)]\n"
+        "[t.start() for t in threads]; [t.join() for t in threads]\nassert len(found) == 8, found\n"
+    )
+    if "torch" in LIBRARIES:
+        subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, cwd=ROOT)
+
+
+# -- the page --------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_made_from_the_figures() -> None:
+    if len(LIBRARIES) < len(accuracy.BACKENDS):
+        pytest.skip("not all libraries are installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert accuracy.PAGE.read_text(encoding="utf-8") == accuracy.page()

@@ -1,0 +1,100 @@
+"""Eight threads at one time, on what they share: nothing wrong, nothing lost, nothing dead.
+
+An ordinary run does this for a moment, ``--all`` for ten minutes on each backend, ``ARRAYDISPATCH_CROWD`` for so many seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import arraydispatch as ad
+
+from .crowd import scenes, writers
+from .launched import Zygotes
+
+SCRIPT = Path(__file__).parent / "crowd" / "script.py"
+HOST = scenes.World(np, ad, lambda x: x.copy())
+CANNOT = {
+    # np.nditer takes memory, which the host cannot write there.
+    "jax": ("np.nditer",),
+    # Where a signal handler raises in the middle of tf.constant, TensorFlow 2.21 ends the process by a segmentation fault:
+    # so does a program without us that calls nothing but tf.constant.
+    "tensorflow": ("np.nditer", "signals"),
+}
+"""Of a library's user."""
+WAYS = ((), ("--min-size", "0"), ("--execution", "eager"), ("--execution", "fused"))
+"""Options of the launcher."""
+
+
+ON_THE_LIBRARY = {
+    # Otherwise writes do not come to tf.constant.
+    "tensorflow": ("signals",),
+    # It brings arrays to the host, and a view that another thread makes at that moment may stay behind: not mended yet.
+    "torch": ("np.nditer",),
+}
+"""Cannot be had under the launcher either where small arrays are the library's."""
+
+
+@pytest.fixture
+def seconds(effort: int) -> float:
+    """For how long."""
+    return float(os.environ.get("ARRAYDISPATCH_CROWD") or (600 if effort > 1 else 4)) / 2
+
+
+# What a handler raises inside a callback of the garbage collector, Python itself shows and forgets.
+@pytest.mark.filterwarnings("ignore:Exception ignored:pytest.PytestUnraisableExceptionWarning")
+def test_in_the_library(backend: str, seconds: float, seed: int) -> None:
+    with ad.backend(backend):
+        world = scenes.World(
+            np,
+            ad,
+            lambda x: ad.asarray(x.copy(), backend=backend),
+            CANNOT.get(backend, ()),
+            few=backend == "jax" and seconds < 10,
+        )
+        _, wrong = scenes.run(world, seed, seconds)
+    assert not wrong, f"seed {seed}\n" + "\n".join(wrong)
+
+
+def test_under_the_launcher(backend: str, seconds: float, seed: int, zygotes: Zygotes) -> None:
+    """Program after program, each of which uses everything for the first time."""
+    end = time.monotonic() + seconds
+    numbers, turns = random.Random(seed), 0
+    while turns < 1 or time.monotonic() < end:
+        way = WAYS[turns % len(WAYS)] if seconds > 10 else numbers.choice(WAYS)
+        turn, each = numbers.randrange(2**32), min(seconds, 20)
+        options = ("--on-fallback", "silent", *way)
+        without = ON_THE_LIBRARY.get(backend, ()) if way in WAYS[1:3] else ()
+        argv = (str(SCRIPT), str(turn), str(each), *without)
+        done = zygotes.of(backend).run(*argv, cwd=SCRIPT.parent, options=options)
+        assert done.code == 0, f"seed {seed}, {way}, {turn}\n{done.stdout}\n{done.stderr}"
+        wrong = json.loads(done.stdout)["wrong"]
+        assert not wrong, f"seed {seed}, {way}, {turn}\n" + "\n".join(wrong)
+        turns += 1
+
+
+def test_numpy_itself_passes(seed: int) -> None:
+    """What is asked for is what NumPy does."""
+    names = [name for name in scenes.SCENES if name != "settings"]
+    for name in names:
+        for turn in range(3):
+            scenes.SCENES[name](HOST, random.Random(seed + turn))
+
+
+@pytest.mark.parametrize("statements", [writers.SCATTERED, writers.BY_ROW], ids=["scattered", "by row"])
+def test_each_writing_statement_writes_what_is_its_own(statements: list[str]) -> None:
+    others = [0, *range(2, 8)]
+    for statement in statements:
+        x = np.add.outer(np.arange(8.0), np.arange(16) % 5) / 4
+        before = x.copy()
+        scenes.write(np, x, 1, [statement])
+        kept = [x[:, i::8] for i in others] if statements is writers.SCATTERED else x[others]
+        was = [before[:, i::8] for i in others] if statements is writers.SCATTERED else before[others]
+        assert np.array_equal(kept, was), statement

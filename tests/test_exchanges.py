@@ -1,0 +1,225 @@
+"""What stands in place of functions of others: what it needs of them, and that it goes without a trace, in any order."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import itertools
+import re
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from arraydispatch.exchanges import NEEDS, Exchange, Exchanges
+from arraydispatch.launcher import doors
+
+
+def plainly(signature: inspect.Signature) -> str:
+    """A signature without its annotations, which say nothing of how it is called."""
+    bare = [each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()]
+    return re.sub(
+        r" at 0x[0-9a-f]+", "", str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
+    )
+
+
+@pytest.mark.parametrize("where", NEEDS)
+def test_what_an_exchange_needs_is_there(where: str) -> None:
+    check(where)
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+def test_what_is_needed_of_a_library_that_the_program_uses_by_itself(backend: str) -> None:
+    pytest.importorskip(backend)
+    for where in importlib.import_module(f"arraydispatch.backends.{backend}.visiting").ROWS:
+        check(where)
+
+
+def check(where: str) -> None:
+    module, _, path = where.partition(":")
+    pytest.importorskip(module.partition(".")[0])
+    found: Any = importlib.import_module(module)
+    for name in path.split("."):
+        found = getattr(found, name)
+    if where == "threading:excepthook":
+        found = threading.__excepthook__  # in whose place pytest has one of its own
+    try:
+        signature = plainly(inspect.signature(found))
+    except ValueError:  # of C code
+        signature = ""
+    assert callable(found)
+    assert signature == NEEDS[where].call
+
+
+@pytest.mark.parametrize("library", doors._SURFACES)
+def test_the_modules_with_doors_are_there(library: str) -> None:
+    pytest.importorskip(library)
+    for name in doors._SURFACES[library]:
+        assert list(doors._surface(importlib.import_module(name), library)), name
+
+
+@pytest.mark.parametrize("module", doors._CALLED)
+def test_what_has_a_door_of_its_own_is_there(module: str) -> None:
+    pytest.importorskip(module.partition(".")[0])
+    members = doors._CALLED[module]
+    assert len(list(doors._some(importlib.import_module(module), members))) == len(members)
+
+
+def test_the_insides_of_pandas_are_there() -> None:
+    pandas = pytest.importorskip("pandas")
+    modules = [importlib.import_module(name) for name in doors._SURFACES["pandas"]]
+    found = {exchange.name for module in modules for exchange in doors._surface(module, "pandas")}
+    assert found >= doors._INSIDE, (doors._INSIDE - found, pandas.__version__)
+
+
+@pytest.mark.parametrize("library", doors._SEEDS)
+def test_seeds_pass_through_one_function(library: str) -> None:
+    pytest.importorskip(library)
+    assert list(doors._seeds(importlib.import_module(doors._SEEDS[library]), library))
+
+
+def test_parameters_of_estimators_pass_through_one_method() -> None:
+    module = importlib.import_module(pytest.importorskip("sklearn") and doors._PARAMETERS[0])
+    estimator = getattr(module, doors._PARAMETERS[1])
+    assert isinstance(estimator, type)
+    assert "__setattr__" not in vars(estimator)
+
+
+# -- taking them out ---------------------------------------------------------------------------------------------------
+
+
+class Base:
+    def inherited(self) -> str:
+        return "inherited"
+
+
+class Holder(Base):
+    def method(self) -> str:
+        return "method"
+
+    @staticmethod
+    def static() -> str:
+        return "static"
+
+    @classmethod
+    def of_class(cls) -> str:
+        return f"of {cls.__name__}"
+
+
+def marked(mark: str) -> Any:
+    def make(exchange: Exchange) -> Any:
+        def ours(*args: Any) -> str:
+            made = exchange.real(*args)
+            return f"{mark}({made})" if exchange.on else made
+
+        return ours
+
+    return make
+
+
+NAMES = ["method", "static", "of_class", "inherited"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_in_any_order(name: str, order: tuple[int, ...]) -> None:
+    before = dict(vars(Holder))
+    plain = getattr(Holder(), name)()
+    all_of_them = [Exchange(Holder, name, marked(mark)) for mark in "abc"]
+    for each in all_of_them:
+        assert each.put()
+    on = list("abc")
+    for at in order:
+        said = plain
+        for mark in on:
+            said = f"{mark}({said})"
+        assert getattr(Holder(), name)() == said
+        all_of_them[at].undo()
+        on.remove("abc"[at])
+    assert dict(vars(Holder)) == before
+
+
+def test_what_somebody_has_wrapped_stays_as_a_passage() -> None:
+    module = SimpleNamespace(f=lambda: "f")
+    real, first, second = module.f, Exchange(module, "f", marked("a")), Exchange(module, "f", marked("b"))
+    first.put()
+    kept = module.f
+    module.f = wrapped = lambda: f"theirs({kept()})"
+    second.put()
+    assert module.f() == "b(theirs(a(f)))"
+    first.undo()
+    assert module.f() == "b(theirs(f))"
+    assert kept() == "f"
+    second.undo()
+    assert module.f is wrapped
+    assert first.put() is first  # again, where it is
+    assert module.f() == "theirs(a(f))"
+    first.undo()
+    module.f = real
+    again = second.put()
+    assert module.f() == "b(f)"
+    assert again is not None
+    again.undo()
+    assert module.f is real
+    assert kept() == "f"
+
+
+def test_what_has_changed_meanwhile_is_exchanged_anew() -> None:
+    module = SimpleNamespace(f=lambda: "f")
+    each = Exchange(module, "f", marked("a"))
+    each.put()
+    kept = module.f
+    each.undo()
+    module.f = lambda: f"other({kept()})"
+    with Exchanges() as exchanges:
+        exchanges.add(each)
+        assert module.f() == "a(other(f))"
+    assert module.f() == "other(f)"
+
+
+def test_again() -> None:
+    module = SimpleNamespace(f=lambda: "f")
+    real, made = module.f, []
+    each = Exchange(module, "f", lambda exchange: made.append(1) or marked("a")(exchange))
+    for _ in range(3):
+        assert each.put()
+        assert each.put()
+        assert module.f() == "a(f)"
+        each.undo()
+        each.undo()
+        assert module.f is real
+    assert made == [1]
+
+
+def test_nothing_where_there_is_nothing() -> None:
+    assert not Exchange(SimpleNamespace(), "f", marked("a")).put()
+    assert not Exchange(dict, "keys", marked("a")).put()
+    exchanges = Exchanges()
+    where = next(iter(NEEDS))
+    NEEDS["no_such_module:f"] = NEEDS[where]
+    try:
+        exchanges.put("no_such_module:f", marked("a"))
+    finally:
+        del NEEDS["no_such_module:f"]
+    assert not exchanges._put
+
+
+def test_by_many_threads() -> None:
+    before = dict(vars(Holder))
+    start = threading.Barrier(8)
+
+    def act(mark: str) -> None:
+        start.wait()
+        for _ in range(200):
+            with Exchanges() as exchanges:
+                for name in NAMES:
+                    exchanges.at(Holder, name, marked(mark))
+                    assert f"{mark}(" in getattr(Holder(), name)()
+
+    threads = [threading.Thread(target=act, args=(mark,)) for mark in "abcdefgh"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert dict(vars(Holder)) == before

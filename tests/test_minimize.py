@@ -1,0 +1,143 @@
+"""ad.minimize against scipy.optimize.minimize, and that with functions on arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+import arraydispatch as ad
+from tests.rows import each
+
+FIRST = ["CG", "BFGS", "L-BFGS-B", "SLSQP"]
+SECOND = ["Newton-CG", "trust-ncg", "trust-exact", "trust-krylov", "dogleg", "trust-constr", "TNC"]
+WITHOUT = ["Nelder-Mead", "Powell", "COBYLA"]
+X0 = np.array([-0.6, 1.4, 0.8])
+
+
+def rosenbrock(x: Any) -> Any:
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def bowl(x: Any, a: Any = 1.0) -> Any:
+    return np.sum((x - np.array([1.0, 2.0, 3.0])) ** 2 * a) + np.exp(x[0] / 4)
+
+
+@each("method", FIRST)
+def test_as_scipy_with_the_gradient(method: str, backend: str) -> None:
+    with ad.backend(backend):
+        found = ad.minimize(rosenbrock, ad.asarray(X0), method=method)
+    jac = optimize.rosen_der if backend != "numpy" else None
+    expected = optimize.minimize(rosenbrock, X0, method=method, jac=jac)
+    assert (
+        isinstance(found, optimize.OptimizeResult) and isinstance(found.x, ad.Array) and found.x.backend.name == backend
+    )
+    np.testing.assert_allclose(ad.to_numpy(found.x), expected.x, atol=2e-3)
+    assert bool(found.success) == bool(expected.success)
+    if backend != "numpy":
+        assert abs(found.nit - expected.nit) <= 2
+
+
+@each("method", SECOND)
+def test_second_derivatives(method: str, backend: str) -> None:
+    if backend == "numpy":
+        return
+    with ad.backend(backend):
+        found = ad.minimize(bowl, ad.asarray(X0), method=method)
+    expected = optimize.minimize(bowl, X0, method="BFGS")
+    np.testing.assert_allclose(ad.to_numpy(found.x), expected.x, atol=1e-4)
+    assert found.success
+
+
+@each("method", WITHOUT)
+def test_without_derivatives(method: str, backend: str) -> None:
+    with ad.backend(backend):
+        found = ad.minimize(bowl, ad.asarray(X0), (2.0,), method=method, tol=1e-6)
+    expected = optimize.minimize(bowl, X0, (2.0,), method=method, tol=1e-6)
+    np.testing.assert_allclose(ad.to_numpy(found.x), expected.x, atol=1e-4)
+
+
+def test_pytrees_bounds_and_trajectory(backend: str) -> None:
+    def f(p, y):
+        return np.sum((p["w"] @ np.array([1.0, -1.0]) + p["b"] - y) ** 2) + np.sum(p["w"] ** 2)
+
+    with ad.backend(backend):
+        y = ad.asarray([1.0, 2.0, 3.0])
+        start = {"w": ad.asarray(np.zeros((3, 2), "float32")), "b": 0.5}
+        seen = []
+        found = ad.minimize(f, start, (y,), trajectory=True, callback=seen.append)
+        assert found.success and found.x["w"].shape == (3, 2) and found.x["w"].dtype == np.float32
+        assert len(found.trajectory) == found.nit + 1 == len(seen) + 1
+        values = [value for _, value in found.trajectory]
+        assert values[0] == f({"w": np.zeros((3, 2)), "b": 0.5}, np.array([1.0, 2.0, 3.0])) and values[-1] == min(
+            values
+        )
+        np.testing.assert_allclose(float(found.x["b"]), 2.0, atol=1e-3)
+        held = ad.minimize(bowl, ad.asarray(X0), bounds=(0.0, ad.asarray([0.5, 9.0, 2.0])))
+        expected = optimize.minimize(bowl, X0, bounds=[(0, 0.5), (0, 9), (0, 2)])
+        np.testing.assert_allclose(ad.to_numpy(held.x), expected.x, atol=1e-5)
+        told = ad.minimize(
+            bowl,
+            ad.asarray(X0),
+            method="SLSQP",
+            constraints={"type": "eq", "fun": lambda x: x.sum() - 3},
+            trajectory=True,
+        )
+        expected = optimize.minimize(bowl, X0, method="SLSQP", constraints={"type": "eq", "fun": lambda x: x.sum() - 3})
+        np.testing.assert_allclose(ad.to_numpy(told.x), expected.x, atol=1e-4)
+        assert len(told.trajectory) >= told.nit
+
+
+def test_gradient_descent(backend: str) -> None:
+    with ad.backend(backend):
+        run = lambda **options: ad.minimize(
+            bowl, ad.asarray(X0), method="gradient-descent", options=options, trajectory=True
+        )
+        if backend == "numpy":
+            with pytest.raises(TypeError, match="needs derivatives"):
+                run()
+            return
+        found = run(learning_rate=0.2, gtol=1e-6)
+        np.testing.assert_allclose(ad.to_numpy(found.x), optimize.minimize(bowl, X0).x, atol=1e-4)
+        assert found.success and len(found.trajectory) == found.nit + 1
+        short = run(maxiter=3)
+        assert not short.success and short.nit == 3 and "used up" in short.message
+        with np.errstate(all="ignore"):
+            lost = run(learning_rate=50.0)
+        assert not lost.success and "no longer finite" in lost.message
+
+
+def test_bad_input(backend: str) -> None:
+    with ad.backend(backend):
+        x = ad.asarray(X0)
+        for wrong in (
+            lambda: ad.minimize(bowl, x, method="best"),
+            lambda: ad.minimize(bowl, x, method="gradient-descent", bounds=(0, 1)),
+        ):
+            with pytest.raises(ValueError):
+                wrong()
+        for none in (
+            lambda: ad.minimize(lambda x: x, x),
+            lambda: ad.minimize(bowl, "a"),
+            lambda: ad.minimize(bowl, x * 1j),
+        ):
+            with pytest.raises(TypeError):
+                none()
+
+
+def test_scipys_own_takes_functions_on_arrays(backend: str) -> None:
+    target = np.array([1.0, 2.0, 3.0])
+    with ad.backend(backend):
+        a = ad.asarray(target)
+
+        def f(x):
+            return ((ad.asarray(x) - a) ** 2).sum()
+
+        derived = {} if backend == "numpy" else {"jac": ad.grad(f)}
+        found = optimize.minimize(f, ad.asarray(X0), method="BFGS", **derived)
+        np.testing.assert_allclose(found.x, target, atol=1e-5)
+        if derived:
+            both = optimize.minimize(ad.value_and_grad(f), ad.asarray(X0), jac=True, method="CG")
+            np.testing.assert_allclose(both.x, target, atol=1e-5)

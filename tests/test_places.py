@@ -1,0 +1,58 @@
+"""Whose a line is: one rule for all who look at callers' frames."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import CodeType, FrameType
+
+import numpy as np
+import pytest
+
+import arraydispatch as ad
+from arraydispatch import places
+
+OURS, NUMPYS = str(Path(str(ad.__file__)).parent), str(Path(np.__file__).parent)
+
+FILES = [
+    (f"{OURS}{os.sep}array.py", True), (f"{NUMPYS}{os.sep}linalg{os.sep}_linalg.py", True), (json.__file__, True),
+    (pytest.__file__, True), ("/usr/lib/python3/dist-packages/x.py", True), ("<frozen importlib>", True),
+    ("<__array_function__ internals>", True), (__file__, False), ("<stdin>", False), ("<string>", False),
+    (OURS + "_of_mine/script.py", False), ("script.py", False), ("/tmp/ipykernel_7/1.py", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("file", "library"), FILES, ids=[file[-24:] for file, _ in FILES])
+def test_rule(file: str, library: bool) -> None:
+    assert places.is_library(file) is library
+    assert places.is_core(file) is file.startswith((OURS + os.sep, NUMPYS + os.sep))
+
+
+def _framed(files: list[str]) -> FrameType:
+    """The innermost of frames of code of these files, the outermost first, in none but these."""
+    names: dict[str, object] = {"sys": sys}
+    for at, file in enumerate(reversed(files)):
+        inner = "sys._getframe()" if at == 0 else f"f{at - 1}()"
+        code: CodeType = compile(f"def f{at}():\n    return {inner}", file, "exec")
+        exec(code, names)
+    found = names[f"f{len(files) - 1}"]()  # type: ignore[operator]
+    assert isinstance(found, FrameType)
+    return found
+
+
+def test_first_frame_outside() -> None:
+    ours, numpys = f"{OURS}{os.sep}a.py", f"{NUMPYS}{os.sep}b.py"
+    frame, count = places.outside(_framed(["user.py", pytest.__file__, ours, numpys, ours]), places.is_core)
+    assert (frame.f_code.co_filename, count) == (pytest.__file__, 3)
+    frame, count = places.outside(_framed(["user.py", pytest.__file__, ours, numpys, ours]), places.is_library)
+    assert (frame.f_code.co_filename, count) == ("user.py", 4)
+
+
+def test_rule_needs_no_numpy() -> None:
+    """A process that a launcher's run starts may have no use for it."""
+    code = "import sys; from arraydispatch.launcher import userfiles; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

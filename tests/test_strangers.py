@@ -1,0 +1,285 @@
+"""Arrays meet objects of others in NumPy's calls: what speaks the protocols, what refuses them, what shows its memory."""
+
+from __future__ import annotations
+
+import array
+import functools
+import operator
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraydispatch as ad
+
+VALUES = [1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.fixture
+def x(backend: str) -> Any:
+    with ad.fallback("silent"):
+        yield ad.asarray(VALUES, backend=backend)
+
+
+def outcome(call: Callable[[], Any]) -> Any:
+    """What came out, as lists; the class of an error."""
+    try:
+        made = call()
+    except Exception as error:
+        return type(error)
+    return [np.asarray(part).tolist() for part in made] if isinstance(made, tuple) else np.asarray(made).tolist()
+
+
+# -- protocols ---------------------------------------------------------------------------------------------------------
+
+BINARY = [
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.matmul,
+    operator.lt,
+    operator.eq,
+    operator.pow,
+]
+CALLS: list[Callable[[Any, Any], Any]] = [
+    *BINARY, np.add, np.arctan2, lambda d, z: np.concatenate([d, z]), lambda d, z: np.where(d > 1, z, d),
+    lambda d, z: np.dot(z, d), lambda d, z: np.sum(d * z), lambda d, z: d[z > 2], np.allclose,
+    lambda d, z: np.stack([z, d]), lambda d, z: np.tensordot(d, z, 1), lambda d, z: d.map_blocks(lambda b: b * 2) - z,
+]  # fmt: skip
+
+
+def test_dask(x: Any) -> None:
+    dask = pytest.importorskip("dask.array")
+    d = dask.from_array(np.arange(2.0, 6.0), chunks=2)
+    wrong = []
+    for at, call in enumerate(CALLS):
+        for swapped in (False, True) if at < len(BINARY) + 2 else (False,):
+            run = (lambda z, call=call: call(z, d)) if swapped else (lambda z, call=call: call(d, z))
+            theirs, ours = run(np.asarray(VALUES)), run(x)
+            if type(ours) is not type(theirs) or not np.array_equal(np.asarray(ours), np.asarray(theirs)):
+                wrong.append((call, swapped, ours, theirs))
+    assert not wrong
+
+
+def test_dask_takes_no_out(x: Any) -> None:
+    dask = pytest.importorskip("dask.array")
+    with pytest.raises(NotImplementedError):
+        x += dask.from_array(np.arange(4.0), chunks=2)
+    assert np.asarray(x).tolist() == VALUES
+
+
+class Asked:
+    """Has a say of its own, and knows ndarrays alone."""
+
+    def __init__(self) -> None:
+        self.seen: list[type] = []
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        others = [z for z in (*inputs, *kwargs.get("out", ())) if not isinstance(z, Asked)]
+        self.seen += map(type, others)
+        if not all(isinstance(z, np.ndarray) for z in others):
+            return NotImplemented
+        for out in kwargs.get("out", ()):
+            out[...] = 7.0
+        return "asked"
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return "asked" if isinstance(args[0], np.ndarray) else NotImplemented
+
+
+def test_who_knows_ndarrays_alone_gets_one(x: Any) -> None:
+    asked = Asked()
+    assert np.add(x, asked) == np.add(asked, x) == "asked"
+    assert x + asked == np.multiply.outer(x, asked) == "asked"
+    assert type(x) in asked.seen  # which it might have known
+    assert np.dot(x, asked) == "asked"
+    np.add(asked, asked, out=x)
+    assert np.asarray(x).tolist() == [7.0] * 4
+
+
+def test_who_knows_nothing_is_an_error(x: Any) -> None:
+    class Declines:
+        def __array_ufunc__(self, *_: Any, **__: Any) -> Any:
+            return NotImplemented
+
+    for call in (lambda z: np.add(z, Declines()), lambda z: z + Declines(), lambda z: np.add(Declines(), z)):
+        assert outcome(lambda call=call: call(x)) is outcome(lambda call=call: call(np.asarray(VALUES))) is TypeError
+
+
+NAMES = "add sub mul truediv floordiv mod divmod pow lshift rshift and or xor matmul".split()
+COMPARISONS = "eq ne lt le gt ge".split()
+Refuses: Any = type("Refuses", (), {"__array_ufunc__": None, "__hash__": None})
+Goes_first: Any = type("GoesFirst", (), {"__array_priority__": 1000.0, "__hash__": None})
+for _name in (*NAMES, *COMPARISONS):
+    for _cls in (Refuses, Goes_first):
+        for _side in ("", "r") if _name in NAMES else ("",):
+            setattr(_cls, f"__{_side}{_name}__", lambda self, other, name=_side + _name: name)
+INPLACE = [f"i{name}" for name in NAMES if name != "divmod"]
+
+
+@pytest.mark.parametrize("cls", [Refuses, Goes_first])
+def test_who_takes_part_in_no_ufunc(cls: Any, backend: str) -> None:
+    wrong = []
+    for name in (*NAMES, *COMPARISONS, *INPLACE):
+        op = divmod if name == "divmod" else getattr(operator, name, None) or getattr(operator, f"{name}_")
+        for swapped in (False, True) if name not in INPLACE else (False,):
+            theirs, ours = (
+                outcome(lambda z=z: op(cls(), z) if swapped else op(z, cls()))  # noqa: B023 -- called at once
+                for z in (np.array([1, 2, 3]), ad.asarray([1, 2, 3], backend=backend))
+            )
+            if ours != theirs:
+                wrong.append((name, swapped, ours, theirs))
+    assert not wrong
+
+
+@pytest.mark.parametrize(("said", "there"), [("yes", True), ("", False), (True, True), (False, False), ([0, 2], True)])
+def test_in(said: Any, there: bool, x: Any) -> None:
+    """What the comparison gives may be anything that NumPy makes an array of."""
+    cls = type("Says", (), {"__array_ufunc__": None, "__eq__": lambda self, other: said, "__hash__": None})
+    assert (cls() in np.asarray(VALUES)) is (cls() in x) is there
+
+
+# -- memory ------------------------------------------------------------------------------------------------------------
+
+SHOWN: dict[str, Callable[[], Any]] = {
+    "array": lambda: array.array("d", [4, 1, 2, 3]),
+    "integers": lambda: array.array("l", [3, 1, 2, 0]),
+    "memoryview": lambda: memoryview(np.arange(4.0)),
+    "bytearray": lambda: bytearray([1, 0, 3, 2]),
+    "bytes": lambda: memoryview(bytes([1, 0, 3, 2])),
+    "range": lambda: range(4),
+}
+USES: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda z, o: z + o,
+    "radd": lambda z, o: o + z,
+    "np.add": lambda z, o: np.add(o, z),
+    "less": lambda z, o: z < o,
+    "matmul": lambda z, o: (z @ o, o @ z),
+    "iadd": lambda z, o: operator.iadd(z.copy(), o),
+    "where": lambda z, o: (np.where(z > 2, z, o), np.where(z > 2, o, 1)),
+    "putmask": lambda z, o: (c := z.copy(), np.putmask(c, c > 2, o))[0],
+    "place": lambda z, o: (c := z.copy(), np.place(c, c > 2, o))[0],
+    "copyto": lambda z, o: (c := z.copy(), np.copyto(c, o))[0],
+    "set": lambda z, o: (c := z.copy(), operator.setitem(c, slice(None), o))[0],
+    "getitem": lambda z, o: z[o],
+    "setitem": lambda z, o: (c := z.copy(), operator.setitem(c, o, 9.0))[0],
+    "take": lambda z, o: z.take(o),
+    "concatenate": lambda z, o: np.concatenate([z, o]),
+    "stack": lambda z, o: np.stack([o, z]),
+    "dot": lambda z, o: np.dot(o, z),
+    "einsum": lambda z, o: np.einsum("i,i", z, o),
+    "interp": lambda z, o: np.interp(o, z, z),
+    "isin": np.isin,
+    "searchsorted": np.searchsorted,
+    "clip": lambda z, o: np.clip(z, o, 3),
+    "average": lambda z, o: np.average(z, weights=o),
+    "choose": lambda z, o: np.choose([0, 1, 0, 1], [z, o]),
+    "insert": lambda z, o: np.insert(z, 1, o),
+    "full_like": np.full_like,
+    "array_equal": np.array_equal,
+    "convolve": np.convolve,
+    "transpose": lambda z, o: np.transpose(z.reshape(1, 2, 1, 2), o),
+}
+OTHERWISE = {
+    ("less", "bytearray"): "bytes compare with what shows its memory, which an array does from Python 3.12 on",
+}
+
+
+@pytest.mark.parametrize("what", SHOWN)
+def test_what_shows_its_memory(what: str, x: Any) -> None:
+    wrong = []
+    for use, run in USES.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs = outcome(lambda: run(np.asarray(VALUES), SHOWN[what]()))  # noqa: B023 -- called at once
+            ours = outcome(lambda: run(x, SHOWN[what]()))  # noqa: B023
+        if ours != theirs and (use, what) not in OTHERWISE:
+            wrong.append((use, ours, theirs))
+    assert not wrong
+
+
+def test_operands_that_show_their_memory_stay_off_the_host(backend: str) -> None:
+    x = ad.asarray(VALUES, backend=backend)
+    with ad.fallback("error"):
+        assert np.asarray(x * array.array("d", VALUES) + memoryview(np.ones(4)) - range(4)).tolist() == [
+            2.0,
+            4.0,
+            8.0,
+            14.0,
+        ]
+
+
+# -- out= and in place, with guests among the operands -------------------------------------------------------------------
+
+
+class _Shows:
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.asarray([0.0, 1.0, 2.0, 3.0], dtype)
+
+
+WRITES: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "+=": lambda b, s, o: operator.iadd(b, s),
+    "-= of a part": lambda b, s, o: operator.isub(b[:], s),
+    "/=": lambda b, s, o: operator.itruediv(b, s + 1),
+    "add": lambda b, s, o: np.add(s, 1, out=b),
+    "add, by place": lambda b, s, o: np.add(s, 1, b),
+    "of both": lambda b, s, o: np.add(o, s, out=b),
+    "of itself": lambda b, s, o: np.add(b, s, out=b),
+    "maximum": lambda b, s, o: np.maximum(s, 2, out=b),
+    "sqrt": lambda b, s, o: np.sqrt(s, out=b),
+    "where=": lambda b, s, o: np.negative(s, out=b, where=np.array([True, False, True, False])),
+    "modf": lambda b, s, o: np.modf(s, out=(b, o)),
+    "divmod": lambda b, s, o: np.divmod(s, 2.0, out=(b, o)),
+    "accumulate": lambda b, s, o: np.add.accumulate(s, out=b),
+    "reduce": lambda b, s, o: np.add.reduce(s, out=b[:1].reshape(())),
+    "at": lambda b, s, o: np.add.at(b, [0, 1, 1, 3], s),
+    "put": lambda b, s, o: np.put(b, [3, 2, 1, 0], s),
+    "copyto": lambda b, s, o: np.copyto(b, s),
+    "part": lambda b, s, o: b.__setitem__(slice(None), s),
+}
+
+
+def _guests() -> dict[str, Callable[[], Any]]:
+    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    values = [0.0, 1.0, 2.0, 3.0]
+    return {
+        "a series": lambda: pandas.Series(values),
+        "a labelled series": lambda: pandas.Series(values, index=list("abcd")),
+        "integers": lambda: pandas.Series([0, 1, 2, 3], dtype="Int64"),
+        "an index": lambda: pandas.Index(values),
+        "an extension array": lambda: pandas.array(values),
+        "xarray": lambda: xarray.DataArray(values, dims="x"),
+        "a variable": lambda: xarray.Variable("x", values),
+        "masked": lambda: np.ma.array(values, mask=[0, 1, 0, 0]),
+    }
+
+
+def test_guests_are_computed_into_arrays_that_are_given(backend: str) -> None:
+    """Both operands hold afterwards what NumPy's hold, wherever NumPy computes."""
+    wrong = []
+    for guest, make in _guests().items():
+        for name, write in WRITES.items():
+            theirs, ours = (
+                [f(np.ones(4)), f(np.arange(4.0))] for f in (np.copy, lambda x: ad.asarray(x, backend=backend))
+            )
+            with warnings.catch_warnings(), ad.fallback("silent"):
+                warnings.simplefilter("ignore")
+                expected = outcome(functools.partial(write, theirs[0], make(), theirs[1]))
+                got = outcome(functools.partial(write, ours[0], make(), ours[1]))
+            same = all(np.array_equal(o, t, equal_nan=True) for o, t in zip(map(np.asarray, ours), theirs))
+            if not same or isinstance(expected, type) is not isinstance(got, type):
+                wrong.append(
+                    f"{name} with {guest}: {ours[0].tolist()}, NumPy's {theirs[0].tolist()}; {got}, {expected}"
+                )
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_mean_of_what_is_no_array_is_written_where_it_is_told_to(backend: str) -> None:
+    for values in ([1.0, 2.0, 6.0], _Shows()):
+        out = ad.asarray(np.zeros(()), backend=backend)
+        with ad.fallback("silent"):
+            assert np.mean(values, out=out) is out
+        assert out.item() == np.mean(values)

@@ -1,0 +1,328 @@
+"""How many threads libraries use: what the process may use, what is asked for, and fewer while others keep the processors busy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraydispatch as ad
+from arraydispatch import threads
+from arraydispatch.backends import loader
+from arraydispatch.backends.base import processors
+from arraydispatch.dispatch import floating
+from arraydispatch.launcher import contention
+from arraydispatch.launcher.contention import Governor
+from tests.launched import Zygotes
+
+ROOT = Path(__file__).parents[1]
+
+
+def _fresh(code: str, **more: str) -> str:
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3", **more}
+    for name in (*threads.VARIABLES, "NPROC", "PJRT_NPROC"):
+        if name not in more:
+            env.pop(name, None)
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# -- what may be used ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({}, 8),
+        ({"/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup/cpu.max": "max 100000\n"}, 8),
+        ({"/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup/cpu.max": "250000 100000\n"}, 3),
+        ({"/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup/cpu.max": "50000 100000\n"}, 1),
+        ({"/proc/self/cgroup": "0::/\n", "/sys/fs/cgroup/cpu.max": "6400000 100000\n"}, 8),
+        (
+            {
+                "/proc/self/cgroup": "0::/a.slice/b\n",
+                "/sys/fs/cgroup/a.slice/cpu.max": "400000 100000\n",
+                "/sys/fs/cgroup/a.slice/b/cpu.max": "max 100000\n",
+            },
+            4,
+        ),
+        (
+            {
+                "/proc/self/cgroup": "4:memory:/x\n2:cpu,cpuacct:/docker/1\n",
+                "/sys/fs/cgroup/cpu/cpu.cfs_quota_us": "200000\n",
+                "/sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
+            },
+            2,
+        ),
+        (
+            {
+                "/proc/self/cgroup": "2:cpu:/\n",
+                "/sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
+                "/sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
+            },
+            8,
+        ),
+    ],
+)
+def test_affinity_and_quota(files: dict[str, str], found: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_read", lambda path: files.get(path, ""))
+    monkeypatch.setattr(threads, "processors", lambda: 8)
+    assert threads.available() == found
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs an affinity")
+def test_the_affinity_of_this_process() -> None:
+    code = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); from arraydispatch import threads; print(threads.available())"
+    assert _fresh(code) == "1\n"
+
+
+# -- what is asked for ---------------------------------------------------------------------------------------------------
+
+_COUNT = {
+    "jax": "import jax, os\nprint(sum('XLAEigen' in open(f'/proc/self/task/{t}/comm').read() for t in os.listdir('/proc/self/task')))",
+    "torch": "import torch\nprint(torch.get_num_threads())",
+    "tensorflow": "import tensorflow as tf\nprint(tf.config.threading.get_intra_op_parallelism_threads())\n"
+    "assert tf.config.threading.get_inter_op_parallelism_threads() == 3",
+    "numpy": "import threadpoolctl\nprint(*{p['num_threads'] for p in threadpoolctl.threadpool_info()})",
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at Linux's tasks")
+@pytest.mark.one_backend
+def test_a_number_for_every_library(backend: str) -> None:
+    """Of the backend, of NumPy's BLAS, and of what is loaded later."""
+    told = _fresh(f"""
+import numpy as np, arraydispatch as ad
+ad.use({backend!r}, threads=3)
+x = ad.asarray(np.ones((20, 20)))
+x @ x
+{_COUNT[backend]}
+{_COUNT["numpy"]}
+assert ad.backend({backend!r}).threads == 3
+ad.use(threads=3)
+for name in ad.available_backends():
+    assert ad.backend(name).threads == 3, name
+""")
+    assert told == "3\n3\n"
+
+
+def test_a_library_that_has_started_refuses_another_number(backend: str) -> None:
+    told = _fresh(f"""
+import arraydispatch as ad
+ad.use({backend!r})
+ad.asarray([1.0]) + 1
+before = ad.backend({backend!r}).threads
+try:
+    ad.use(threads=before + 1, precision=32)
+    print("changed", ad.backend({backend!r}).threads - before)
+except RuntimeError as error:
+    print("refused", ad.backend({backend!r}).threads - before, ad.get_precision(), "thread" in str(error).lower() or "parallelism" in str(error))
+""")
+    assert told == ("refused 0 None True\n" if backend in ("jax", "tensorflow") else "changed 1\n")
+
+
+def test_none_is_what_may_be_used() -> None:
+    assert _fresh("import arraydispatch as ad; print(ad.use(threads=None).threads)") == f"{threads.available()}\n"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"), [(0, ValueError), (-1, ValueError), (1.5, TypeError), ("2", TypeError), (True, TypeError)]
+)
+def test_what_is_no_number_of_threads(wrong: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="threads must be"):
+        ad.use(threads=wrong)
+
+
+def test_a_block_puts_the_numbers_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = ad.backend("numpy")
+    before, later = held.threads, loader.threads
+    with threads.kept():
+        ad.use("numpy", threads=before + 1)
+        assert (held.threads, loader.threads) == (before + 1, before + 1)
+    assert (held.threads, loader.threads) == (before, later)
+
+
+def test_by_default_no_more_than_a_quota_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in threads.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    held = ad.backend("numpy")
+    with threads.kept():
+        held.use_threads(7)
+        monkeypatch.setattr(threads, "processors", lambda: 64)
+        monkeypatch.setattr(threads, "available", lambda: 3)
+        threads.fit()
+        assert (held.threads, loader.threads) == (3, 3)
+        held.use_threads(2)
+        threads.fit()
+        assert held.threads == 2
+        held.use_threads(7)
+        monkeypatch.setenv(threads.VARIABLES[0], "7")  # somebody has chosen
+        threads.fit()
+        assert held.threads == 7
+
+
+# -- the launcher ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_option(tmp_path: Path, zygotes: Zygotes) -> None:
+    name = "torch" if "torch" in ad.available_backends() else "numpy"
+    (tmp_path / "main.py").write_text(
+        "import os\nimport numpy as np\n"
+        f"{_COUNT[name]}\n"
+        "print(os.environ['OMP_NUM_THREADS'], os.environ['OPENBLAS_NUM_THREADS'])\n"
+    )
+    done = zygotes.of(name).run("main.py", cwd=tmp_path, options=("--threads", "3"))
+    assert (done.code, done.stdout) == (0, "3\n3 3\n"), done.stderr
+
+
+def test_without_it_the_program_sees_nothing_of_ours(tmp_path: Path) -> None:
+    script = tmp_path / "main.py"
+    script.write_text(
+        "import os, threading\nimport numpy as np\nnp.ones(3)\n"
+        "print(threading.active_count(), [name for name in os.environ if 'THREADS' in name])\n"
+    )
+    run = "import sys; from arraydispatch.cli import main; sys.exit(main(['run', '--backend', 'numpy', sys.argv[1]]))"
+    assert _fresh(run.replace("sys.argv[1]", repr(str(script)))) == _fresh(script.read_text()) == "1 []\n"
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "many", "1.5"])
+def test_a_wrong_option(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from arraydispatch.cli import main
+
+    assert main(["run", f"--threads={wrong}", "x.py"]) == 2
+    assert "is no number of threads" in capsys.readouterr().err
+
+
+# -- busy processors -------------------------------------------------------------------------------------------------------
+
+
+class _Library:
+    """A backend whose number of threads can be looked at."""
+
+    def __init__(self, n: int, waits_busily: bool = True) -> None:
+        self.threads, self.waits_busily, self.told = n, waits_busily, []  # type: ignore[var-annotated]
+
+    def use_threads(self, n: int) -> None:
+        self.threads = n
+        self.told.append(n)
+
+
+def _governor(most: int, *libraries: Any) -> Governor:
+    made = Governor(most)
+    for library in libraries:
+        made.add(library)
+    return made
+
+
+def _run(governor: Governor, *taken: int) -> list[int]:
+    found = []
+    for often in taken:
+        governor.use(governor.next(often))
+        found.append(governor.threads)
+    return found
+
+
+def test_the_number_is_halved_while_processors_are_shared() -> None:
+    library: Any = _Library(16)
+    governor = _governor(16, library)
+    assert _run(governor, 0, 4, 0, 9) == [16] * 4  # once may be chance
+    assert _run(governor, 0, 9, 9, 9, 9, 9, 9, 9) == [16, 16, 8, 4, 2, 1, 1, 1]
+    assert library.told == [8, 4, 2, 1]
+
+
+def test_the_number_goes_up_again_in_peace() -> None:
+    library: Any = _Library(4)
+    governor = _governor(4, library)
+    _run(governor, 9, 9, 9)
+    assert library.threads == 1
+    first = _run(governor, *[0] * 40)
+    assert first[-1] == 4
+    assert first.index(2) == 9  # a second
+    assert first.index(4) == 29
+    again = [_run(governor, 9, 9, 9, *[0] * 400)[3:].index(2) for _ in range(6)]
+    assert again == sorted(again)
+    assert again[0] > first.index(2)
+    assert again[-1] < 330  # half a minute at most
+
+
+def test_a_library_keeps_what_it_had_and_what_the_program_chooses() -> None:
+    few, chosen, calm = _Library(2), _Library(8), _Library(8, waits_busily=False)
+    governor = _governor(8, few, chosen, calm)
+    _run(governor, 9, 9)
+    assert (few.threads, chosen.threads, calm.threads) == (2, 4, 8)
+    chosen.use_threads(3)  # by the program
+    _run(governor, 9, 9)
+    assert (few.threads, chosen.threads, calm.threads) == (1, 3, 8)
+    late: Any = _Library(8)
+    governor.add(late)
+    assert late.threads == 1
+    governor.stop()
+    assert (few.threads, chosen.threads, calm.threads, late.threads) == (2, 3, 8, 8)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="counts what POSIX counts")
+def test_it_looks_by_itself_and_acts_in_the_main_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in threads.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(contention, "available", lambda: 2)
+    count = iter(range(0, 10**9, 50))
+    monkeypatch.setattr(contention, "_taken_away", lambda: next(count))
+    monkeypatch.setattr(contention, "_EVERY", 0.005)
+    import threading
+
+    main, asked = threading.get_ident(), []
+
+    class Library(_Library):
+        def use_threads(self, n: int) -> None:
+            asked.append(threading.get_ident() == main)
+            super().use_threads(n)
+
+    library: Any = Library(2)
+    monkeypatch.setitem(loader._loaded, "library", library)
+    governor = Governor.of("library")
+    assert governor is not None
+    end = time.monotonic() + 20
+    while library.threads == 2 and time.monotonic() < end:
+        sum(range(100))
+    assert library.threads == 1
+    governor.stop()
+    assert library.threads == 2
+    assert all(asked)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    assert Governor.of("library") is None
+
+
+# -- the look at results -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("char", "fdFD")
+def test_a_look_misses_nothing(char: str) -> None:
+    for n in (1, 9_999, 10_000, 10_001, 20_000, 20_001, 70_003, 1 << 17, (1 << 17) + 1):
+        x = np.ones(n, char)
+        assert floating._finite(x)
+        for at in {0, n // 2, n - 1, min(n - 1, 10_000)}:
+            for bad in (np.inf, -np.inf, np.nan):
+                x[at] = bad
+                assert not floating._finite(x)
+                assert not floating._finite(x.reshape(1, -1).T)
+                assert not floating._finite(x[::-1])
+            x[at] = 1
+    assert floating._finite(np.ones((200, 100), char, order="F"))
+
+
+def test_a_look_at_what_is_not_large_is_one_threads_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenBLAS shares products of more than 10,000 elements among threads that wait for each other."""
+    sizes: list[int] = []
+    real = np.vdot
+    monkeypatch.setattr(floating, "_vdot", lambda a, b: sizes.append(a.size) or real(a, b))
+    for n in (10_000, 17_970, 110_000, 1 << 17):
+        assert floating._finite(np.ones(n))
+    assert max(sizes) == 10_000
+    assert processors() >= 1

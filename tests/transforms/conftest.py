@@ -1,0 +1,24 @@
+"""Each library that has transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import arraydispatch as ad
+
+
+@pytest.fixture(params=["jax", "torch", "tensorflow"])
+def library(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A library with transforms, as the default backend of this test.
+
+    torch runs what it recorded operation by operation: what its own compiler makes of that takes 10 seconds a program,
+    and has a test of its own (``test_jit.py``).
+    """
+    if request.param not in ad.available_backends():
+        pytest.skip(f"{request.param} is not installed")
+    with ad.backend(request.param) as chosen:
+        if "compiler" in chosen.OPTIONS:
+            chosen.configure(compiler="eager")
+        yield request.param

@@ -1,0 +1,267 @@
+"""while_loop, host_call and custom_gradient: the same numbers as Python's, where values are known and where they are not."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraydispatch as ad
+
+
+def host(x: Any) -> Any:
+    return np.asarray(x)
+
+
+def collatz(n: Any, most: Any = None) -> Any:
+    def step(state):
+        n, count = state
+        return np.where(n % 2 == 0, n // 2, 3 * n + 1), count + 1
+
+    return ad.while_loop(lambda s: s[0] != 1, step, (n, np.asarray(0)), most)
+
+
+def newton(x: Any, most: Any = None) -> Any:
+    """The square root, by steps that are counted."""
+
+    def step(s):
+        y = s["y"]
+        y = 0.5 * (y + x / y)
+        return {"y": y, "n": s["n"] + 1.0}
+
+    return ad.while_loop(lambda s: np.abs(s["y"] ** 2 - x) > 1e-9, step, {"y": x * 1.0, "n": x * 0.0}, most)
+
+
+# -- while_loop ----------------------------------------------------------------------------------------------------------
+
+
+def test_known_values(backend: str) -> None:
+    with ad.backend(backend):
+        n, count = collatz(ad.asarray(27))
+        assert (int(n), int(count)) == (1, 111)
+        assert int(collatz(ad.asarray(27), 5)[1]) == 5
+        assert float(newton(ad.asarray(2.0))["y"]) == pytest.approx(np.sqrt(2.0), abs=1e-9)
+
+
+def test_compiled(library: str) -> None:
+    most = 120 if library == "torch" else None
+    compiled = ad.jit(lambda n: collatz(n, most))
+    for n, steps in ((27, 111), (1, 0), (6, 8)):
+        assert [int(x) for x in compiled(ad.asarray(n))] == [1, steps]
+    roots = ad.jit(lambda x: newton(x, 20))(ad.asarray(2.0))
+    assert float(roots["y"]) == pytest.approx(np.sqrt(2.0), abs=1e-9)
+    assert float(roots["n"]) == 4
+
+
+def test_for_many_at_once(library: str) -> None:
+    n, steps = ad.vmap(collatz)(ad.asarray([27, 1, 6]))
+    assert host(n).tolist() == [1, 1, 1]
+    assert host(steps).tolist() == [111, 0, 8]
+
+
+def test_checkpoints(backend: str) -> None:
+    with ad.backend(backend):
+        n, count = collatz(ad.asarray(6), [0, 2, 5, 100])
+    assert host(n).tolist() == [6, 10, 8, 1]
+    assert host(count).tolist() == [0, 2, 5, 8]
+
+
+def test_checkpoints_compiled(library: str) -> None:
+    n, count = ad.jit(lambda n: collatz(n, (0, 2, 5, 20)))(ad.asarray(6))
+    assert host(n).tolist() == [6, 10, 8, 1]
+    assert host(count).tolist() == [0, 2, 5, 8]
+
+
+def test_derivatives(library: str) -> None:
+    expected = 0.5 / np.sqrt(2.0)
+    assert float(ad.grad(lambda x: newton(x)["y"])(ad.asarray(2.0))) == pytest.approx(expected, rel=1e-6)
+    compiled = ad.jit(ad.grad(lambda x: newton(x, 12)["y"]))
+    assert float(compiled(ad.asarray(2.0))) == pytest.approx(expected, rel=1e-6)
+
+
+def test_writes_in_the_state(library: str) -> None:
+    def fill(n):
+        def step(s):
+            i, a = s
+            a[1:] = a[:-1] + 1
+            return i + 1, a
+
+        return ad.while_loop(lambda s: s[0] < n, step, (n * 0, np.zeros(5)), 10)
+
+    _, a = ad.jit(fill)(ad.asarray(3))
+    assert host(a).tolist() == [0, 1, 2, 3, 3]
+
+
+def test_bad_loops(library: str) -> None:
+    x = ad.asarray(np.ones(3))
+    with pytest.raises(TypeError, match=r"changes state\[1\] from float64\[3\] to float64\[2\]"):
+        ad.jit(lambda x: ad.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1][1:]), (0, x), 3))(x)
+    with pytest.raises(TypeError, match="structure"):
+        ad.jit(lambda x: ad.while_loop(lambda s: s[0] < 3, lambda s: s[0] + 1, (0, x), 3))(x)
+    with pytest.raises(TypeError, match="one truth value"):
+        ad.jit(lambda x: ad.while_loop(lambda s: s > 3, lambda s: s + 1, x, 3))(x)
+    with pytest.raises(ValueError, match="negative"):
+        ad.while_loop(bool, abs, 1.0, -1)
+    with pytest.raises(ValueError, match="decrease"):
+        ad.while_loop(bool, abs, 1.0, [3, 2])
+    with pytest.raises(TypeError, match="is a str"):
+        ad.jit(lambda x: ad.while_loop(lambda s: s[0] < 3, lambda s: s, (x[0], "a"), 3))(x)
+    if library == "torch":
+        with pytest.raises(ad.TraceError, match="max_iter"):
+            ad.jit(collatz)(ad.asarray(6))
+
+
+# -- host_call -----------------------------------------------------------------------------------------------------------
+
+
+def smoothed(x: Any) -> Any:
+    """Code that only the host has."""
+    assert type(x) is np.ndarray
+    assert not x.flags.writeable
+    return np.array([sorted(row) for row in np.atleast_2d(x).tolist()]).reshape(x.shape), np.float64(len(x.shape))
+
+
+LIKE = (np.empty(3), np.empty(()))
+
+
+def test_host_call(backend: str) -> None:
+    x = np.array([3.0, 1.0, 2.0])
+    with ad.backend(backend):
+        a, n = ad.host_call(smoothed, LIKE, ad.asarray(x))
+    assert a.backend.name == backend
+    assert host(a).tolist() == [1, 2, 3]
+    assert float(n) == 1
+
+
+def test_host_call_in_a_program(library: str) -> None:
+    runs = []
+
+    def on_host(x):
+        runs.append(x.shape)
+        return smoothed(x)
+
+    compiled = ad.jit(lambda x: ad.host_call(on_host, LIKE, x * 2)[0] + 1)
+    for x in ([3.0, 1.0, 2.0], [9.0, 8.0, 7.0]):
+        np.testing.assert_array_equal(host(compiled(ad.asarray(x))), np.sort(np.array(x) * 2) + 1)
+    assert set(runs) == {(3,)}
+    assert len(runs) >= 2
+
+
+def test_host_call_for_many(library: str) -> None:
+    shapes = []
+
+    def on_host(x):
+        shapes.append(x.shape)
+        return np.sort(x, axis=-1)
+
+    x = np.random.default_rng(1).normal(size=(4, 3))
+    made = ad.vmap(lambda x: ad.host_call(on_host, np.empty(3), x))(ad.asarray(x))
+    np.testing.assert_array_equal(host(made), np.sort(x, axis=1))
+    assert shapes == [(4, 3)] or library == "tensorflow"
+
+
+def test_host_functions_live_as_long_as_their_programs(library: str) -> None:
+    class OnHost:
+        def __call__(self, x: Any) -> Any:
+            return np.sort(x, axis=-1)
+
+    def made(transform: Any) -> tuple[Any, Any]:
+        on_host = OnHost()
+        return transform(lambda x: ad.host_call(on_host, np.empty(3), x) + 1), weakref.ref(on_host)
+
+    x = np.array([[3.0, 1.0, 2.0], [6.0, 5.0, 4.0]])
+    for transform in (ad.vmap, lambda f: ad.jit(ad.vmap(f))):
+        f, alive = made(transform)
+        for _ in range(2):
+            gc.collect()
+            np.testing.assert_array_equal(host(f(ad.asarray(x))), np.sort(x) + 1)
+        assert alive() is not None
+        del f
+        gc.collect()
+        if library == "torch":  # the other libraries keep the graphs that they made
+            assert alive() is None
+
+
+def test_host_functions_in_a_program_of_the_users(library: str) -> None:
+    if library != "torch":
+        pytest.skip("JAX's and TensorFlow's programs hold their functions themselves")
+    make_fx = pytest.importorskip("torch.fx.experimental.proxy_tensor").make_fx
+    x = ad.asarray([3.0, 1.0, 2.0]).native
+    program = make_fx(lambda x: ad.host_call(np.sort, np.empty(3), ad.wrap(x)).native, tracing_mode="fake")(x)
+    gc.collect()
+    assert program(x).tolist() == [1, 2, 3]
+
+
+def test_bad_host_calls(library: str) -> None:
+    x = ad.asarray(np.ones(3))
+    with pytest.raises(TypeError, match=r"returns float64\[3\] to ad.host_call, where like= has float64\[2\]"):
+        ad.host_call(np.sort, np.empty(2), x)
+    with pytest.raises(TypeError, match="structure"):
+        ad.host_call(np.sort, (np.empty(3),), x)
+    with pytest.raises(ad.TraceError, match=r"test_control\.py:\d+ in .* cut the derivative"):
+        ad.grad(lambda x: ad.host_call(np.sum, np.empty(()), x))(x)
+
+
+# -- custom_gradient -----------------------------------------------------------------------------------------------------
+
+
+def test_a_gradient_of_ones_own(library: str) -> None:
+    seen = []
+
+    def gradient(args, result, cotangent):
+        (_, y) = args
+        seen.append(result)
+        return (cotangent * np.clip(y, -1, 1), None)
+
+    f = ad.custom_gradient(lambda x, y: x * y, gradient)
+    x, y = ad.asarray([1.0, 2.0]), ad.asarray([3.0, 0.5])
+    assert host(f(x, y)).tolist() == [3, 1]
+    assert not seen
+    gx, gy = ad.grad(lambda x, y: np.sum(f(x, y) * 10), argnums=(0, 1))(x, y)
+    assert host(gx).tolist() == [10, 5]
+    assert host(gy).tolist() == [0, 0]
+    assert len(seen) == 1
+    compiled = ad.jit(ad.grad(lambda x, y: np.sum(f(x, y) * 10)))
+    assert host(compiled(x, y)).tolist() == [10, 5]
+    each = ad.vmap(ad.grad(f))(x, y)
+    assert host(each).tolist() == [1, 0.5]
+    twice = ad.grad(lambda y: ad.grad(lambda x: np.sum(f(x, y)))(x).sum())(y)
+    assert host(twice).tolist() == [0, 1]  # of the clip, in the gradient
+
+
+def test_trees_and_complex_numbers(library: str) -> None:
+    f = ad.custom_gradient(
+        lambda p, k: {"s": np.sum(p["z"] * k), "same": p["w"], "name": "x"},
+        lambda args, result, ct: ({"z": np.conj(args[0]["z"] * 0 + args[1]) * ct["s"], "w": 2 * ct["same"]}, None),
+    )
+    p = {"z": ad.asarray([1 + 2j, 3 - 1j]), "w": ad.asarray([1.0, 2.0])}
+
+    def loss(p, f):
+        made = f(p, 3)
+        return np.abs(made["s"]) ** 2 + np.sum(made["same"])
+
+    ours = ad.grad(lambda p: loss(p, f))(p)
+    theirs = ad.grad(lambda p: loss(p, lambda p, k: {"s": np.sum(p["z"] * k), "same": p["w"]}))(p)
+    np.testing.assert_allclose(host(ours["z"]), host(theirs["z"]), rtol=1e-12)
+    assert host(ours["w"]).tolist() == [2, 2]
+
+
+def test_bad_gradients(library: str) -> None:
+    x = ad.asarray([1.0, 2.0])
+    for gradient, said in (
+        (lambda args, result, ct: ct, "a tuple of 1"),
+        (lambda args, result, ct: (ct[:1],), r"shape \(1,\) for args\[0\] of shape \(2,\)"),
+        (lambda args, result, ct: ([ct, ct],), "another structure"),
+    ):
+        with pytest.raises(TypeError, match=said):
+            ad.grad(lambda x, g=gradient: np.sum(ad.custom_gradient(lambda x: x * 2, g)(x)))(x)
+
+    def writes(x):
+        x[0] = 3
+        return x * 1
+
+    with pytest.raises(TypeError, match="may not write"):
+        ad.grad(lambda x: np.sum(ad.custom_gradient(writes, lambda args, result, ct: (ct,))(x * 1)))(x)

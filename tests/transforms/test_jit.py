@@ -1,0 +1,530 @@
+"""jit: traced once, writes and identity kept, and values that are not known named with their line."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraydispatch as ad
+
+
+def host(x):
+    return np.asarray(x)
+
+
+class Counted:
+    """A function that counts how often it runs."""
+
+    def __init__(self, fun):
+        self.fun, self.runs = fun, 0
+
+    def __call__(self, *args, **kwargs):
+        self.runs += 1
+        return self.fun(*args, **kwargs)
+
+
+def test_the_result_is_that_of_the_function(library):
+    def step(u, dt=0.1):
+        v = u.copy()
+        v[1:-1, 1:-1] += dt * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1])
+        v[0, ::-1] = v[-1]
+        return {"v": v, "mean": v.mean(axis=0), "total": v.sum(), "n": 3, "names": ("a", None)}
+
+    x = np.random.default_rng(0).random((8, 7))
+    made, expected = ad.jit(step)(ad.asarray(x), 0.2), step(x, 0.2)
+    assert list(made) == list(expected) and made["n"] == 3 and made["names"] == ("a", None)
+    for name in ("v", "mean"):
+        assert type(made[name]) is ad.Array and made[name].backend.name == library
+        np.testing.assert_allclose(host(made[name]), expected[name], rtol=1e-14)
+    assert type(made["total"]) is np.float64
+
+
+def test_traced_once_for_each_kind_of_call(library):
+    fun = Counted(lambda a, s=1.0, n=2: a * s + n)
+    jitted = ad.jit(fun)
+    x = ad.asarray([1.0, 2.0])
+    for _ in range(3):
+        jitted(x)
+        jitted(x * 2)
+    assert fun.runs == 1
+    assert [host(jitted(x, s)).tolist() for s in (2.0, 3.0)] == [[4, 6], [5, 8]]
+    assert fun.runs == 2
+    assert [host(jitted(x, 1.0, n)).tolist() for n in (5, 6, 5)] == [[6, 7], [7, 8], [6, 7]]
+    assert fun.runs == 4  # ints are part of the program
+    jitted(np.ones(3))
+    jitted(np.ones(3, np.float32))
+    jitted([x, x][0])
+    assert fun.runs == 6
+
+
+def test_static_arguments(library):
+    fun = Counted(lambda a, how, n=1.0: np.sum(a) * n if how == "sum" else a.mean() * n)
+    x = ad.asarray([1.0, 2.0])
+    for jitted in (ad.jit(fun.fun, static_argnums=1), ad.jit(fun.fun, static_argnames="how"), ad.jit(fun.fun)):
+        assert jitted(x, "sum") == 3
+        assert jitted(x, how="mean") == 1.5
+    jitted = ad.jit(fun, static_argnums=(1, 2))
+    assert [float(jitted(x, "sum", n)) for n in (1.0, 2.0, 1.0)] == [3, 6, 3]
+    assert fun.runs == 2
+    assert ad.jit(fun.fun, static_argnums=-1)(x, "sum", 2.0) == 6
+    with pytest.raises(ValueError, match=r"static argument .* has to be hashable; a list is not"):
+        ad.jit(lambda a, s: a, static_argnums=1)(x, [1])
+    with pytest.raises(ValueError, match="no positional argument 3"):
+        ad.jit(fun.fun, static_argnums=3)
+    with pytest.raises(ValueError, match="no argument 'hwo'"):
+        ad.jit(fun.fun, static_argnames="hwo")
+
+
+def test_as_a_decorator(library):
+    @ad.jit
+    def f(a):
+        """Doubles."""
+        return a * 2
+
+    @ad.jit(static_argnames=("n",))
+    def g(a, n):
+        return a * n
+
+    x = ad.asarray([1.0])
+    assert f.__doc__ == "Doubles." and f.__name__ == "f"
+    assert host(f(x)).tolist() == [2] and host(g(x, n=3)).tolist() == [3]
+
+
+def test_methods_and_closures(library):
+    class Model:
+        def __init__(self):
+            self.weights = ad.asarray([1.0, 2.0])
+
+        def __call__(self, a):
+            return np.sum(self.weights * a)
+
+    model = Model()
+    x = ad.asarray([3.0, 4.0])
+    assert ad.jit(model)(x) == 11
+    assert ad.jit(model.__call__)(x) == 11
+
+
+@dataclass
+class State:
+    u: Any
+    t: float
+    name: str = field(default="", metadata={"static": True})
+
+
+def test_pytrees_in_and_out(library):
+    @ad.jit
+    def step(s, extra=None):
+        assert s.name == "wave" and (extra is None or extra["k"][0] == "text")
+        return State(s.u * 2, s.t + 0.5, s.name), [s.u.sum(), ()]
+
+    s, rest = step(State(ad.asarray([1.0, 2.0]), 1.0, "wave"), extra={"k": ("text", 1)})
+    assert type(s) is State and s.name == "wave" and s.t == 1.5 and host(s.u).tolist() == [2, 4]
+    assert rest[0] == 3 and rest[1] == ()
+
+
+# -- writes ------------------------------------------------------------------------------------------------------------------
+
+
+def test_written_arguments_come_back_written(library):
+    @ad.jit
+    def advance(u, v, n):
+        u[1:] += v[0]
+        v.T[...] = 5
+        return n * 2
+
+    u, v, w = ad.asarray([1.0, 2.0, 3.0, 4.0]), ad.asarray([[10.0, 1.0]]), np.ones((1, 2))
+    view = u[:3]
+    for _ in range(2):
+        advance(view, v[0], 1.0)
+        advance(u[3:], w[0], 1.0)
+    assert host(u).tolist() == [1, 17, 18, 4]
+    assert host(v).tolist() == [[5, 5]] and w.tolist() == [[5, 5]]
+
+
+def test_an_argument_returned_is_the_callers_own(library):
+    x = ad.asarray([1.0, 2.0])
+
+    @ad.jit
+    def f(a, b):
+        a[0] = b
+        return a, [a], a * 1
+
+    for value in (7.0, 8.0):
+        made = f(x, value)
+        assert made[0] is x and made[1][0] is x and made[2] is not x
+        assert host(x)[0] == value
+    made[2][0] = 0
+    assert host(x)[0] == 8
+
+
+def test_one_array_passed_twice_is_one_array(library):
+    @ad.jit
+    def f(a, b):
+        a[0] = 5
+        return np.sum(b)
+
+    x = ad.asarray([1.0, 2.0])
+    assert f(x, x) == 7
+    assert host(x).tolist() == [5, 2]
+    assert f(x.copy(), ad.asarray([1.0, 1.0])) == 2
+
+
+def test_two_views_of_one_memory_are_refused_if_one_is_written(library):
+    x = ad.asarray([1.0, 2.0, 3.0])
+    with pytest.raises(ad.TraceError, match="shares memory"):
+        ad.jit(lambda a, b: a.fill(0))(x, x[1:])
+    assert host(x).tolist() == [1, 2, 3]
+    ad.jit(lambda a, b: a.fill(0))(x[:1], x[1:])
+    assert host(x).tolist() == [0, 2, 3]
+
+
+def test_read_only_arguments_refuse(library):
+    x = np.ones(2)
+    x.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        ad.jit(lambda a: a.fill(0))(x)
+
+
+def test_shapes_are_not_changed_in_place(library):
+    def f(a):
+        a.shape = (2, 1)
+
+    with pytest.raises(ad.TraceError, match="changes the shape or the dtype"):
+        ad.jit(f)(ad.asarray([1.0, 2.0]))
+
+
+def test_donated_buffers_are_not_read_again(library):
+    @ad.jit
+    def f(a):
+        z = np.zeros(3, like=a)
+        y = a * z
+        z[0] = a[0]
+        return y + z
+
+    np.testing.assert_allclose(host(f(ad.asarray([1.0, 2.0, 3.0]))), [1, 0, 0])
+
+
+# -- dtypes ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "complex64", "bool", "uint8", "float16"])
+def test_dtypes_are_numpys(library, dtype):
+    x = np.array([0, 1, 2]).astype(dtype)
+    made = ad.jit(lambda a: (a, a + a, a * 1.5, np.sum(a), a == a))(ad.asarray(x))
+    expected = (x, x + x, x * 1.5, np.sum(x), x == x)
+    assert [y.dtype for y in made] == [y.dtype for y in expected]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "complex64", "float16"])
+@pytest.mark.parametrize("number", [0.5, 2j])
+def test_numbers_give_way_to_arrays(library, dtype, number):
+    def f(a, s):
+        return (
+            a * s, s + a, np.multiply(s, a), a / (s * 2), (1 + s) ** 2 * a, -s * a, np.where(a == 1, a, s),
+            np.add.outer(a, s), np.full_like(a, s.real), np.sqrt(s), abs(s) * a,
+        )  # fmt: skip
+
+    x = np.array([1, 2]).astype(dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made, expected = ad.jit(f)(ad.asarray(x), number), f(x, number)
+    for got, want in zip(made, expected):
+        assert got.dtype == want.dtype
+        np.testing.assert_allclose(host(got), want, rtol=1e-2 if dtype == "float16" else 1e-6)
+
+
+def test_numbers_compute_as_pythons_do(library):
+    x = ad.asarray(np.ones(2, np.float32))
+    made = ad.jit(lambda a, s: (s * 3 + 1) / 2 - s % 2 + s // 1 + 2**s - (+s))(x, 2.5)
+    s = 2.5
+    assert made == (s * 3 + 1) / 2 - s % 2 + s // 1 + 2**s - s
+    assert ad.jit(lambda s: (s > 1, s == s, s > 2))(2.5) == (True, True, True)
+
+
+def test_precision_in_force_makes_another_program(library):
+    fun = Counted(np.sin)
+    jitted = ad.jit(fun)
+    x = np.ones(2)
+    assert jitted(x).dtype == "float64"
+    with ad.precision(32):
+        assert jitted(x).dtype == "float32"
+    assert jitted(x).dtype == "float64"
+    assert fun.runs == 2
+
+
+# -- constants -----------------------------------------------------------------------------------------------------------------
+
+
+def test_numpy_constants_are_computed_once(library):
+    table = np.arange(4.0)
+    runs = Counted(np.cumsum)
+
+    @ad.jit
+    def f(a):
+        kernel = runs(np.sin(table))  # NumPy's own, while tracing
+        assert type(kernel) is np.ndarray
+        return a * kernel
+
+    for _ in range(4):
+        made = f(ad.asarray(np.ones(4)))
+    assert runs.runs == 1
+    np.testing.assert_allclose(host(made), np.cumsum(np.sin(table)))
+
+
+def test_constants_are_what_they_were(library):
+    w = ad.asarray([0.0, 2.0])
+    w[0] = 1  # its buffer is the array's own now, and may be reused by the next write
+    f = ad.jit(lambda a: a * w)
+    x = ad.asarray([1.0, 1.0])
+    assert host(f(x)).tolist() == [1, 2]
+    w[0] = 9
+    assert host(f(x)).tolist() == [1, 2]
+
+
+# -- nesting -------------------------------------------------------------------------------------------------------------------
+
+
+def test_jit_of_derivatives(library):
+    def loss(p, x):
+        y = x.copy()
+        y[0] *= p["a"][1]
+        return np.sum(np.sin(y * p["a"]) ** 2) * p["b"]
+
+    p = {"a": ad.asarray([0.5, 1.5]), "b": 2.0}
+    x = ad.asarray([1.0, 2.0])
+    for transform in (ad.grad, ad.value_and_grad, ad.jacobian):
+        made, expected = ad.jit(transform(loss))(p, x), transform(loss)(p, x)
+        for got, want in zip(*(_leaves(t) for t in (made, expected))):
+            np.testing.assert_allclose(host(got), host(want), rtol=1e-12)
+    made = ad.jit(ad.hessian(lambda a: np.sum(a**3) * a[0]))(x)
+    np.testing.assert_allclose(host(made), host(ad.hessian(lambda a: np.sum(a**3) * a[0])(x)))
+
+
+def test_derivatives_of_jit(library):
+    @ad.jit
+    def f(a):
+        b = a * 2
+        b[0] = b[1] ** 2
+        return np.sum(b * a)
+
+    x = ad.asarray([1.0, 2.0])
+    np.testing.assert_allclose(host(ad.grad(f)(x)), [16, 24])
+    np.testing.assert_allclose(host(ad.hessian(f)(x)), [[0, 16], [16, 12]])
+    np.testing.assert_allclose(host(ad.jit(ad.grad(f))(x)), [16, 24])
+
+
+def test_jit_inside_jit(library):
+    inner = ad.jit(lambda a: a * 2)
+
+    @ad.jit
+    def outer(a):
+        b = inner(a)
+        b[0] = 0
+        return inner(b)
+
+    assert host(outer(ad.asarray([1.0, 2.0]))).tolist() == [0, 8]
+
+
+def _leaves(tree):
+    from arraydispatch.trees import tree_leaves
+
+    return tree_leaves(tree)
+
+
+# -- refusals --------------------------------------------------------------------------------------------------------------------
+
+
+def _halve(a):
+    while a.sum() > 1:
+        a = a / 2
+    return a
+
+
+LOOKS = {
+    "if": (lambda a: a if a.sum() > 0 else -a, r"bool\(\).*np.where.*ad.while_loop"),
+    "while": (_halve, r"bool\(\).*ad.while_loop"),
+    "float": (lambda a: float(a[0]), r"float\(\).*ad.host_call"),
+    "int": (lambda a: int(a[0]), r"int\(\).*static_argnums"),
+    "index": (lambda a: a[a[0].astype(int)] if False else [1][a[0].astype(int)], r"an index.*static_argnums"),
+    "range": (lambda a: list(range(a[0].astype(int))), r"an index.*static_argnums"),
+    "item": (lambda a: a.max().item(), r"item\(\)"),
+    "tolist": (lambda a: a.tolist(), r"tolist\(\)"),
+    "asarray": (np.asarray, "ndarray"),
+    "mask": (lambda a: a[a > 1], "the shape of a result is a value.*size="),
+    "nonzero": (np.nonzero, "the shape of a result is a value.*size="),
+    "unique": (np.unique, "a value is needed"),
+    "repeat": (lambda a: np.repeat(a, a.astype(int)), "a value is needed"),
+    "host": (lambda a: np.sum(a, dtype="longdouble"), r"np.sum runs on the host.*ad.host_call"),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_values_that_are_not_known(library, look):
+    fun, said = LOOKS[look]
+    x = ad.asarray([1.0, 2.0])
+    with pytest.raises(ad.TraceError, match=said) as caught:
+        ad.jit(fun)(x)
+    assert "which ad.jit traces" in str(caught.value)
+    assert "test_jit.py:" in str(caught.value)
+    assert look in ("while", "asarray", "nonzero", "unique") or "<lambda>()" in str(caught.value)
+    assert isinstance(caught.value, TypeError)
+
+
+def test_leaking_writes_are_refused(library):
+    outside, log = ad.asarray([0.0, 0.0]), np.zeros(2)
+
+    def f(a):
+        outside[0] = a[0]
+
+    def g(a):
+        log[0] = a[0]
+
+    def h(a):
+        outside[0] += 1  # staged as well: it would happen once, or at each call?
+        return a
+
+    x = ad.asarray([1.0])
+    for leak in (f, g, h):
+        with pytest.raises(ad.TraceError, match=r"test_jit.py:\d+"):
+            ad.jit(leak)(x)
+    assert host(outside).tolist() == [0, 0] and log.tolist() == [0, 0]
+
+
+def test_functions_raise_as_they_do(library):
+    def f(a):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        ad.jit(f)(ad.asarray([1.0]))
+    with pytest.raises(ValueError, match="broadcast"):
+        ad.jit(lambda a: a + np.ones(3))(ad.asarray([1.0, 2.0]))
+    with pytest.raises(TypeError, match="positional argument"):
+        ad.jit(lambda a: a)(ad.asarray([1.0]), 2)
+
+
+def test_too_many_programs_are_told_of(library):
+    f = ad.jit(lambda a, n: a * n)
+    x = ad.asarray([1.0])
+    for n in range(63):
+        f(x, n)
+    with pytest.warns(UserWarning, match=r"traced 64 times .* float64\[1\], 63: numbers that change"):
+        f(x, 63)
+
+
+def test_numpy_runs_as_it_is():
+    runs = Counted(lambda a: a * 2 if a.sum() > 0 else a)
+    f = ad.jit(runs)
+    with ad.backend("numpy"):
+        assert [f(np.ones(2)).tolist() for _ in range(2)] == [[2, 2]] * 2
+        assert type(f(ad.wrap(np.ones(2)))) is ad.Array
+    assert runs.runs == 3
+
+
+@pytest.mark.slow
+def test_torchs_own_compiler():
+    torch = pytest.importorskip("torch")
+    backend = ad.backend("torch")
+    backend.configure(compiler="inductor")
+    try:
+
+        def f(a, s):
+            b = a.copy()
+            b[1:] *= s
+            return np.sum(np.sin(b) * W), b
+
+        W = np.arange(3.0)
+        x = ad.asarray([1.0, 2.0, 3.0], backend="torch")
+        total, b = ad.jit(f)(x, 2.0)
+        want, expected = f(x, 2.0)
+        np.testing.assert_allclose(total, want)
+        np.testing.assert_allclose(host(b), host(expected))
+        g = ad.grad(lambda a: ad.jit(f)(a, 2.0)[0])(x)
+        np.testing.assert_allclose(host(g), host(ad.grad(lambda a: f(a, 2.0)[0])(x)))
+    finally:
+        backend.configure(compiler="eager")
+    with pytest.raises(ValueError, match="no compiler 'gcc'"):
+        backend.configure(compiler="gcc")
+    assert torch is not None
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.complex128, bool])
+def test_writes_to_most_of_an_array(library, dtype):
+    """In a program they are another operation than writes to a part, with the same values and derivatives."""
+    rng = np.random.default_rng(7)
+    x = (rng.normal(size=(5, 6)) * 9).astype(dtype)
+
+    def writes(a, b):
+        out = [a.copy() for _ in range(5)]
+        out[0][1:-1, 1:-1] = b[2:, 2:]
+        out[1][:, 2:] = b[:1, 2:]
+        out[2][...] = b
+        out[3][:4] = True
+        out[4][::-1][1:, ::-1] = b[1:]
+        return out
+
+    expected = writes(x, x[::-1].copy())
+    for made, want in zip(ad.jit(writes)(ad.asarray(x), ad.asarray(x[::-1].copy())), expected):
+        assert made.dtype == want.dtype
+        np.testing.assert_array_equal(host(made), want)
+    if dtype is np.float64:
+        odd = np.where(rng.random((5, 6)) < 0.3, np.nan, np.where(x > 5, np.inf, x))
+        for made, want in zip(ad.jit(writes)(ad.asarray(odd), ad.asarray(-odd)), writes(odd, -odd)):
+            np.testing.assert_array_equal(host(made), want)
+
+        def total(a, b):
+            return sum(np.sum(np.sin(part) * k) for k, part in enumerate(writes(a, b), 1))
+
+        a, b = ad.asarray(x), ad.asarray(x[::-1].copy())
+        for made, want in zip(ad.jit(ad.grad(total, (0, 1)))(a, b), ad.grad(total, (0, 1))(a, b)):
+            np.testing.assert_allclose(host(made), host(want), rtol=1e-12)
+        many = ad.vmap(lambda a: writes(a, a * 2)[0])(ad.asarray(np.stack([x, 2 * x])))
+        np.testing.assert_allclose(host(many)[1], writes(2 * x, 4 * x)[0])
+
+
+def test_derivatives_of_joins_in_a_program(library):
+    def loss(a):
+        parts = np.stack([a, a * 2], axis=-1), np.concatenate([a[:1], a, a[1:]])
+        return np.sum(parts[0] ** 3) + np.sum(np.hstack(parts[1:]) ** 2) + np.sum(np.pad(a, 1, mode="edge") * a[0])
+
+    x = ad.asarray([1.0, 2.0, 3.0])
+    np.testing.assert_allclose(host(ad.jit(ad.grad(loss))(x)), host(ad.grad(loss)(x)), rtol=1e-12)
+    made, expected = ad.jit(ad.hessian(loss))(x), ad.hessian(loss)(x)
+    np.testing.assert_allclose(host(made), host(expected), rtol=1e-12, atol=1e-12)
+    states = lambda v: np.sum(ad.while_loop(lambda s: s.sum() < 1e9, lambda s: s * 2, v, [1, 3]))
+    assert host(ad.jit(ad.grad(states))(x)).tolist() == [10, 10, 10]
+
+
+def test_dataclasses_in_programs(library):
+    @dataclass(frozen=True)
+    class Model:
+        w: object
+        b: object
+        power: int = field(default=2, metadata={"static": True})
+
+        def __call__(self, x):
+            return (x * self.w) ** self.power + self.b
+
+    model = Model(ad.asarray([1.0, 2.0]), ad.asarray(3.0), 3)
+    moved = ad.jit(lambda m: Model(m.w * 2, m.b, m.power))(model)
+    assert (host(moved.w).tolist(), float(moved.b), moved.power) == ([2, 4], 3, 3)
+    gradient = ad.jit(ad.grad(lambda m: m(2.0).sum()))(model)
+    assert (host(gradient.w).tolist(), float(gradient.b), gradient.power) == ([24, 96], 2, 3)
+    many = Model(ad.asarray([[1.0, 2.0], [3.0, 4.0]]), ad.asarray([0.0, 1.0]))
+    assert host(ad.vmap(lambda m: m(1.0))(many)).tolist() == [[1, 4], [10, 17]]
+    matrix, bias = ad.matrix_from_function(lambda m: m.w[::-1] * 2 + m.b + 1, model)
+    assert matrix.toarray().tolist() == [[0, 2, 1], [2, 0, 1]]
+    assert bias.tolist() == [1, 1]
+
+
+def test_batched_hessians_in_a_program(library):
+    def f(x):
+        return np.sum(np.sin(x) * x[0])
+
+    x = np.random.default_rng(0).normal(size=(4, 3))
+    made = ad.jit(ad.vmap(ad.hessian(f)))(ad.asarray(x))
+    assert made.shape == (4, 3, 3)
+    np.testing.assert_allclose(host(made), [host(ad.hessian(f)(ad.asarray(row))) for row in x], rtol=1e-12, atol=1e-14)
