@@ -38,8 +38,13 @@ def lift(backend: Backend, x: np.ndarray[Any, Any], device: Any) -> Native:
     """The values of an array in the host state as a native array that nobody writes: constants of a loop go there once.
 
     The values are the key, not the array, which may be written in between. Where the library can alias memory of the
-    host it does.
+    host it does. What is broadcast goes there as it is before, and is broadcast there: NumPy's iterator does not count
+    such axes when it chooses the memory order of results, but a copy of them has an order.
     """
+    if 0 in x.strides and any(n > 1 and not step for n, step in zip(x.shape, x.strides)):
+        once = x[tuple(slice(None if step else 1) for step in x.strides)]
+        with backend.within():
+            return backend.prim.broadcast_to(lift(backend, once, device), x.shape)
     if backend.mutable:
         made = backend.from_numpy(x, device, False)
         if events.tap is not None and not backend.on_cpu(made):

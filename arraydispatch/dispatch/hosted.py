@@ -185,7 +185,11 @@ def lifted(inputs: tuple[Any, ...], backend: Backend) -> tuple[Any, ...]:
     if not any(held):
         return inputs
     device = wrapping.device_among(inputs, backend)
-    return tuple(
-        views.keep_order(views.wrapper(views.lifted(x, device), backend.kind(x._kind.dtype)), x._v) if hosted else x
-        for x, hosted in zip(inputs, held)
-    )
+    return tuple(_lifted(x, backend, device) if hosted else x for x, hosted in zip(inputs, held))
+
+
+def _lifted(x: Handle, backend: Backend, device: Any) -> Any:
+    made = views.wrapper(views.lifted(x, device), backend.kind(x._kind.dtype))
+    if not backend.mutable and not x._v.flags.c_contiguous:
+        made._ghost = x._v  # of which an axis that is broadcast has no order, as it would in a new array
+    return made
