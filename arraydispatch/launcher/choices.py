@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from .. import api, hardware, settings, threads
 from ..backends import loader
 from ..errors import ArrayDispatchError
+from . import heap
 from .contention import Governor
 
 __all__ = ["ENVIRONMENT", "MIN_SIZE", "PRECISIONS", "Choices", "default_backend"]
@@ -114,6 +115,7 @@ class Choices:
     def apply(self) -> None:
         """Make them the defaults of this process; raises what :func:`arraydispatch.use` raises."""
         self._use()
+        heap.keep()
         # The whole process is the script's, so a library that hides 64-bit types shows them globally: no switch per call.
         loader.when_loaded(
             settings.default.backend,
