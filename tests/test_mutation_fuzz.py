@@ -165,6 +165,8 @@ class _Author:
         """What fused execution records."""
         name = self.array()
         x, y = name, self.operand(name)
+        if not self.scope[name].ndim:  # a ufunc of it is NumPy's scalar, which would make an ndarray of a list
+            y = self.array()
         how = self.pick(
             "{} + {}", "{} * {}", "{} - {}", "{} < {}", "np.maximum({}, {})", "np.where({} > np.zeros(1), {}, 2)", "-{}", "abs({}) ** 0.5",
             "{} ** 2", "np.sin({})", "np.exp({}) / {}", "1 - {}", "np.clip({}, -2, 3)", "{}.astype('float64')", "{}.astype('int32')",

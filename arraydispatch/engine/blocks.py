@@ -73,7 +73,8 @@ class _Stretch:
         else:
             if not self.row:
                 longest = -(-longest // STEP) * STEP
-            self.bounds = [*range(0, length, longest), length]
+            # No piece is of a single element, which NumPy computes by another loop where it goes over an operand.
+            self.bounds = [*range(0, max(length - 1, 1), max(longest, 2 if inner == 1 else 1)), length]
         self.pieces = len(self.bounds) - 1
         self.longest = max(end - begin for begin, end in itertools.pairwise(self.bounds))
         self.partial = [np.empty(self.pieces, into.dtype) for _, _, into in self.parts]

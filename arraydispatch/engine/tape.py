@@ -472,7 +472,7 @@ def record(
     if size * dtype.itemsize > MOST_BYTES:  # for which there may be no memory: NumPy says so at the call
         return None
     order = order_of(values, shape, func is cast)
-    if order is None or (pinned and order[0]):
+    if order is None or (pinned and (order[0] or size == 1)):
         return None
     told = modes() if reports else None
     if told is REFUSED:

@@ -574,3 +574,14 @@ def test_small_arrays_are_not_recorded() -> None:
     assert not is_pending(arr(np.ones(99)) + 1)
     assert is_pending(arr(np.ones(100)) + 1)
     assert not is_pending(arr(np.ones(100))[:50] * 2)
+
+
+def test_no_piece_is_of_a_single_element(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Over an operand, NumPy multiplies one complex number by another loop, with other roundings.
+    monkeypatch.setattr(blocks, "PIECE", 16)
+    monkeypatch.setattr(blocks, "STEP", 1)
+    rng = np.random.default_rng(8)
+    for n in range(4097, 4103):
+        a, b, c = (rng.normal(size=n) + 1j * rng.normal(size=n) for _ in range(3))
+        y = arr(a) * arr(b) * arr(c) * arr(a)
+        assert value(y).tobytes() == (a * b * c * a).tobytes()

@@ -41,6 +41,10 @@ def _values(dtype: np.dtype[Any], rng: np.random.Generator) -> np.ndarray[Any, A
 
 
 def _bits(x: np.ndarray[Any, Any]) -> bytes:
+    """The bits, but for the sign and the payload of a NaN: of those not even NumPy's vector code and its rest agree."""
+    if x.dtype.kind in "fc":
+        parts = x.ravel().view(x.real.dtype)
+        x = np.where(np.isnan(parts), np.array(np.nan, parts.dtype), parts)
     return x.tobytes()
 
 
@@ -57,7 +61,7 @@ def test_pieces_have_the_bits_of_the_whole(ufunc: np.ufunc) -> None:
             given = [x[step - 1 :: step][:LENGTH] for x in operands]
             with np.errstate(all="ignore"):
                 whole = ufunc(*given)
-                for length in (128, 256) if loop.pinned else (1, 7, 64, 257):
+                for length in (128, 256) if loop.pinned else (3, 7, 64, 257):
                     made, scratch = np.empty_like(whole), np.empty(length, whole.dtype)
                     for begin in range(0, LENGTH, length):
                         parts = [x[begin : begin + length] for x in given]
