@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 # Arguments for pytest, as in: make test PYTEST_ARGS="-x tests/test_layering.py"
-PYTEST_ARGS ?= -n 2 --dist loadgroup
+PYTEST_ARGS ?= -n 2
 # The backend of: make conformance
 BACKEND ?= torch
 # More options for both of its runs, as in: make conformance CONFORMANCE_ARGS="--workers 2"

@@ -64,6 +64,16 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["drawn"] = node.config.option.seed, node.config.option.whole
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Each library's tests to one worker, where nobody asks for another way."""
+    if config.getvalue("dist") != "load":
+        return None
+    from tests.workers import ByLibrary
+
+    return ByLibrary(config, log)
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Come to the end."""
     compiled.end()
@@ -85,15 +95,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Long tests are for runs of everything, and for whoever names their file.
-
-    What runs scripts in forks of a process with one library is one worker's (``--dist loadgroup``), which keeps what they did.
-    """
-    for item in items:
-        if "zygotes" in getattr(item, "fixturenames", ()):
-            parameters = item.callspec.params if hasattr(item, "callspec") else {}
-            backend = next((value for value in parameters.values() if value in _BACKENDS), "any library")
-            item.add_marker(pytest.mark.xdist_group(f"scripts on {backend}"))
+    """Long tests are for runs of everything, and for whoever names their file."""
     if config.option.whole:
         return
     left = {item for item in items if item.get_closest_marker("long")} | _not_drawn(config, items)
@@ -102,10 +104,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in left]
 
 
+def pytest_collection(session: pytest.Session) -> None:
+    """Importing the libraries makes millions of objects that stay: no search for garbage walks them meanwhile."""
+    gc.disable()
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What three libraries made when they were imported stays: no later search for garbage walks it."""
+    """Nor later."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def _not_drawn(config: pytest.Config, items: list[pytest.Item]) -> set[pytest.Item]:

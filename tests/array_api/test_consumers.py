@@ -39,7 +39,6 @@ AT_LEAST = {"sklearn": 60, "scipy": 100, "array-api-extra": 20, "einops": 5, "xa
 @pytest.mark.slow
 @pytest.mark.parametrize("library", AT_LEAST)
 @pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
-@pytest.mark.xdist_group("consumers")
 def test_consumer(backend: str, library: str, seed: int, request: pytest.FixtureRequest) -> None:
     if backend not in ad.available_backends():
         pytest.skip(f"{backend} is not installed")
