@@ -27,7 +27,7 @@ import pytest
 import arraydispatch as ad
 from arraydispatch import creation, views
 from arraydispatch.array import Array
-from arraydispatch.engine import blocks, tape
+from arraydispatch.engine import blocks, kernels, tape
 from arraydispatch.settings import default, kept, set_execution
 
 STEPS = 20
@@ -487,12 +487,14 @@ these programs go to and fro."""
 
 
 @contextmanager
-def threshold(least: int, execution: Any = None) -> Iterator[None]:
-    """The threshold in force for a block."""
+def threshold(least: int, execution: Any = None, most: int = 100) -> Iterator[None]:
+    """The threshold in force for a block; ``most``: how many kernels are compiled."""
     with kept(), pytest.MonkeyPatch.context() as patch:
         default.min_size = least
         set_execution(execution)
-        if least == 1:  # threads, and pieces of two elements
+        if least == 1:  # threads, pieces of two elements, and kernels of all chains but those that come late
+            patch.setattr(kernels, "HOT", 0)
+            patch.setattr(kernels, "MOST", most)
             patch.setattr(tape, "IN_THREADS", 0)
             patch.setattr(blocks, "STEP", 1)
             patch.setattr(blocks, "PIECE", 16)
@@ -522,10 +524,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep-going", type=int, default=1, help="how many failing programs to show")
     parser.add_argument("--threshold", type=int, default=0, help="elements from which on the library computes")
+    parser.add_argument("--kernels", type=int, default=200, help="how many kernels are compiled at threshold 1")
     parser.add_argument("--execution", choices=("eager", "fused"), help="how calls run")
     options = parser.parse_args()
     backend = ad.backend(options.backend)
-    with threshold(options.threshold, options.execution):
+    with threshold(options.threshold, options.execution, options.kernels):
         return _many(options, backend)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .kernels import Fused, Group, Part, grouped, numbers_of
 from .loops import NOT_IN_PLACE
 from .nodes import Buffer, Node
 
@@ -41,7 +42,7 @@ class _Stretch:
     def __init__(self, shape: tuple[int, ...], fortran: bool, row: bool) -> None:
         self.shape, self.fortran, self.row = shape, fortran, row
         self.steps: list[tuple[Any, tuple[int, ...], int, int]] = []
-        """Function, registers of its operands, register of its result, number of the node."""
+        """Function, registers of its operands, register of its result, number of the node; of a kernel no registers."""
         self.full: list[tuple[int, np.ndarray[Any, Any]]] = []
         """Registers that are pieces of whole arrays."""
         self.same: list[tuple[int, Any]] = []
@@ -80,6 +81,13 @@ class _Stretch:
         self.partial = [np.empty(self.pieces, into.dtype) for _, _, into in self.parts]
         self.next = itertools.count().__next__
         self.done = itertools.count(1).__next__
+        kernels = [step[0] for step in self.steps if type(step[0]) is Fused]
+        if kernels:
+            parts = {register: Part(x, x.dtype, True) for register, x in self.full}
+            parts |= {register: Part(x, x.dtype, False) for register, x in self.same if type(x) is np.ndarray}
+            parts |= {register: Part(None, dtype, False) for register, _, dtype in self.scratch}
+            for kernel in kernels:
+                kernel.settle(parts, self.shape, self.row)
 
     def run(self, now: list[int], kept_memory: list[np.ndarray[Any, Any]] | None) -> None:
         """Do pieces until none is left to begin; ``now`` is told the number of each node."""
@@ -96,6 +104,12 @@ class _Stretch:
         values: list[Any] = [None] * self.registers
         for register, x in self.same:
             values[register] = x
+        steps = self.steps
+        if any(type(step[0]) is Fused for step in steps):
+            addresses = {register: x.__array_interface__["data"][0] for register, x in kept}
+            steps = [
+                (step[0].worker(values, addresses), *step[1:]) if type(step[0]) is Fused else step for step in steps
+            ]
         while taken < self.pieces:
             begin, end = self.bounds[taken], self.bounds[taken + 1]
             for register, x in self.full:
@@ -104,12 +118,14 @@ class _Stretch:
                 values[register] = x[: end - begin]
             for (register, _, _), x in zip(self.parts, self.partial):
                 values[register] = x[taken, ...]
-            for func, ins, out, number in self.steps:
+            for func, ins, out, number in steps:
                 now[0] = number
                 if len(ins) == 2:
                     func(values[ins[0]], values[ins[1]], out=values[out])
                 elif len(ins) == 1:
                     func(values[ins[0]], out=values[out])
+                elif not ins:
+                    func(begin, end, now)
                 else:
                     func(*[values[i] for i in ins], out=values[out])
             if self.done() == self.pieces:
@@ -298,127 +314,213 @@ def plan(nodes: list[Node], buffers: list[Buffer], threads: int, reuse: bool) ->
     """
     block = Block(nodes, any(node.told is not None and node.told.get("under") != "ignore" for node in nodes))
     number = {id(node): i for i, node in enumerate(nodes)}
-    last = [-1] * len(nodes)
     stretch_of: list[int] = []
     kinds = _Kinds()
-    for buffer in buffers:
-        buffer.last = -1
-    for i, node in enumerate(nodes):
+    for node in nodes:
         if not kinds.takes(node):
             kinds.begin()
         kinds.add(node)
         stretch_of.append(kinds.stretches)
+        block.weight += math.prod(node.span) * node.weight
+    order = [
+        grouped(nodes, list(group)) for _, group in itertools.groupby(range(len(nodes)), key=stretch_of.__getitem__)
+    ]
+    at = [0] * len(nodes)  # when a node is computed: what one kernel computes, at one time
+    for time, step in enumerate(itertools.chain.from_iterable(order)):
+        for i in numbers_of(step):
+            at[i] = time
+    last, beyond = [-1] * len(nodes), [False] * len(nodes)
+    for buffer in buffers:
+        buffer.last = -1
+    for i, node in enumerate(nodes):
         for x in node.args:
             if type(x) is Buffer:
-                x.last = i
-            elif (at := number.get(id(x))) is not None:
-                last[at] = i
-        block.weight += math.prod(node.span) * node.weight
+                x.last = max(x.last, at[i])
+            elif (read := number.get(id(x))) is not None:
+                last[read] = max(last[read], at[i])
+                beyond[read] = beyond[read] or stretch_of[i] != stretch_of[read]
     kept = [
         (node.handle is not None and node.handle() is not None)
         or node.target is not None
         or node.span is not node.shape
-        or (last[i] >= 0 and stretch_of[last[i]] != stretch_of[i])
+        or beyond[i]
         for i, node in enumerate(nodes)
     ]
     dead = [(buffer.array, buffer.last) for buffer in buffers if buffer.is_dead()] if reuse else []
-    held: dict[int, np.ndarray[Any, Any]] = {}
-    for _, group in itertools.groupby(range(len(nodes)), key=stretch_of.__getitem__):
-        numbers = list(group)
+    registers = _Registers(nodes, number, at, last, kept, dead)
+    for steps in order:
+        numbers = [i for step in steps for i in numbers_of(step)]
         first = nodes[numbers[0]]
         stretch = _Stretch(first.span, first.fortran, any(nodes[i].row for i in numbers))
-        _assign(stretch, numbers, nodes, number, last, kept, dead, held)
+        registers.assign(stretch, steps)
         stretch.cut(threads)
         block.stretches.append(stretch)
+    held = registers.held
     block.results = {i: held[i] for i in held if nodes[i].handle is not None or nodes[i].target is not None}
     return block
 
 
-def _assign(
-    stretch: _Stretch,
-    numbers: list[int],
-    nodes: list[Node],
-    number: dict[int, int],
-    last: list[int],
-    kept: list[bool],
-    dead: list[tuple[np.ndarray[Any, Any], int]],
-    held: dict[int, np.ndarray[Any, Any]],
-) -> None:
-    """Give each value of a stretch a register, and memory."""
-    registers: dict[Any, int] = {}
-    places: dict[int, int] = {}
-    free: list[int] = []
+class _Registers:
+    """Gives each value of a stretch a register, and memory.
 
-    def register(key: Any) -> int:
-        found = registers[key] = stretch.registers
-        stretch.registers += 1
+    Attributes
+    ----------
+    at, last : list of int
+        When each node is computed, and when it is needed for the last time.
+    kept : list of bool
+        Whether its value is wanted whole.
+    dead : list
+        Memory that nobody will look at, and when it is read for the last time.
+    held : dict
+        Number of a node -> its value, where that is wanted whole.
+    """
+
+    def __init__(
+        self,
+        nodes: list[Node],
+        number: dict[int, int],
+        at: list[int],
+        last: list[int],
+        kept: list[bool],
+        dead: list[tuple[np.ndarray[Any, Any], int]],
+    ) -> None:
+        self.nodes, self.number, self.at, self.last, self.kept, self.dead = nodes, number, at, last, kept, dead
+        self.held: dict[int, np.ndarray[Any, Any]] = {}
+
+    def assign(self, stretch: _Stretch, steps: list[Group | int]) -> None:
+        """Those of one stretch."""
+        self._stretch = stretch
+        self._registers: dict[Any, int] = {}
+        self._places: dict[int, int] = {}
+        """Number of a node that is still needed -> place of its scratch memory."""
+        self._free: list[int] = []
+        for step in steps:
+            if isinstance(step, Group):
+                self._group(step)
+            else:
+                self._single(step)
+
+    def _new(self, key: Any) -> int:
+        found = self._registers[key] = self._stretch.registers
+        self._stretch.registers += 1
         return found
 
-    def whole(x: np.ndarray[Any, Any]) -> int:
+    def _whole(self, x: np.ndarray[Any, Any]) -> int:
         """The register of an array that is there already, or will be when the stretch begins."""
         key = id(x)
-        if key in registers:
-            return registers[key]
-        made = register(key)
-        seen, aligned = _flat(x, stretch)
-        (stretch.full if aligned else stretch.same).append((made, seen))
+        if key in self._registers:
+            return self._registers[key]
+        made = self._new(key)
+        seen, aligned = _flat(x, self._stretch)
+        (self._stretch.full if aligned else self._stretch.same).append((made, seen))
         return made
 
-    for i in numbers:
-        node = nodes[i]
+    def _operand(self, x: Any) -> int:
+        """The register of a buffer, or of a node's value."""
+        if type(x) is Buffer:
+            return self._whole(x.array)
+        i = self.number.get(id(x))
+        if i is None:
+            assert x.value is not None
+            return self._whole(x.value)
+        return self._whole(self.held[i]) if i in self.held else self._registers[i, "scratch"]
+
+    def _result(self, i: int) -> int:
+        """The register of a value that is wanted whole."""
+        node, stretch = self.nodes[i], self._stretch
+        self.held[i] = _memory(node, self.at[i], self.dead if node.span is node.shape else [])
+        if node.span is node.shape:
+            return self._whole(self.held[i])
+        out = self._new(id(self.held[i]))
+        if node.halved is None:
+            stretch.full.append((out, self.held[i]))
+        else:
+            stretch.parts.append((out, node, self.held[i]))
+        return out
+
+    def _scratch(self, key: Any, dtype: np.dtype[Any], place: int | None = None) -> tuple[int, int]:
+        """A register of scratch memory: at this place, or at a free or new one."""
+        places = self._stretch.places
+        if place is None:
+            fitting = [free for free in self._free if places[free] == dtype.itemsize]
+            if fitting:
+                place = fitting[-1]
+                self._free.remove(place)
+            else:
+                place = len(places)
+                places.append(dtype.itemsize)
+        register = self._new(key)
+        self._stretch.scratch.append((register, place, dtype))
+        return register, place
+
+    def _let_go(self, numbers: Iterator[int] | list[int], now: int) -> list[int]:
+        """Of the nodes that are read now the places of those that are read for the last time."""
+        ending = [i for i in dict.fromkeys(numbers) if i in self._places and self.last[i] == now]
+        return [self._places.pop(i) for i in ending]
+
+    def _single(self, i: int) -> None:
+        node, now = self.nodes[i], self.at[i]
         ins = []
         for x in node.args:
-            if type(x) is Buffer:
-                ins.append(whole(x.array))
-            elif type(x) is Node:
-                at = number.get(id(x))
-                if at is None:
-                    assert x.value is not None
-                    ins.append(whole(x.value))
-                elif at in held:
-                    ins.append(whole(held[at]))
-                else:
-                    ins.append(registers[at, "scratch"])
+            if type(x) is Buffer or type(x) is Node:
+                ins.append(self._operand(x))
             else:
-                made = register((i, len(ins), "scalar"))
-                stretch.same.append((made, x))
+                made = self._new((i, len(ins), "scalar"))
+                self._stretch.same.append((made, x))
                 ins.append(made)
+        read = [k for x in node.args if (k := self.number.get(id(x))) is not None]
         # The places of values that this node is the last to need: the first of its own dtype it may write over.
-        inside = [at for x in dict.fromkeys(node.args, None) if (at := number.get(id(x))) in places and last[at] == i]
-        alike = [at for at in inside if nodes[at].dtype == node.dtype and node.func not in NOT_IN_PLACE]
-        if kept[i]:
-            held[i] = _memory(node, i, dead if node.span is node.shape else [])
-            if node.span is node.shape:
-                out = whole(held[i])
-            else:
-                out = register(id(held[i]))
-                if node.halved is None:
-                    stretch.full.append((out, held[i]))
-                else:
-                    stretch.parts.append((out, node, held[i]))
+        alike = [k for k in read if k in self._places and self.last[k] == now and self.nodes[k].dtype == node.dtype]
+        over = self._places[alike[0]] if alike and node.func not in NOT_IN_PLACE and not self.kept[i] else None
+        ending = self._let_go(read, now)
+        if self.kept[i]:
+            out = self._result(i)
         else:
-            if alike:
-                place = places[alike[0]]
-                inside.remove(alike[0])
+            out, taken = self._scratch((i, "scratch"), node.dtype, over)
+            if taken in ending:
+                ending.remove(taken)
+            if self.last[i] >= 0:
+                self._places[i] = taken
             else:
-                fitting = [place for place in free if stretch.places[place] == node.dtype.itemsize]
-                if fitting:
-                    place = fitting[-1]
-                    free.remove(place)
+                ending.append(taken)
+        self._free.extend(ending)
+        self._stretch.steps.append((node.func, tuple(ins), out, i))
+
+    def _group(self, group: Group) -> None:
+        now = self.at[group.numbers[0]]
+        ins = [self._operand(x) for x in group.arrays]
+        outs: dict[int, int] = {}
+        saved: dict[int, int] = {}
+        unread: list[int] = []
+        for k, i in enumerate(group.numbers):
+            if self.kept[i]:
+                outs[k] = out = self._result(i)
+                if any(self._on_one_memory(register, out) for register in ins):
+                    for register in ins:
+                        if self._on_one_memory(register, out) and register not in saved:
+                            saved[register], copied = self._scratch((i, register, "saved"), self.nodes[i].dtype)
+                            unread.append(copied)
+            elif self.last[i] != now:  # somebody else reads it, or it is computed for an error that is to be told
+                outs[k], own = self._scratch((i, "scratch"), self.nodes[i].dtype)
+                if self.last[i] >= 0:
+                    self._places[i] = own
                 else:
-                    place = len(stretch.places)
-                    stretch.places.append(node.dtype.itemsize)
-            out = register((i, "scratch"))
-            stretch.scratch.append((out, place, node.dtype))
-            if last[i] >= 0:
-                places[i] = place
-            else:
-                free.append(place)
-        free.extend(places.pop(at) for at in inside)
-        stretch.steps.append((node.func, tuple(ins), out, i))
+                    unread.append(own)
+        read = [j for x in group.arrays if (j := self.number.get(id(x))) is not None]
+        self._free.extend([*self._let_go(read, now), *unread])
+        self._stretch.steps.append((Fused(group, self.nodes, ins, outs, saved), (), 0, group.numbers[0]))
+
+    def _on_one_memory(self, one: int, other: int) -> bool:
+        """Whether two registers are pieces of the same memory."""
+        if one == other:
+            return True
+        arrays = dict(self._stretch.full)
+        if one not in arrays or other not in arrays:
+            return False
+        return arrays[one].__array_interface__["data"] == arrays[other].__array_interface__["data"]
 
 
-def _memory(node: Node, i: int, dead: list[tuple[np.ndarray[Any, Any], int]]) -> np.ndarray[Any, Any]:
+def _memory(node: Node, now: int, dead: list[tuple[np.ndarray[Any, Any], int]]) -> np.ndarray[Any, Any]:
     """Memory for a result: where it is wanted, that of a dead value, or new."""
     if node.target is not None:
         return node.target
@@ -428,7 +530,7 @@ def _memory(node: Node, i: int, dead: list[tuple[np.ndarray[Any, Any], int]]) ->
             and x.dtype == node.dtype
             and (x.flags.f_contiguous if node.fortran else x.flags.c_contiguous)
         )
-        if fits and (last < i or (last == i and node.func not in NOT_IN_PLACE)):
+        if fits and (last < now or (last == now and node.func not in NOT_IN_PLACE)):
             del dead[at]
             return x
     return np.empty(node.shape, node.dtype, "F" if node.fortran else "C")

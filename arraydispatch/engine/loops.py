@@ -14,13 +14,15 @@ import numpy as np
 
 from ..ufuncs.recorded import CLIP, HEAVY, LAST_DIFFER, QUIET, SUMS, VALUES_DECIDE
 
-__all__ = ["NOT_IN_PLACE", "SCALARS", "Loop", "cast", "fits", "loop_of", "select"]
+__all__ = ["NOT_IN_PLACE", "PYTHON", "SCALARS", "Loop", "cast", "fits", "loop_of", "select"]
 
 SCALARS = frozenset({
     int, float, complex, bool, np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
     np.float16, np.float32, np.float64, np.complex64, np.complex128,
 })  # fmt: skip
 """Types of scalars that are operands."""
+PYTHON = frozenset({int, float, complex, bool})
+"""Those of Python's own, whose dtype is the call's."""
 _WEAK = (int, float, complex)
 _HELD = frozenset("?bhilqBHILQefdFD")
 

@@ -68,6 +68,8 @@ class Node:
         A ufunc, or what is called as one, with ``out`` last.
     args : tuple
         Nodes, buffers and scalars.
+    ins : tuple of dtype or None
+        In which dtypes it takes them; None of what no kernel computes.
     row : bool
         Whether pieces are parts along the first axis; else of the memory as it lies.
     fortran : bool
@@ -95,7 +97,7 @@ class Node:
     """
 
     __slots__ = (
-        "args", "dtype", "fortran", "func", "halved", "handle", "held", "ndim", "pinned", "place", "row", "shape", "size", "span", "tape",
+        "args", "dtype", "fortran", "func", "halved", "handle", "held", "ins", "ndim", "pinned", "place", "row", "shape", "size", "span", "tape",
         "target", "told", "value", "weight",
     )  # fmt: skip
 
@@ -106,6 +108,7 @@ class Node:
     held: Any
     func: Callable[..., Any]
     args: tuple[Any, ...]
+    ins: tuple[np.dtype[Any], ...] | None
     row: bool
     fortran: bool
     pinned: bool

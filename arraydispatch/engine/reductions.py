@@ -61,7 +61,7 @@ def _node(func: Any, shape: tuple[int, ...], dtype: np.dtype[Any], kind: Any, to
     node.dtype, node.shape, node.size, node.ndim = dtype, shape, prod(shape), len(shape)
     node.held, node.func, node.weight = kind.backend.kind(dtype), func, 1
     node.row = node.fortran = node.pinned = False
-    node.target, node.halved, node.value = None, None, None
+    node.target, node.halved, node.value, node.ins = None, None, None, None
     node.told, node.place = told, None if told is None else tape.line_now()
     return node
 

@@ -24,7 +24,7 @@ from ..views import NEVER, Handle
 from ..warned import FLOATING_ERRORS, user_frame
 from . import pool
 from .blocks import Block, needed, plan
-from .loops import SCALARS, cast, fits, loop_of, select
+from .loops import PYTHON, SCALARS, cast, fits, loop_of, select
 from .nodes import Buffer, Node, Place
 
 __all__ = [
@@ -464,9 +464,10 @@ def record(
         for i in loop.weak:
             if not fits(inputs[i], loop.ins[i]):
                 return None
-        dtype, reports, weight, pinned = loop.out, loop.reports, loop.weight, loop.pinned
+        dtype, reports, weight, pinned, ins = loop.out, loop.reports, loop.weight, loop.pinned, loop.ins
     else:
         reports, pinned = func is cast and keys[0].kind in "fc", False
+        ins = tuple([dtype if key in PYTHON else np.dtype(key) for key in keys])
     if like is not None and (dtype, shape) != like:
         return None
     if size * dtype.itemsize > MOST_BYTES:  # for which there may be no memory: NumPy says so at the call
@@ -481,7 +482,7 @@ def record(
     start = perf_counter()
     node = Node()
     node.dtype, node.shape, node.size, node.ndim = dtype, shape, size, len(shape)
-    node.held, node.func, node.weight = home.kind(dtype), func, weight
+    node.held, node.func, node.weight, node.ins = home.kind(dtype), func, weight, ins
     node.row, node.fortran = order
     node.pinned, node.target, node.span, node.halved = pinned, None, shape, None
     node.told, node.place, node.value = told, None if told is None else line_now(), None

@@ -174,7 +174,7 @@ def store(a: Handle, key: Any, given: Handle) -> bool:
         again.dtype, again.shape, again.size, again.ndim = node.dtype, node.shape, node.size, node.ndim
         again.held, again.func, again.weight, again.row, again.fortran = node.held, cast, 1, row, False
         again.pinned, again.target, again.told, again.place, again.value = False, None, None, None, None
-        again.span, again.halved = node.shape, None
+        again.span, again.halved, again.ins = node.shape, None, (node.dtype,)
         again.handle, again.tape = node.handle, None
         node.target, node.row, node.handle = place, node.row or row, None
         given._v = given._kind = given._root = again  # type: ignore[assignment]

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from arraydispatch.engine import blocks, pool, tape
+from arraydispatch.engine import blocks, kernels, pool, tape
 from arraydispatch.settings import default, kept, set_execution
 
 
 @pytest.fixture(params=["threads", "here"])
 def fused(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Everything is recorded, and runs in pieces: by threads, or in the thread that looks."""
+    """Everything is recorded, and runs in pieces: by threads and NumPy's loops, or in the thread that looks and by kernels."""
     threads = request.param == "threads"
     with kept():
         default.min_size = 1
@@ -25,5 +25,6 @@ def fused(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
         monkeypatch.setattr(blocks, "PIECE", 1000)
         monkeypatch.setattr(blocks, "LONGEST", 300)
         monkeypatch.setattr(pool, "count", lambda: 3)
+        monkeypatch.setattr(kernels, "HOT", 1 << 60 if threads else 0)
         yield
         tape.run_all()

@@ -1,0 +1,439 @@
+"""The source of a kernel, in LLVM's intermediate language: a chain of elementwise calls as one loop over memory.
+
+Each instruction is the one that NumPy's loops use, in the same order and with the same roundings (nothing here allows LLVM to
+contract, reorder or approximate), so a kernel gives NumPy's bits. It differs in that what lies between stays in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = ["Call", "Chain", "Pointer", "has", "source"]
+
+
+class Call(NamedTuple):
+    """One elementwise call."""
+
+    op: str
+    """As :data:`arraydispatch.ufuncs.elementary.INSTRUCTIONS` has it; ``cast``; ``select``, of a condition and two values."""
+    ins: tuple[str, ...]
+    """The dtypes in which it takes its operands, and that of the result: ``np.dtype.str`` without the byte order."""
+    out: str
+    args: tuple[tuple[str, int, str], ...]
+    """Of each operand: ``call``, ``pointer`` or ``scalar``, its number there, and its dtype."""
+
+    def reading(self, pointers: list[int]) -> Call:
+        """With other numbers for the pointers."""
+        return self._replace(
+            args=tuple((what, pointers[i] if what == "pointer" else i, dtype) for what, i, dtype in self.args)
+        )
+
+
+class Chain(NamedTuple):
+    """Calls, each of which may take the results of those before it."""
+
+    calls: tuple[Call, ...]
+    scalars: tuple[str, ...]
+    """Their dtypes."""
+
+
+class Pointer(NamedTuple):
+    """An array that a kernel reads or writes."""
+
+    dtype: str
+    inner: str
+    """How it is walked along the last axis: ``one`` after the other, ``stay``, or ``stride``."""
+
+
+def _llvm(dtype: str) -> str:
+    """The type of a value."""
+    kind, size = dtype[0], int(dtype[1:])
+    if kind == "b":
+        return "i1"
+    return {4: "float", 8: "double"}[size] if kind == "f" else f"i{8 * size}"
+
+
+def _bits(dtype: str) -> int:
+    return 8 * int(dtype[1:])
+
+
+def _in_memory(dtype: str) -> str:
+    return "i8" if dtype[0] == "b" else _llvm(dtype)
+
+
+class _Body:
+    """Lines, and names for what they make."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.intrinsics: set[str] = set()
+        self._count = 0
+
+    def add(self, text: str) -> str:
+        """A line that makes a value; its name."""
+        self._count += 1
+        name = f"%v{self._count}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def intrinsic(self, name: str, dtype: str, *args: str) -> str:
+        """A call of LLVM's own."""
+        t = _llvm(dtype)
+        full = f"llvm.{name}.f{_bits(dtype)}"
+        self.intrinsics.add(f"declare {t} @{full}({', '.join([t] * len(args))})")
+        return self.add(f"call {t} @{full}({', '.join(f'{t} {x}' for x in args)})")
+
+    def bits(self, x: str, dtype: str) -> tuple[str, str]:
+        """A floating number as an integer, and that one's type."""
+        to = f"i{_bits(dtype)}"
+        return self.add(f"bitcast {_llvm(dtype)} {x} to {to}"), to
+
+    def number(self, value: float, dtype: str) -> str:
+        """A constant."""
+        return f"{float(value):.1f}" if dtype[0] == "f" else str(int(value))
+
+    def converted(self, x: str, given: str, to: str) -> str:
+        """A value in another dtype, as ``astype`` has it."""
+        if given == to:
+            return x
+        a, b, t, u = given[0], to[0], _llvm(given), _llvm(to)
+        if b == "b":
+            return self.nonzero(x, given)
+        if a == "b":
+            return self.add(f"{'uitofp' if b == 'f' else 'zext'} i1 {x} to {u}")
+        if a == "f":
+            return self.add(f"{'fpext' if _bits(to) > _bits(given) else 'fptrunc'} {t} {x} to {u}")
+        if b == "f":
+            return self.add(f"{'sitofp' if a == 'i' else 'uitofp'} {t} {x} to {u}")
+        if _bits(given) == _bits(to):
+            return x
+        how = "trunc" if _bits(to) < _bits(given) else "sext" if a == "i" else "zext"
+        return self.add(f"{how} {t} {x} to {u}")
+
+    def nonzero(self, x: str, dtype: str) -> str:
+        """Whether it is no zero."""
+        if dtype[0] == "b":
+            return x
+        if dtype[0] == "f":
+            return self.add(f"fcmp une {_llvm(dtype)} {x}, 0.0")
+        return self.add(f"icmp ne {_llvm(dtype)} {x}, 0")
+
+
+_Emit = Callable[[_Body, list[str], str], str]
+"""Makes the result of operands, all of one dtype, which comes last."""
+
+
+def _arithmetic(name: str, of_bools: str) -> _Emit:
+    def emit(body: _Body, x: list[str], dtype: str) -> str:
+        if dtype[0] == "b":
+            return body.add(f"{of_bools} i1 {x[0]}, {x[1]}")
+        return body.add(f"{'f' if dtype[0] == 'f' else ''}{name} {_llvm(dtype)} {x[0]}, {x[1]}")
+
+    return emit
+
+
+def _compared(name: str) -> _Emit:
+    def emit(body: _Body, x: list[str], dtype: str) -> str:
+        t, equal = _llvm(dtype), name in ("eq", "ne")
+        if dtype[0] == "f":
+            return body.add(f"fcmp {'une' if name == 'ne' else 'o' + name} {t} {x[0]}, {x[1]}")
+        sign = "" if equal else "s" if dtype[0] == "i" else "u"
+        return body.add(f"icmp {sign}{name} {t} {x[0]}, {x[1]}")
+
+    return emit
+
+
+def _logical(name: str) -> _Emit:
+    def emit(body: _Body, x: list[str], dtype: str) -> str:
+        made = [body.nonzero(value, dtype) for value in x]
+        return body.add(f"{name} i1 {made[0]}, {made[1] if len(made) > 1 else 'true'}")
+
+    return emit
+
+
+def _bitwise(name: str) -> _Emit:
+    def emit(body: _Body, x: list[str], dtype: str) -> str:
+        other = x[1] if len(x) > 1 else "true" if dtype[0] == "b" else "-1"
+        return body.add(f"{name} {_llvm(dtype)} {x[0]}, {other}")
+
+    return emit
+
+
+def _rounded(name: str) -> _Emit:
+    def emit(body: _Body, x: list[str], dtype: str) -> str:
+        return body.intrinsic(name, dtype, *x) if dtype[0] == "f" else x[0]
+
+    return emit
+
+
+def _negative(body: _Body, x: list[str], dtype: str) -> str:
+    return body.add(f"fneg {_llvm(dtype)} {x[0]}" if dtype[0] == "f" else f"sub {_llvm(dtype)} 0, {x[0]}")
+
+
+def _absolute(body: _Body, x: list[str], dtype: str) -> str:
+    if dtype[0] == "f":
+        return body.intrinsic("fabs", dtype, x[0])
+    if dtype[0] in "bu":
+        return x[0]
+    t = _llvm(dtype)
+    below, minus = body.add(f"icmp slt {t} {x[0]}, 0"), body.add(f"sub {t} 0, {x[0]}")
+    return body.add(f"select i1 {below}, {t} {minus}, {t} {x[0]}")
+
+
+def _sign(body: _Body, x: list[str], dtype: str) -> str:
+    t, zero, one = _llvm(dtype), body.number(0, dtype), body.number(1, dtype)
+    if dtype[0] == "f":
+        up, down, none = (body.add(f"fcmp {how} {t} {x[0]}, 0.0") for how in ("ogt", "olt", "oeq"))
+        rest = body.add(f"select i1 {none}, {t} 0.0, {t} {x[0]}")
+        rest = body.add(f"select i1 {down}, {t} -1.0, {t} {rest}")
+        return body.add(f"select i1 {up}, {t} 1.0, {t} {rest}")
+    up = body.add(f"icmp ne {t} {x[0]}, 0" if dtype[0] == "u" else f"icmp sgt {t} {x[0]}, 0")
+    made = body.add(f"select i1 {up}, {t} {one}, {t} {zero}")
+    if dtype[0] == "u":
+        return made
+    down = body.add(f"icmp slt {t} {x[0]}, 0")
+    return body.add(f"select i1 {down}, {t} -1, {t} {made}")
+
+
+_TO_INFINITY = {"isnan": "ugt", "isinf": "eq", "isfinite": "ult"}
+
+
+def _of_bits(how: str) -> _Emit:
+    """A question of a floating number that no NaN makes an error of."""
+
+    def emit(body: _Body, x: list[str], dtype: str) -> str:
+        if dtype[0] != "f":
+            if how == "signbit":
+                return body.add(f"icmp slt {_llvm(dtype)} {x[0]}, 0")
+            yes = "true" if how == "isfinite" else "false"
+            return body.add(f"xor i1 {yes}, false")
+        value, t = body.bits(x[0], dtype)
+        if how == "signbit":
+            return body.add(f"icmp slt {t} {value}, 0")
+        infinity = {32: 0x7F800000, 64: 0x7FF0000000000000}[_bits(dtype)]
+        value = body.add(f"and {t} {value}, {(1 << (_bits(dtype) - 1)) - 1}")
+        return body.add(f"icmp {_TO_INFINITY[how]} {t} {value}, {infinity}")
+
+    return emit
+
+
+_EMIT: dict[str, _Emit] = {
+    "add": _arithmetic("add", "or"), "sub": _arithmetic("sub", "xor"), "mul": _arithmetic("mul", "and"),
+    "div": lambda body, x, dtype: body.add(f"fdiv {_llvm(dtype)} {x[0]}, {x[1]}"),
+    "reciprocal": lambda body, x, dtype: body.add(f"fdiv {_llvm(dtype)} 1.0, {x[0]}"),
+    "square": lambda body, x, dtype: _EMIT["mul"](body, [x[0], x[0]], dtype),
+    "neg": _negative, "same": lambda body, x, dtype: x[0], "abs": _absolute, "sign": _sign,
+    "sqrt": lambda body, x, dtype: body.intrinsic("sqrt", dtype, x[0]),
+    "copysign": lambda body, x, dtype: body.intrinsic("copysign", dtype, *x),
+    "both": _logical("and"), "either": _logical("or"), "one": _logical("xor"), "none": _logical("xor"),
+    "and": _bitwise("and"), "or": _bitwise("or"), "xor": _bitwise("xor"), "invert": _bitwise("xor"),
+    **{name: _compared(name) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
+    **{name: _rounded(name) for name in ("floor", "ceil", "trunc", "rint")},
+    **{name: _of_bits(name) for name in ("isnan", "isinf", "isfinite", "signbit")},
+}  # fmt: skip
+_FLOATING = frozenset({"div", "reciprocal", "sqrt", "copysign"})
+"""What only floating numbers have here: of integers a division may be an error of another kind."""
+
+
+def has(op: str, ins: tuple[np.dtype[Any], ...], out: np.dtype[Any]) -> bool:
+    """Whether a call with operands of these dtypes can be a part of a kernel."""
+    every = (*ins, out)
+    if any(t.kind not in "biuf" or t.itemsize > 8 or (t.kind == "f" and t.itemsize < 4) for t in every):
+        return False
+    if op == "cast":
+        return not (ins[0].kind == "f" and out.kind in "iu")
+    if op == "select":
+        return ins[0].kind == "b" and all(has("cast", (t,), out) for t in ins[1:])
+    if len(set(ins)) != 1 or (out != ins[0] and out.kind != "b"):
+        return False
+    kind = ins[0].kind
+    if kind == "b":
+        return op in (
+            "add",
+            "mul",
+            "both",
+            "either",
+            "one",
+            "none",
+            "and",
+            "or",
+            "xor",
+            "invert",
+            "eq",
+            "ne",
+            "lt",
+            "le",
+            "gt",
+            "ge",
+        )
+    if op in _FLOATING or (op == "abs" and out != ins[0]):
+        return kind == "f" and out == ins[0]
+    if op in ("and", "or", "xor", "invert"):
+        return kind in "iu"
+    if kind == "u" and op == "signbit":
+        return False
+    return op in _EMIT
+
+
+def _emit(body: _Body, call: Call, operands: list[str]) -> str:
+    if call.op == "cast":
+        return body.converted(operands[0], call.args[0][2], call.out)
+    values = [body.converted(x, arg[2], to) for x, arg, to in zip(operands, call.args, call.ins)]
+    if call.op == "select":
+        t = _llvm(call.out)
+        chosen = [body.converted(x, to, call.out) for x, to in zip(values[1:], call.ins[1:])]
+        return body.add(f"select i1 {values[0]}, {t} {chosen[0]}, {t} {chosen[1]}")
+    return _EMIT[call.op](body, values, call.ins[0])
+
+
+# -- the loops around it -----------------------------------------------------------------------------------------------
+
+
+def _load(body: _Body, dtype: str, at: str) -> str:
+    value = body.add(f"load {_in_memory(dtype)}, ptr {at}, align {_bits(dtype) // 8}")
+    return body.add(f"icmp ne i8 {value}, 0") if dtype[0] == "b" else value
+
+
+def _store(body: _Body, dtype: str, value: str, at: str) -> None:
+    if dtype[0] == "b":
+        value = body.add(f"zext i1 {value} to i8")
+    body.lines.append(f"  store {_in_memory(dtype)} {value}, ptr {at}, align {_bits(dtype) // 8}")
+
+
+def _table(depth: int, pointers: tuple[Pointer, ...]) -> Iterator[tuple[str, int, int]]:
+    """What the table of a kernel holds, in its order, before the scalars: lengths but the first, strides in bytes."""
+    for axis in range(1, depth):
+        yield "length", -1, axis
+    for i, pointer in enumerate(pointers):
+        for axis in range(depth):
+            if axis < depth - 1 or pointer.inner == "stride":
+                yield "stride", i, axis
+
+
+def table(
+    depth: int, pointers: tuple[Pointer, ...], lengths: tuple[int, ...], strides: list[tuple[int, ...]]
+) -> list[int]:
+    """The numbers of a table."""
+    return [lengths[axis] if what == "length" else strides[i][axis] for what, i, axis in _table(depth, pointers)]
+
+
+def source(
+    name: str, chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: tuple[tuple[int, int], ...], mask: int
+) -> str:
+    """The module of a kernel ``name(table, addresses)``.
+
+    Parameters
+    ----------
+    name : str
+        Of the function.
+    chain : Chain
+        What is computed.
+    depth : int
+        How many loops there are, one inside the other.
+    pointers : tuple of Pointer
+        No two of which overlap, unless both are only read.
+    results : tuple of (int, int)
+        Number of a call, and of the pointer that it goes to.
+    mask : int
+        Of the floating-point status, which the kernel returns.
+
+    Notes
+    -----
+    ``addresses`` holds the length of the first axis, and where each array begins; ``table`` what :func:`table` gives, and the
+    scalars, in eight bytes each.
+    """
+    body = _Body()
+    parameters = [f"i64 %n{axis}" for axis in range(depth)]
+    parameters += [f"ptr noalias %p{i}" for i in range(len(pointers))]
+    parameters += [f"i64 %s{i}.{axis}" for what, i, axis in _table(depth, pointers) if what == "stride"]
+    parameters += [f"{_llvm(dtype)} %c{i}" for i, dtype in enumerate(chain.scalars)]
+    add = body.lines.append
+    add("entry:")
+    before = "entry"
+    last = depth - 1
+    for axis in range(depth):  # the outer loops, and the pointers to where they are
+        add(f"  br label %loop{axis}")
+        add(f"loop{axis}:")
+        add(f"  %i{axis} = phi i64 [0, %{before}], [%next{axis}, %end{axis}]")
+        before = f"loop{axis}"
+        if axis < last:
+            for i in range(len(pointers)):
+                at = f"%p{i}" if axis == 0 else f"%q{i}.{axis - 1}"
+                add(f"  %o{i}.{axis} = mul i64 %i{axis}, %s{i}.{axis}")
+                add(f"  %q{i}.{axis} = getelementptr i8, ptr {at}, i64 %o{i}.{axis}")
+    places = []
+    for i, pointer in enumerate(pointers):
+        at = f"%p{i}" if last == 0 else f"%q{i}.{last - 1}"
+        if pointer.inner == "one":
+            at = body.add(f"getelementptr {_in_memory(pointer.dtype)}, ptr {at}, i64 %i{last}")
+        elif pointer.inner == "stride":
+            at = body.add(f"getelementptr i8, ptr {at}, i64 {body.add(f'mul i64 %i{last}, %s{i}.{last}')}")
+        places.append(at)
+    loaded: dict[int, str] = {}
+    for call in chain.calls:
+        for what, i, _ in call.args:
+            if what == "pointer" and i not in loaded:
+                loaded[i] = _load(body, pointers[i].dtype, places[i])
+    values: list[str] = []
+    for call in chain.calls:
+        operands = [
+            values[i] if what == "call" else loaded[i] if what == "pointer" else f"%c{i}" for what, i, _ in call.args
+        ]
+        values.append(_emit(body, call, operands))
+    for i, to in results:
+        _store(body, chain.calls[i].out, values[i], places[to])
+    for axis in range(last, -1, -1):
+        add(f"  br label %end{axis}")
+        add(f"end{axis}:")
+        add(f"  %next{axis} = add nuw nsw i64 %i{axis}, 1")
+        add(f"  %more{axis} = icmp slt i64 %next{axis}, %n{axis}")
+        add(f"  br i1 %more{axis}, label %loop{axis}, label %out{axis}")
+        add(f"out{axis}:")
+    add("  ret void")
+    head = f"define internal void @body({', '.join(parameters)}) noinline nounwind {{"
+    return "\n".join([*sorted(body.intrinsics), head, *body.lines, "}", *_door(name, chain, depth, pointers, mask), ""])
+
+
+def _door(name: str, chain: Chain, depth: int, pointers: tuple[Pointer, ...], mask: int) -> list[str]:
+    """The function that is called: it unpacks the table, and looks at the floating-point status."""
+    lines = ["declare i32 @feclearexcept(i32)", "declare i32 @fetestexcept(i32)"] if mask else []
+    lines += [f"define i32 @{name}(ptr %table, ptr %addresses) nounwind {{", "entry:"]
+
+    def word(base: str, at: int, to: str) -> str:
+        lines.append(f"  %{to}.at = getelementptr i64, ptr %{base}, i64 {at}")
+        lines.append(f"  %{to} = load i64, ptr %{to}.at")
+        return f"%{to}"
+
+    lengths = [f"i64 {word('addresses', 0, 'n0')}"]
+    steps: list[str] = []
+    entries = list(_table(depth, pointers))
+    for at, (what, i, axis) in enumerate(entries):
+        to = lengths if what == "length" else steps
+        to.append(f"i64 {word('table', at, f'{what}{axis}.{i}' if i >= 0 else f'{what}{axis}')}")
+    arrays = []
+    for i in range(len(pointers)):
+        lines.append(f"  %p{i} = inttoptr i64 {word('addresses', 1 + i, f'a{i}')} to ptr")
+        arrays.append(f"ptr %p{i}")
+    scalars = []
+    for i, dtype in enumerate(chain.scalars):
+        t = _llvm(dtype)
+        lines.append(f"  %c{i}.at = getelementptr i64, ptr %table, i64 {len(entries) + i}")
+        if dtype[0] == "b":
+            lines += [f"  %c{i}.b = load i8, ptr %c{i}.at", f"  %c{i} = icmp ne i8 %c{i}.b, 0"]
+        else:
+            lines.append(f"  %c{i} = load {t}, ptr %c{i}.at")
+        scalars.append(f"{t} %c{i}")
+    call = f"  call void @body({', '.join([*lengths, *arrays, *steps, *scalars])})"
+    if not mask:
+        return [*lines, call, "  ret i32 0", "}"]
+    return [
+        *lines,
+        f"  %cleared = call i32 @feclearexcept(i32 {mask})",
+        call,
+        f"  %status = call i32 @fetestexcept(i32 {mask})",
+        "  ret i32 %status",
+        "}",
+    ]

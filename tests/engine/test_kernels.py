@@ -1,0 +1,216 @@
+"""Kernels give NumPy's bits and NumPy's errors, for every call they know, every dtype and every layout."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from arraydispatch import creation
+from arraydispatch.engine import kernels, source, tape
+from arraydispatch.settings import default, kept, set_execution
+from arraydispatch.ufuncs.elementary import INSTRUCTIONS
+
+pytest.importorskip("llvmlite")
+N = 1031
+DTYPES = "?bhilqBHILQfd"
+
+
+@pytest.fixture(autouse=True)
+def compiled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every chain is compiled when it comes for the first time."""
+    with kept():
+        default.min_size = 1
+        set_execution("fused")
+        for module, name, now in ((kernels, "HOT", 0), (kernels, "_kernels", {}), (kernels, "_refused", set())):
+            monkeypatch.setattr(module, name, now)
+        monkeypatch.setattr(tape, "_warnings_are_for_now", lambda: False)
+        yield
+        tape.run_all()
+
+
+def values(dtype: Any, seed: int = 0, count: int = N) -> np.ndarray[Any, Any]:
+    """Numbers of all sizes; the least and the largest, NaNs, infinities, zeros and subnormal ones between them."""
+    rng, dtype = np.random.default_rng(seed), np.dtype(dtype)
+    if dtype.kind == "b":
+        return rng.integers(0, 2, count) > 0
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        made = rng.integers(info.min, info.max, count, dtype, endpoint=True)
+        made[::3] = rng.integers(0, 5, len(made[::3]))
+        made[rng.integers(0, count, 40)] = info.min
+        return made
+    with np.errstate(all="ignore"):
+        made = (rng.standard_normal(count) * 10.0 ** rng.integers(-40, 40, count)).astype(dtype)
+        for special in (np.nan, np.inf, -np.inf, 0, -0.0, 1e-40, 5e-324, 1.5, -2.5):
+            made[rng.integers(0, count, count // 30)] = special
+    return made
+
+
+def bits(x: Any) -> bytes:
+    """Those of the values; a NaN is one like another."""
+    x = np.array(x)
+    if x.dtype.kind == "f":
+        x = np.where(np.isnan(x), np.array(np.nan, x.dtype), x)
+    return x.tobytes()
+
+
+def made_kernels() -> int:
+    assert None not in kernels._kernels.values()
+    return len(kernels._kernels)
+
+
+@pytest.mark.parametrize("ufunc", INSTRUCTIONS, ids=lambda u: u.__name__)
+def test_every_call_has_numpys_bits(ufunc: np.ufunc) -> None:
+    done = 0
+    for chars in dict.fromkeys(types.partition("->")[0] for types in ufunc.types):
+        if not set(chars) <= set(DTYPES):
+            continue
+        given = [values(char, seed) for seed, char in enumerate(chars)]
+        with np.errstate(all="ignore"):
+            plain = ufunc(*given)
+            kernels._kernels.clear()
+            ours = ufunc(*map(creation.array, given))
+            again = ours == ours
+            assert bits(ours) == bits(plain), chars
+            assert bits(again) == bits(plain == plain), chars
+        ins, out = tuple(np.dtype(char) for char in chars), plain.dtype
+        if source.has(INSTRUCTIONS[ufunc], ins, out):
+            assert made_kernels(), chars
+            done += 1
+    assert done
+
+
+@pytest.mark.parametrize("to", DTYPES)
+def test_casts_and_choices(to: str) -> None:
+    for char in DTYPES:
+        x, other, mask = values(char), values(to, 1), values("?", 2)
+        a, b, m = map(creation.array, (x, other, mask))
+        with np.errstate(all="ignore"):
+            assert bits(a.astype(to) == b) == bits(x.astype(to) == other), char
+            plain = np.where(mask, x, other)
+            chosen = np.where(m, a, b)
+            assert bits(chosen == chosen) == bits(plain == plain)
+            assert bits(chosen) == bits(plain), char
+    assert made_kernels()
+
+
+LAYOUTS: dict[str, Any] = {
+    "whole": lambda x: (x.reshape(30, 34), x[::-1].copy().reshape(30, 34)),
+    "windows": lambda x: (x.reshape(30, 34)[1:-1, 2:], x.reshape(30, 34)[2:, :-2]),
+    "steps": lambda x: (x[::2], x[1::2]),
+    "steps of two axes": lambda x: (x.reshape(30, 34)[::2, ::2], x.reshape(30, 34)[1::2, 1::2]),
+    "a row": lambda x: (x.reshape(30, 34), x[:34]),
+    "a column": lambda x: (x.reshape(30, 34), x[:30].reshape(30, 1)),
+    "an outer product": lambda x: (x[:30].reshape(30, 1), x[:34]),
+    "a single element": lambda x: (x.reshape(30, 34), x[5:6]),
+    "Fortran's order": lambda x: (np.asfortranarray(x.reshape(30, 34)), np.asfortranarray(x[::-1].reshape(30, 34))),
+    "three axes": lambda x: (x.reshape(5, 6, 34)[:, 1:-1], x.reshape(5, 6, 34)[:, 2:]),
+    "three axes, inner broadcast": lambda x: (x.reshape(5, 6, 34), x[:30].reshape(5, 6, 1)),
+    "four axes": lambda x: (x.reshape(5, 6, 2, 17)[:, 1:-1, :, 1:], x.reshape(5, 6, 2, 17)[:, 2:, :, :-1]),
+    "axes of one": lambda x: (x.reshape(30, 1, 34), x[:34].reshape(1, 1, 34)),
+    "one row": lambda x: (x.reshape(1, -1)[:, 1:], x.reshape(1, -1)[:, :-1]),
+    "unaligned": lambda x: ((y := np.frombuffer(b"x" + x.tobytes(), x.dtype, offset=1)), y[::-1].copy()),
+}
+
+
+@pytest.mark.parametrize("char", "dfib")
+@pytest.mark.parametrize("how", LAYOUTS)
+def test_layouts(how: str, char: str) -> None:
+    given = np.random.default_rng(3).integers(-9, 9, 1020).astype(char)
+    x, y = LAYOUTS[how](given)
+    ours = creation.array(given)
+    a, b = (creation.array(x), creation.array(y)) if "unaligned" in how or "F" in how else LAYOUTS[how](ours)
+    for _ in range(2):  # the second time one is there
+        plain = (x + y) * 3 - x
+        made = (a + b) * 3 - a
+        assert bits(made) == bits(plain)
+        assert made.strides == plain.strides
+
+
+@pytest.mark.parametrize("char", "fdil")
+def test_over_an_operand(char: str) -> None:
+    x, y = values(char), values(char, 1)
+    a, b = creation.array(x), creation.array(y)
+    seen = a[:]  # so that the write goes into its place
+    with np.errstate(all="ignore"):
+        x += (x + y) * 2 - y
+        a += (a + b) * 2 - b
+        np.subtract(x * 2, y, out=x)
+        np.subtract(a * 2, b, out=a)
+        x[5:900] = x[5:900] * 2 + y[5:900]
+        a[5:900] = a[5:900] * 2 + b[5:900]
+    assert bits(a) == bits(x) == bits(seen)
+    assert made_kernels()
+
+
+def told(how: Any, *given: Any) -> list[str]:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        tape.run_all()
+        with np.errstate(all="warn"):
+            np.array(how(*given))
+    return [str(warning.message) for warning in found]
+
+
+ERRORS: dict[str, Any] = {
+    "divide": lambda x, y: (x + 1) / y - 1,
+    "invalid": lambda x, y: np.sqrt(x * -1) + y,
+    "overflow": lambda x, y: (x + 1e300) * 1e300 - y,
+    "underflow": lambda x, y: (x + 1) * 1e-308 * 1e-10,
+    "two of them": lambda x, y: np.sqrt(x / y - 3) * 2,
+    "none": lambda x, y: (x + y) * 2,
+}
+
+
+@pytest.mark.parametrize("how", ERRORS)
+def test_errors_are_told_of_the_call(how: str) -> None:
+    x, y = np.linspace(0.5, 3, N), np.linspace(0, 2, N)
+    plain = told(ERRORS[how], x, y)
+    assert bool(plain) is (how != "none")
+    for _ in range(2):
+        assert told(ERRORS[how], creation.array(x), creation.array(y)) == plain
+    assert any(kernel is not None and bool(kernel.flagged) is bool(plain) for kernel in kernels._kernels.values())
+
+
+def test_what_is_no_exception_is_left_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "OFTEN", 2)
+    x = np.linspace(-1, 1, N)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(5):
+            made = np.sqrt(creation.array(x) * 2) + 1
+            assert bits(made) == bits(np.sqrt(x * 2) + 1)
+    (kernel,) = kernels._kernels.values()
+    assert kernel is not None
+    assert kernel.flagged == 3
+    assert kernels._refused
+
+
+def test_the_room_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "MOST", 3)
+    x = np.linspace(-1, 1, N)
+    for i, j in itertools.product(range(1, 4), repeat=2):
+        made, plain = creation.array(x), x
+        for _ in range(i):
+            made, plain = made * 2, plain * 2
+        for _ in range(j):
+            made, plain = made - 1, plain - 1
+        assert bits(made) == bits(plain)
+    assert len(kernels._kernels) == 3
+
+
+def test_a_chain_is_compiled_when_it_has_been_computed_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "HOT", 10 * N)
+    monkeypatch.setattr(kernels, "_work", {})
+    x = creation.array(np.linspace(-1, 1, N))
+    counts = []
+    for i in range(8):
+        y = x * i + 1  # numbers are no part of the chain
+        y[0]  # has it run
+        counts.append(len(kernels._kernels))
+    assert counts == [0] * 5 + [1] * 3
