@@ -46,7 +46,7 @@ class Zygote:
         )  # fmt: skip
 
     def run(self, *argv: str, cwd: Path, options: tuple[str, ...] = (), stdin: str = "") -> Done:
-        """``arraydispatch run --backend B *options *argv``, or ``python *argv``."""
+        """``arraydispatch run --backend B *options *argv``, or ``python *argv``; of ``libraries`` ``python -W option script``."""
         job = argv, cwd, options, stdin
         if job not in self._done:
             self._done[job] = self._run(*job)
@@ -81,6 +81,10 @@ class Zygotes:
     def _make(self, backend: str, *broken: str) -> Zygote:
         self._made.append(Zygote(self._factory.mktemp(backend), backend, *broken))
         return self._made[-1]
+
+    def with_libraries(self, *names: str) -> Zygote:
+        """Plain Python that has imported these."""
+        return self.of("libraries", *names)
 
     @property
     def plain(self) -> Zygote:

@@ -1,6 +1,6 @@
 """Every code block of README.md and docs/ runs, and prints what the page says it prints.
 
-The ``python`` blocks of a page run one after the other in one fresh interpreter. A ``text`` block that follows one holds
+The ``python`` blocks of a page run one after the other in a process of their own. A ``text`` block that follows one holds
 its output. ``console`` blocks are commands, run from the repository's root; those of arraydispatch must succeed.
 """
 
@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from arraydispatch.backends import loader
+from tests.launched import Zygotes
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts)]
@@ -70,21 +71,23 @@ def name_of(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if python_blocks(page)], ids=name_of)
-def test_code_blocks(page: Path, tmp_path: Path) -> None:
+def test_code_blocks(page: Path, tmp_path: Path, zygotes: Zygotes, request: pytest.FixtureRequest) -> None:
+    """Libraries are imported once for all pages; a run of everything gives each page an interpreter of its own."""
     found = python_blocks(page)
-    code = f"\nprint({SEPARATOR!r}, end='')\n".join(block for block, _ in found)
-    skip_without_libraries(code)
+    text = f"\nprint({SEPARATOR!r}, end='')\n".join(block for block, _ in found)
+    skip_without_libraries(text)
     script = tmp_path / "blocks.py"
-    script.write_text(code, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", str(script)],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=environment(),
-    )
-    assert done.returncode == 0, done.stderr
-    outputs = done.stdout.split(SEPARATOR)
+    script.write_text(text, encoding="utf-8")
+    if request.config.option.all:
+        command = [sys.executable, "-W", "error::UserWarning", str(script)]
+        fresh = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment())
+        code, stdout, stderr = fresh.returncode, fresh.stdout, fresh.stderr
+    else:
+        libraries = zygotes.with_libraries(*(loader.KNOWN[name].library for name in loader.available()))
+        done = libraries.run(str(script), cwd=tmp_path, options=("error::UserWarning",))
+        code, stdout, stderr = done.code, done.stdout, done.stderr
+    assert code == 0, stderr
+    outputs = stdout.split(SEPARATOR)
     assert [out.strip() for out, (_, expected) in zip(outputs, found, strict=True) if expected is not None] == [
         expected.strip() for _, expected in found if expected is not None
     ]

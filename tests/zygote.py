@@ -5,17 +5,21 @@ launcher), ``cwd``, ``stdin`` and ``out`` (a path prefix), which leaves ``out.st
 output is the exit code of one. Every fork begins as a fresh interpreter would, with nothing of the library used so far. Without
 options it ends by Python's own way out; with options its threads end, its exit handlers run and its output is written, but the
 modules of the library, which the fork only borrows, are not taken apart one by one: that takes longer than most scripts do. The
-backend ``plain`` is plain Python. ``broken``: the library's sums and products are wrong on purpose.
+backend ``plain`` is plain Python. ``broken``: the library's sums and products are wrong on purpose. ``libraries NAME ...`` is
+plain Python too, with these libraries imported, for programs that use them by themselves; options are then filters of warnings.
 """
 
 from __future__ import annotations
 
 import atexit
 import gc
+import importlib
 import json
 import os
+import runpy
 import sys
 import threading
+import warnings
 from pathlib import Path
 from typing import NoReturn
 
@@ -49,9 +53,20 @@ def _end(code: int) -> NoReturn:
     _leave(code)
 
 
+def _run_plainly(script: str, filters: list[str]) -> NoReturn:
+    for text in filters:
+        warnings._setoption(text)  # type: ignore[attr-defined]
+    sys.argv, sys.path[0] = [script], str(Path(script).parent)
+    runpy.run_path(script, run_name="__main__")
+    _end(0)
+
+
 def _main() -> int:
     backend = sys.argv[1]
-    if backend != "plain":
+    if backend == "libraries":
+        for name in sys.argv[2:]:
+            importlib.import_module(name)
+    elif backend != "plain":
         broken = frozenset({"add", "matmul"}) if "broken" in sys.argv[2:] else None
         if broken and backend in library_control.BREAK:
             library_control.BREAK[backend](broken)
@@ -73,6 +88,8 @@ def _main() -> int:
         if pid == 0:
             _become(job)
             argv = list(job["argv"])
+            if backend == "libraries":
+                _run_plainly(*argv, job["options"])
             if backend != "plain":
                 ours = ["--backend", backend, "--report", f"{job['out']}.json", *job["options"]]
                 if broken and backend == "torch":
