@@ -2,7 +2,7 @@
 
 :func:`each` stands where ``pytest.mark.parametrize`` would. The test collects the rows that fail and names all of them;
 ``--row TEXT`` runs only rows that contain the text. In a run of the whole suite a test on JAX, which compiles a program for
-nearly every row, takes one row of eight, drawn anew each time: ``--seed`` draws the same again, ``--all`` takes all.
+nearly every row, takes one row of twenty, drawn anew each time: ``--seed`` draws the same again, ``--all`` takes all.
 
 :func:`drawn`, the fixture of that name, is for tests that walk a table themselves.
 """
@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-SHARE = 8
+SHARE = 20
 Row = dict[str, Any]
 Test = Callable[..., None]
 

@@ -39,6 +39,7 @@ def execution(request: pytest.FixtureRequest) -> Iterator[str | None]:
     ad.use(execution=None)
 
 
+@pytest.mark.compiles(3)
 @pytest.mark.parametrize(("name", "func"), LISTED, ids=lambda x: getattr(x, "__name__", x))
 def test_every_host_kernel_is_told_and_eager_execution_has_none(name: str, func: Any, execution: str | None) -> None:
     x = ad.convert(ad.wrap(_NUMBERS), name)

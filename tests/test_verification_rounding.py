@@ -26,6 +26,7 @@ BADLY = np.vander(YEARS, 6)
 HILBERT = 1 / (np.arange(8)[:, None] + np.arange(8) + 1.0)
 
 
+@pytest.mark.compiles(3)
 @pytest.mark.parametrize(
     "call",
     [

@@ -209,7 +209,7 @@ def _arrays(value: Any) -> Any:
 def test_a_python_scalar_is_a_0d_array_of_the_loops_dtype(name: str, ufunc: np.ufunc, drawn: Drawn) -> None:
     backend = need(name)
     every = [loop for loop in loops(backend, ufunc) if len(set(loop)) == 1 and loop[0] in "ilfdFD"]
-    for loop in drawn([x for x in every if backend.compute_dtype(ufunc, np.dtype(x[0])) == np.dtype(x[0])], name, 4):
+    for loop in drawn([x for x in every if backend.compute_dtype(ufunc, np.dtype(x[0])) == np.dtype(x[0])], name, 6):
         dtype = np.dtype(loop[0])
         kernel = backend.kernel(ufunc, dtype, True)
         array = np.array([1, 2, 5, 7], loop[0])

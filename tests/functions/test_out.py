@@ -35,6 +35,7 @@ def run(function: str, x: Any, out: Any, options: dict[str, Any]) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.compiles(3)
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_results_are_cast_into_out_as_numpy_casts_them(
     backend: str, function: str, drawn: Callable[..., list[Any]]

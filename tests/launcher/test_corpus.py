@@ -78,6 +78,14 @@ CASES = [
 BY_NAME = {case.name: case for case in CASES}
 
 
+STARTING = ("spawn", "spawn_classes", "pool", "subprocesses")
+"""Scripts that start interpreters, each of which imports the library."""
+
+EACH_ON_EVERY_BACKEND = [
+    pytest.param(case, marks=pytest.mark.one_backend) if case.name in STARTING else case for case in CASES
+]
+
+
 @dataclass(frozen=True)
 class Runs:
     """The corpus on one backend."""
@@ -113,7 +121,7 @@ def launched_small(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
 
 
 @pytest.mark.compiles(3)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", EACH_ON_EVERY_BACKEND, ids=lambda case: case.name)
 def test_same_as_plain_and_on_the_backend(case: Case, plain: Runs, launched: Runs) -> None:
     expected, got = plain[case.name], launched[case.name]
     assert got.stdout == expected.stdout, got.stderr
