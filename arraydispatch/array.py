@@ -137,7 +137,7 @@ class Array(Handle):
         ghost(self).setflags(write=write, align=align, uic=uic)
 
     def _writeable(self) -> bool:
-        return views.writeable(self)
+        return views.writeable(self, True)
 
     # -- protocols ---------------------------------------------------------------------------------------------------
 
@@ -196,7 +196,7 @@ class Array(Handle):
         )
 
     def __reduce__(self) -> Any:
-        return exports.rebuilt, (
+        return _rebuild_array, (
             self._kind.backend.name,
             np.array(self._host("pickling"), order="F" if self.flags.fnc else "C"),
             self._kind.standard,
@@ -640,6 +640,11 @@ def _as_array(value: Any) -> Any:
 def _no_fields(order: Any) -> None:
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
+
+
+def _rebuild_array(*state: Any) -> Any:
+    """Unpickle; named here, so that a fresh process has the class when it has the array."""
+    return exports.rebuilt(*state)
 
 
 def _read_only(a: Array) -> Array:

@@ -5,7 +5,7 @@ methods of the classes there. SciPy's own modules have its functions from where 
 Whoever had imported a function by name before is seen to as well, if he is a program's module and not a library's. Where SciPy
 itself takes arrays of any library (``SCIPY_ARRAY_API=1``), it is left alone.
 
-All of it are exchanges in one list, :data:`EXCHANGES`, and :func:`close` takes them out again.
+What guests of ours are told (:mod:`arraydispatch.guests`) is opened here too. All of it are exchanges in one list, :data:`EXCHANGES`, and :func:`close` takes them out again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from . import places, science
+from . import guests, places, science
 from .exchanges import Exchange, Exchanges
 from .registry import SCIENTIFIC
 
@@ -38,20 +38,21 @@ def by_scipy_itself() -> bool:
 
 def open_all() -> None:
     """Exchange what has been imported by now."""
-    for name in science.imported():
+    for name in (*science.imported(), *guests.MODULES.intersection(sys.modules)):
         module = sys.modules[name]
         if not getattr(module.__spec__, "_initializing", False):
             open_module(module)
 
 
 def open_module(module: ModuleType) -> None:
-    """Put the stand-ins of a module's functions in place."""
+    """Put the stand-ins of a module's functions in place, or what a guest is told."""
     with _opening:
         name = module.__name__
-        if by_scipy_itself():
+        guest = name in guests.MODULES
+        if by_scipy_itself() and not guest:
             return
         if name not in _opened:
-            _opened[name] = list(_exchanges(module))
+            _opened[name] = list(guests.exchanges(module) if guest else _exchanges(module))
             if name == "scipy.fft":
                 from .science import transforms
 

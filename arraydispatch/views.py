@@ -341,10 +341,18 @@ def keep_order(a: Any, host: Ghost) -> Any:
     return lay_out(a, stand_in_like(host))
 
 
-def writeable(a: Handle) -> bool:
-    """Whether nobody locked the array (``flags.writeable``)."""
+_WRITEABLE = 0x400  # NPY_ARRAY_WRITEABLE
+
+
+def writeable(a: Handle, to_write: bool = False) -> bool:
+    """Whether nobody locked the array (``flags.writeable``).
+
+    What ``np.broadcast_arrays`` gives warns at ``flags.writeable``; here only whoever is going to write.
+    """
     seen = a._v if a._kind.backend.native_is_ndarray else a._ghost
-    return seen is None or bool(seen.flags.writeable)
+    if seen is None:
+        return True
+    return bool(seen.flags.writeable if to_write else seen.flags.num & _WRITEABLE)
 
 
 def owner(a: Handle) -> Handle:

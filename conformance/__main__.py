@@ -223,7 +223,7 @@ def _plain_passes(
         return {}
     if settings.backend == PLAIN:
         return {result.module: result.count("passed") for result in found}
-    kept = results.baseline() if settings.select is None and suite.name == "numpy" else None
+    kept = results.baseline(suite.name) if settings.select is None else None
     modules = [result.module for result in found]
     if kept is not None and all(module in kept for module in modules):
         return kept

@@ -7,6 +7,7 @@ tests to leave out.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import sys
@@ -66,6 +67,7 @@ class Reporter:
         self._skip = skip
         self._state: dict[str, str] = {}
         self._failures: dict[str, dict[str, Any]] = {}
+        self.large: Any = None
 
     def _tell(self, **event: Any) -> None:
         # Opened for each line: a test may close file descriptors, fork or kill the process.
@@ -143,7 +145,9 @@ class Reporter:
             if call.kind == "host":
                 key = f"{call.function}: {call.reason}"
                 host[key] = host.get(key, 0) + call.count
-        self._tell(event="finish", calls=classes, host=host)
+        large = self.large
+        counted = {} if large is None else {"large": large.calls, "large_host": large.host}
+        self._tell(event="finish", calls=classes, host=host, **counted)
 
 
 def _short(path: str) -> str:
@@ -167,14 +171,113 @@ def _place(error: BaseException) -> str:
     return " < ".join(reversed(frames[-_FRAMES:]))
 
 
+LARGE = 1000
+"""Elements that a call of SciPy's moves to the host, or that the library makes, to count as a large one."""
+
+
+def counter_of_large_calls() -> Any:
+    """A listener that counts the large calls of SciPy's functions, by who computed them."""
+    from arraydispatch import events, names
+
+    class Counter(events.Listener):
+        each = False
+
+        def __init__(self) -> None:
+            self.calls: dict[str, int] = {}
+            self.host: dict[str, int] = {}
+            self._moved = 0
+
+        def transfer(self, direction: str, nbytes: int, why: str, host: Any = None) -> None:
+            if direction == "to_host":
+                self._moved = max(self._moved, math.prod(getattr(host, "shape", (nbytes // 8,))))
+
+        def call(
+            self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None, doors: int = 1
+        ) -> None:
+            moved, self._moved = self._moved, 0
+            name = names.name_of(func)
+            if not name.startswith("scipy."):
+                return
+            made = result[0] if isinstance(result, tuple | list) and result else result
+            if max(moved, math.prod(getattr(made, "shape", ()))) < LARGE:
+                return
+            self.calls[kind] = self.calls.get(kind, 0) + 1
+            if kind == "host":
+                self.host[f"{name}: {reason}"] = self.host.get(f"{name}: {reason}", 0) + 1
+
+    return Counter()
+
+
+def _counting() -> Any:
+    """A counter of large calls that listens behind the launcher's profile."""
+    from arraydispatch import events
+
+    profile: Any = events.tap
+    if profile is None:
+        return None
+    counter = counter_of_large_calls()
+    profile.stop()
+    events.begin(counter)
+    profile.start()
+    return counter
+
+
+class _OfStandIns(dict[Any, Any]):
+    """SciPy's table of what its functions can do, which its tests look up by function: by what stands in for one, too."""
+
+    def __missing__(self, func: Any) -> Any:
+        return self[func.__wrapped__]
+
+
+def _namespace() -> Any:
+    """The facade, as the namespace that SciPy's tests take NumPy's arrays to be of: they ask whether it is equal to that."""
+    import numpy as np
+
+    from arraydispatch.launcher.facade import Facade
+
+    class Namespace(Facade):
+        def __eq__(self, other: object) -> bool:
+            return getattr(other, "__name__", "").rpartition(".")[2] == "numpy"
+
+        def __hash__(self) -> int:
+            return hash("numpy")
+
+    return Namespace(np)
+
+
+class FacadeAsNamespace:
+    """SciPy's tests make their arrays by a fixture, ``xp``: NumPy, which under a launcher is what user files import as it."""
+
+    def __init__(self) -> None:
+        self._facade = _namespace()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+    ) -> Generator[None, Any, Any]:
+        """Hand out the facade."""
+        made = yield
+        if fixturedef.argname != "xp" or "numpy" not in getattr(made, "__name__", ""):
+            return made
+        fixturedef.cached_result = (self._facade, fixturedef.cache_key(request), None)
+        return self._facade
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Begin reporting; under a launcher, also show the tests the facade of NumPy's private modules."""
     path = os.environ.get(EVENTS)
     if path is None:
         return
     skip = json.loads(Path(os.environ[SKIP]).read_text(encoding="utf-8")) if SKIP in os.environ else []
-    config.pluginmanager.register(Reporter(path, frozenset(skip)), "conformance-reporter")
+    reporter = Reporter(path, frozenset(skip))
+    config.pluginmanager.register(reporter, "conformance-reporter")
     if "arraydispatch.launcher.adoption" in sys.modules:
         from arraydispatch.launcher import tables
 
         tables.SUBMODULES = tables.SUBMODULES.union(PRIVATE)
+        if config.inipath is not None and config.inipath.stem == "scipy":
+            import scipy._lib._array_api as said
+
+            said.xp_capabilities_table = _OfStandIns(said.xp_capabilities_table)
+            config.pluginmanager.register(FacadeAsNamespace(), "conformance-namespace")
+            reporter.large = _counting()

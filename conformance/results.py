@@ -26,7 +26,7 @@ from .suites import HERE, PLAIN, Settings, Suite
 
 __all__ = [
     "OUTCOMES", "RESULTS", "Verdict", "as_html", "as_json", "baseline", "causes", "dump", "failed_tests", "judge", "keep",
-    "percent", "share", "show", "total",
+    "large", "percent", "share", "show", "total",
 ]  # fmt: skip
 
 RESULTS = HERE / "results"
@@ -119,19 +119,21 @@ def causes(tests: dict[str, str]) -> list[tuple[int, str, str]]:
 # -- baseline and JSON -------------------------------------------------------------------------------------------------
 
 
-def baseline() -> dict[str, int] | None:
-    """How many tests of each module plain NumPy passes; None where that is not known for this NumPy."""
-    path = RESULTS / f"numpy-{PLAIN}.json"
+def baseline(suite: str) -> dict[str, int] | None:
+    """How many tests of each module pass without us; None where that is not known for this NumPy and SciPy."""
+    path = RESULTS / f"{suite}-{PLAIN}.json"
     if not path.exists():
         return None
     data = json.loads(path.read_text(encoding="utf-8"))
-    if data["versions"]["numpy"] != np.__version__:
+    if any(importlib.metadata.version(name) != data["versions"][name] for name in dict.fromkeys(("numpy", suite))):
         return None
     return {module: row["passed"] for module, row in data["modules"].items()}
 
 
-def _versions(backend: str) -> dict[str, str]:
+def _versions(backend: str, suite: str) -> dict[str, str]:
     found = {"python": platform.python_version(), "numpy": np.__version__}
+    if suite == "scipy":
+        found["scipy"] = importlib.metadata.version("scipy")
     if backend in loader.KNOWN:
         found["arraydispatch"] = arraydispatch.__version__
     distributions = importlib.metadata.packages_distributions()
@@ -160,7 +162,9 @@ def as_json(
             **{outcome: result.count(outcome) for outcome in OUTCOMES},
             "left_out": result.left_out, "plain_passes": plain.get(result.module),
             "error": result.error or None, "seconds": round(result.seconds, 1), "calls": result.calls,
-            "host": dict(sorted(result.host.items(), key=lambda item: -item[1])), "failures": failures,
+            "host": dict(sorted(result.host.items(), key=lambda item: -item[1])),
+            **({"large": result.large, "large_host": result.large_host} if suite.counts_large else {}),
+            "failures": failures,
         }  # fmt: skip
     return {
         "suite": suite.name,
@@ -168,7 +172,7 @@ def as_json(
         "device": settings.device,
         "select": settings.select,
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "versions": _versions(settings.backend),
+        "versions": _versions(settings.backend, suite.name),
         **suite.facts(),
         "expected_failures": dict(reasons.most_common()),
         "modules": modules,
@@ -216,6 +220,13 @@ def share(row: Row) -> str:
     return percent(calls - sum(row["calls"].get(kind, 0) for kind in ("host", "host kernel")), calls)
 
 
+def large(row: Row) -> str:
+    """Of SciPy's calls on large arrays, how many the backend's library computed."""
+    calls = row.get("large", {})
+    count = sum(calls.values())
+    return f"{count - calls.get('host', 0):,} of {count:,}" if count else "–"
+
+
 def total(rows: Iterable[Row]) -> Row:
     """The sums of several rows."""
     rows = list(rows)
@@ -224,7 +235,7 @@ def total(rows: Iterable[Row]) -> Row:
     return {
         **{key: sum(row[key] for row in rows) for key in numbers},
         "plain_passes": sum(known) if known else None,
-        "calls": dict(sum((Counter(row["calls"]) for row in rows), Counter())),
+        **{key: dict(sum((Counter(row.get(key, {})) for row in rows), Counter())) for key in ("calls", "large")},
     }
 
 
@@ -233,9 +244,13 @@ _COLUMNS: dict[str, Callable[[Row], str]] = {
     "left out": lambda row: f"{row['left_out']:,}",
     "of plain": lambda row: percent(row["passed"], row["plain_passes"] or 0),
     "on backend": share,
+    "large ones": large,
     "seconds": lambda row: f"{row['seconds']:.0f}",
 }
-_OPTIONAL = {"left out": "0", "of plain": "–", "on backend": "–"}  # what says nothing, if no row says more
+_OPTIONAL = {
+    "left out": "0",
+    **dict.fromkeys(("of plain", "on backend", "large ones"), "–"),
+}  # what says nothing of all
 
 
 def show(console: Console, title: str, data: dict[str, Any], verdict: Verdict) -> None:

@@ -58,6 +58,8 @@ class ModuleResult:
         Why the module as a whole did not run (it does not import, or died outside any test); empty if it did.
     calls, host : dict
         Calls of NumPy functions by class of entry, and those on the host by function and reason.
+    large, large_host : dict
+        The same of SciPy's functions on large arrays.
     left_out : int
         Tests not run because a data file says so.
     seconds : float
@@ -70,6 +72,8 @@ class ModuleResult:
     error: str = ""
     calls: dict[str, int] = field(default_factory=dict)
     host: dict[str, int] = field(default_factory=dict)
+    large: dict[str, int] = field(default_factory=dict)
+    large_host: dict[str, int] = field(default_factory=dict)
     left_out: int = 0
     seconds: float = 0.0
 
@@ -106,10 +110,10 @@ def read_events(text: str, result: ModuleResult, attempt: _Attempt) -> None:
             result.tests[event["test"]] = Test(**{key: event[key] for key in _TEST if key in event})
         elif kind == "finish":
             attempt.finished = True
-            for key, count in event["calls"].items():
-                result.calls[key] = result.calls.get(key, 0) + count
-            for key, count in event["host"].items():
-                result.host[key] = result.host.get(key, 0) + count
+            for name in ("calls", "host", "large", "large_host"):
+                counts = getattr(result, name)
+                for key, count in event.get(name, {}).items():
+                    counts[key] = counts.get(key, 0) + count
 
 
 def _command(suite: Suite, module: str, settings: Settings) -> list[str]:

@@ -12,9 +12,13 @@ __all__ = ["MODULES", "ScipySuite"]
 
 _NAMES = {
     "fft": "basic helper real_transforms fftlog multithreading",
-    "ndimage": "filters fourier interpolation measurements morphology splines",
-    "signal": "signaltools spectral waveforms windows fir_filter_design upfirdn savitzky_golay",
-    "special": "basic erfinv exponential_integrals gamma gammainc hyp2f1 lambertw logit loggamma logsumexp trig zeta",
+    "ndimage": "datatypes filters fourier interpolation measurements morphology splines",
+    "signal": "array_tools bsplines cont2discrete czt dltisys filter_design fir_filter_design ltisys max_len_seq peak_finding"
+    " savitzky_golay short_time_fft signaltools spectral splines upfirdn waveforms wavelets windows",
+    "special": "basic bdtr boost_ufuncs boxcox cdflib cdft_asymptotic cosine_distr data digamma ellip_harm erfinv"
+    " exponential_integrals faddeeva gamma gammainc gen_harmonic hyp2f1 hypergeometric iv_ratio kolmogorov lambertw legendre"
+    " log1mexp loggamma logit logsumexp nan_inputs ndtr ndtri_exp orthogonal orthogonal_eval owens_t pcf pdtr powm1 round sici"
+    " spence sph_harm spherical_bessel trig wright_bessel wrightomega zeta",
 }
 MODULES: tuple[str, ...] = tuple(f"{group}.test_{name}" for group, names in _NAMES.items() for name in names.split())
 """The modules of a full run."""
@@ -25,7 +29,9 @@ class ScipySuite(NumpySuite):
 
     name = "scipy"
     modules = MODULES
-    left_out = None
+    counts_large = True
+    left_out = HERE / "scipy-left-out.txt"
+    """Tests that look at what only an ndarray has."""
 
     def title(self) -> str:
         """The SciPy."""
@@ -47,8 +53,8 @@ class ScipySuite(NumpySuite):
         return HERE / f"scipy-{backend}-xfails.txt"
 
     def pytest_options(self) -> list[str]:
-        """Marks of SciPy's ``pytest.ini``, which the wheel does not carry."""
-        return ["-W", "ignore::pytest.PytestUnknownMarkWarning"]
+        """SciPy's own configuration, which the wheel does not carry."""
+        return ["-c", str(HERE / "scipy.ini")]
 
     def environment(self, settings: Settings) -> dict[str, str]:
         """Nothing: what takes much memory SciPy's tests mark as slow, and skip."""

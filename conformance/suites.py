@@ -50,6 +50,8 @@ class Suite(ABC):
     """Whether the data files are written for this very version."""
     linked: bool = False
     """Whether each expected failure must link to where it is explained."""
+    counts_large: bool = False
+    """Whether the calls on large arrays are counted by themselves."""
     left_out: Path | None = None
     """The data file of tests that are not run."""
     packages: tuple[str, ...] = ("pytest", "hypothesis")

@@ -19,6 +19,7 @@ from conformance import array_api_suite, expected, page, results, runs  # noqa: 
 from conformance.__main__ import _write_xfails, main  # noqa: E402
 from conformance.array_api_suite import ArrayApiSuite, Part, checkout, commit_of  # noqa: E402
 from conformance.numpy_suite import MODULES, NumpySuite  # noqa: E402
+from conformance.scipy_suite import ScipySuite  # noqa: E402
 from conformance.suites import HERE, PLAIN, Settings, Suite, Usage  # noqa: E402
 
 MODULE = "lib.test_ufunclike"
@@ -79,9 +80,6 @@ class _OneFile(Suite):
 
 
 def test_the_modules_of_scipys_suite_are_there() -> None:
-    pytest.importorskip("scipy")
-    from conformance.scipy_suite import ScipySuite
-
     suite = ScipySuite()
     assert {suite.file_of(module).name for module in suite.modules} >= {"test_filters.py", "test_real_transforms.py"}
     assert suite.chosen(["fft"]) == [module for module in suite.modules if module.startswith("fft.")]
@@ -149,8 +147,10 @@ def test_writing_keeps_known_reasons(tmp_path: Path) -> None:
 
 def test_the_kept_files_can_be_read() -> None:
     kept = [SUITE.left_out, *(SUITE.xfails_file(backend) for backend in BACKENDS)]
+    scipy = ScipySuite()
+    kept += [scipy.left_out, *(scipy.xfails_file(backend) for backend in BACKENDS)]
     for path in kept:
-        expected.read(path, SUITE)
+        expected.read(path, scipy if path.name.startswith("scipy") else SUITE)
     suite = ArrayApiSuite(Path(), "math")  # without the suite, all but the names of its modules is checked
     for backend in BACKENDS:
         kept.append(suite.xfails_file(backend))

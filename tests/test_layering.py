@@ -36,7 +36,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("array_api",),
     ("transforms", "sparse"),
     ("solvers",),
-    ("doors", "imports"),
+    ("doors", "guests", "imports"),
     (".",),
     ("moved", "profiled", "profiling", "records", "report", "tally", "verification"),
     ("launcher", "cli", "coverage", "__main__", "pytest_plugin", "magics"),

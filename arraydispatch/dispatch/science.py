@@ -22,18 +22,22 @@ from ..trees import mapped as mapped_in
 from ..views import Handle
 from . import host, hosted, wrapping
 
-_FILLED = frozenset({"out", "output"})
+_OUTPUTS = frozenset({"out", "output"})
+_FILLED = _OUTPUTS | {"distances", "indices"}
 """Parameters that name what is to be filled."""
 
 
 @lru_cache(maxsize=512)
-def _filled_position(func: Any) -> int | None:
-    """The position of a parameter of these names."""
+def _filled(func: Any) -> tuple[frozenset[int], frozenset[str]]:
+    """The positions of parameters of these names, and the names themselves."""
     try:
         parameters = list(inspect.signature(func).parameters)
     except (TypeError, ValueError):
-        return None
-    return next((i for i, name in enumerate(parameters) if name in _FILLED), None)
+        return frozenset(), _OUTPUTS
+    names = _FILLED.intersection(parameters)
+    if "indices" in names and "distances" not in names:  # what is asked for, not what is filled
+        names -= {"indices"}
+    return frozenset(i for i, name in enumerate(parameters) if name in names), names
 
 
 class _Exchange:
@@ -80,9 +84,9 @@ def call(
     start = perf_counter()
     device = None if backend.hosted else wrapping.device_among([*args, *kwargs.values()], backend)
     exchange = _Exchange(f"{names.name_of(known)} runs on the host")
-    at = _filled_position(known)
-    hosts = [exchange.hosted(x, i == at) for i, x in enumerate(args)]
-    keywords = {key: exchange.hosted(x, key in _FILLED) for key, x in kwargs.items()}
+    at, named = _filled(known)
+    hosts = [exchange.hosted(x, i in at) for i, x in enumerate(args)]
+    keywords = {key: exchange.hosted(x, key in named) for key, x in kwargs.items()}
     result = compute(*hosts, **keywords)
     for array, filled in exchange.filled:
         host.store(array, filled)

@@ -274,7 +274,7 @@ def check_writeable(a: Handle, what: str = "assignment destination is read-only"
     if a._kind.backend.mutable:
         root = views.owner(a)  # which may be on the host while a view of the same memory is the library's
         root._kind.backend.check_writeable(root._v)
-    if not views.writeable(a):
+    if not views.writeable(a, True):
         raise ValueError(what)
 
 

@@ -41,12 +41,12 @@ _SURFACES: dict[str, tuple[str, ...]] = {
     "h5py": ("h5py",),
     "PIL": ("PIL.Image",),
     "scipy": ("scipy.sparse", "scipy.sparse.linalg"),
-    "xarray": ("xarray",),
 }  # fmt: skip
 """Library -> modules whose public functions and classes users call."""
 
 _CALLED: dict[str, tuple[str, ...]] = {
     "scipy.optimize": ("root_scalar",),
+    "xarray": ("DataArray.interp", "Dataset.interp", "DataArray.groupby", "Dataset.groupby"),
     "sklearn.model_selection": ("ParameterGrid.__init__", "ParameterSampler.__init__"),
 }
 """Module -> what alone of its functions and methods looks at types."""
@@ -64,7 +64,9 @@ _BACKENDS = {row.library: name for name, row in loader.KNOWN.items()}
 _IN_C = "from_numpy"
 """The function of a backend's library, written in C, that takes an ndarray and nothing else."""
 
-LIBRARIES = frozenset([*_SURFACES, *_SEEDS, "joblib", *_BACKENDS, *compilers.LIBRARIES, *extensions.LIBRARIES])
+LIBRARIES = frozenset(
+    [*_SURFACES, *_SEEDS, "xarray", "joblib", *_BACKENDS, *compilers.LIBRARIES, *extensions.LIBRARIES]
+)
 """Their names: the import hook calls :meth:`Doors.open_all` when one of their modules has been imported."""
 
 _SPECIAL = frozenset("__array_ufunc__ __call__ __contains__ __getitem__ __init__ __new__ __setitem__".split())

@@ -18,7 +18,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from .. import dtypes
 from ..registry import XP
 from . import implements
-from .operands import array, only, row_of
+from .operands import array, only, plain, row_of
 
 _PADDED = {
     "reflect": "symmetric", "grid-mirror": "symmetric", "nearest": "edge", "mirror": "reflect", "wrap": "wrap",
@@ -74,7 +74,8 @@ def _beyond(xp: XP, x: Any, axis: int, before: int, after: int, mode: str, cval:
     return xp.prim.take(x, xp.backend.from_numpy(places.astype(np.int64), xp.backend.device_of(x)), axis)
 
 
-def _each(value: Any, count: int) -> list[Any]:
+def _each(xp: XP, value: Any, count: int) -> list[Any]:
+    value = plain(xp, value)
     if isinstance(value, str) or not np.iterable(value):
         return [value] * count
     values = list(value)
@@ -176,7 +177,7 @@ def _weighted(
     ndim = xp.ndim_of(x)
     weights = _real(xp, weights)
     only(axes is None or len(_axes(axes, ndim)) == ndim, "some of the axes")
-    origins = [operator.index(o) for o in _each(origin, ndim)]
+    origins = [operator.index(o) for o in _each(xp, origin, ndim)]
     if weights.ndim != ndim:
         raise RuntimeError(f"weights.ndim ({weights.ndim}) must match len(axes) ({ndim})")
     only(0 < weights.size <= _MOST_TAPS, "so many weights")
@@ -234,6 +235,7 @@ def gaussian_filter1d(
     xp: XP, input: Any, sigma: Any, axis: Any = -1, order: Any = 0, output: Any = None, mode: Any = "reflect",
     cval: Any = 0.0, truncate: Any = 4.0, *, radius: Any = None,
 ) -> Any:  # fmt: skip
+    sigma, order, radius = (plain(xp, value) for value in (sigma, order, radius))
     return correlate1d(xp, input, _gaussian(sigma, order, truncate, radius), axis, output, mode, cval, 0)
 
 
@@ -251,7 +253,9 @@ def _smoothed(
 ) -> Any:
     axes = _axes(axes, xp.ndim_of(x))
     count = len(axes)
-    options = zip(axes, _each(sigma, count), _each(order, count), _each(mode, count), _each(radius, count))
+    options = zip(
+        axes, _each(xp, sigma, count), _each(xp, order, count), _each(xp, mode, count), _each(xp, radius, count)
+    )
     for axis, s, o, m, r in options:
         if s > 1e-15:
             x = _through(xp, _along(xp, x, _gaussian(s, o, truncate, r), axis, _mode(m), cval, 0), to)
@@ -270,7 +274,7 @@ def gaussian_filter(
 def _edges(xp: XP, input: Any, axis: Any, output: Any, mode: Any, cval: Any, across: list[int]) -> Any:
     x, to = _input(xp, input, output)
     axis = normalize_axis_index(axis, xp.ndim_of(x))
-    modes = [_mode(m) for m in _each(mode, xp.ndim_of(x))]
+    modes = [_mode(m) for m in _each(xp, mode, xp.ndim_of(x))]
     x = _through(xp, _along(xp, x, [-1, 0, 1], axis, modes[axis], cval, 0), to)
     for i in range(xp.ndim_of(x)):
         if i != axis:
@@ -294,7 +298,7 @@ def laplace(xp: XP, input: Any, output: Any = None, mode: Any = "reflect", cval:
     axes = _axes(axes, xp.ndim_of(x))
     only(bool(axes), "no axes")
     total = None
-    for axis, m in zip(axes, _each(mode, len(axes))):
+    for axis, m in zip(axes, _each(xp, mode, len(axes))):
         term = _through(xp, _along(xp, x, [1, -2, 1], axis, _mode(m), cval, 0), to)
         total = term if total is None else _through(xp, xp.add(total, term), to)
     return _stored(xp, total, to)
@@ -324,9 +328,10 @@ def _derivatives(
     axes = _axes(axes, xp.ndim_of(x))
     only(bool(axes), "no axes")
     total = None
-    for axis in axes:
+    modes = _each(xp, mode, len(axes))  # that of an axis is the one of the whole derivative along it
+    for axis, m in zip(axes, modes):
         orders = [order if a == axis else 0 for a in axes]
-        term = _smoothed(xp, x, to, sigma, orders, mode, cval, truncate, radius, axes)
+        term = _smoothed(xp, x, to, sigma, orders, m, cval, truncate, radius, axes)
         term = _through(xp, xp.multiply(term, term), to) if order == 1 else term
         total = term if total is None else _through(xp, xp.add(total, term), to)
     return _stored(xp, xp.sqrt(total) if order == 1 else total, to)
@@ -367,7 +372,7 @@ def uniform_filter(
     x, to = _input(xp, input, output)
     axes = _axes(axes, xp.ndim_of(x))
     count = len(axes)
-    for axis, n, o, m in zip(axes, _each(size, count), _each(origin, count), _each(mode, count)):
+    for axis, n, o, m in zip(axes, _each(xp, size, count), _each(xp, origin, count), _each(xp, mode, count)):
         if n > 1:
             x = _through(xp, _mean_along(xp, x, int(n), axis, _mode(m), cval, o), to)
     return _stored(xp, x, to)
@@ -399,7 +404,7 @@ def _extremes(name: str, most: bool) -> None:
         x, to = _input(xp, input, output)
         axes = _axes(axes, xp.ndim_of(x))
         count = len(axes)
-        for axis, n, o, m in zip(axes, _each(size, count), _each(origin, count), _each(mode, count)):
+        for axis, n, o, m in zip(axes, _each(xp, size, count), _each(xp, origin, count), _each(xp, mode, count)):
             if n > 1:
                 x = _extreme_along(xp, x, int(n), axis, _mode(m), cval, o, most)
         return _stored(xp, x, to)
@@ -416,10 +421,10 @@ def _ranked(
     ndim = xp.ndim_of(x)
     only(footprint is None and size is not None, "a footprint")
     only(axes is None or len(_axes(axes, ndim)) == ndim, "some of the axes")
-    sizes = [operator.index(n) for n in _each(size, ndim)]
+    sizes = [operator.index(n) for n in _each(xp, size, ndim)]
     count = math.prod(sizes)
     only(0 < count <= 81 and min(sizes) > 0, "so large a window")
-    origins = [operator.index(o) for o in _each(origin, ndim)]
+    origins = [operator.index(o) for o in _each(xp, origin, ndim)]
     at = _windows(xp, x, sizes, origins, [_mode(mode)] * ndim, cval)
     shape = xp.shape_of(x)
     parts = [xp.prim.reshape(at(p), (1, *shape)) for p in itertools.product(*map(range, sizes))]
@@ -485,7 +490,7 @@ def map_coordinates(
         for axis, up in enumerate(corner):
             part = parts[axis] if up else xp.subtract(1.0, parts[axis])
             weight = part if weight is None else xp.multiply(weight, part)
-        value = xp.prim.gather(x, [upper[i] if up else lower[i] for i, up in enumerate(corner)] or lower)
+        value = xp.prim.gather(x, tuple(upper[i] if up else lower[i] for i, up in enumerate(corner)) or tuple(lower))
         term = value if weight is None else xp.multiply(value, weight)
         total = term if total is None else xp.add(total, term)
     if mode == "constant":

@@ -11,7 +11,7 @@ from ..backends.base import Unsupported
 from ..functions.factorisations import is_true
 from ..registry import XP
 
-__all__ = ["array", "checked", "every", "lapack", "number", "only", "row_of"]
+__all__ = ["array", "checked", "every", "lapack", "number", "only", "plain", "row_of"]
 
 
 def only(condition: bool, why: str) -> None:
@@ -23,6 +23,14 @@ def only(condition: bool, why: str) -> None:
 def array(xp: XP, a: Any, like: Any = None) -> Any:
     """A native array of numbers; what SciPy's own code takes and no library holds goes to it."""
     return xp.asarray(a, like=like if xp.is_array(like) else None)
+
+
+def plain(xp: XP, value: Any) -> Any:
+    """An option as Python has it: a number, or a list of several, where it was given as an array whose values are there."""
+    if xp.is_array(value):
+        only(xp.backend.is_concrete(value), "an option that is not known yet")
+        value = xp.backend.to_numpy(value)
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def every(xp: XP, condition: Any) -> bool:

@@ -55,7 +55,6 @@ SPECIAL: dict[str, Kernel] = {
     "k1e": torch.special.scaled_modified_bessel_k1,
     "log1p": torch.log1p,
     "log_expit": torch.nn.functional.logsigmoid,
-    "logit": torch.special.logit,
     "ndtri": torch.special.ndtri,
     "psi": torch.special.digamma,
     "round": torch.round,

@@ -11,7 +11,7 @@ print(
     a.groupby(xr.DataArray(np.arange(12) % 3, dims="t", name="k")).mean().values,
     a.groupby_bins("t", x[::5] * 2).sum().values,
 )
-print(a.polyfit("t", 1).polyfit_coefficients.values.round(6), xr.apply_ufunc(np.cumsum, a).values)
+print(a.polyfit("t", 1).polyfit_coefficients.values.round(6) + 0.0, xr.apply_ufunc(np.cumsum, a).values)
 s = xr.Dataset({"p": ("t", x), "q": (("r", "c"), np.ones((3, 4)))})
 s["w"] = ("t", x**2)
 print(s, s.mean(), s.isel(r=pick).q.shape, s.to_dataframe().shape)
