@@ -250,7 +250,7 @@ def test_full_traceback_on_request(tmp_path: Path) -> None:
     assert package in _command("run", str(script), env={**ENV, "ARRAYDISPATCH_TRACEBACK": "full"}).stderr
 
 
-def test_info() -> None:
+def test_info(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     done = _command("info", "--json")
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)
@@ -260,8 +260,10 @@ def test_info() -> None:
     for name in loader.available():
         assert rows[name]["devices"][0].keys() >= {"name", "kind", "memory", "processor_count"}
         assert rows[name]["version"]
-    table = _command("info", env={**ENV, "COLUMNS": "200"})
-    assert all(name in table.stdout for name in loader.KNOWN)
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main(["info"]) == 0
+    table = capsys.readouterr().out
+    assert all(name in table for name in loader.KNOWN)
 
 
 def test_import_loads_no_rich() -> None:

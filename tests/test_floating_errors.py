@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import operator
-import subprocess
-import sys
 import threading
 import warnings
 from pathlib import Path
@@ -15,6 +13,7 @@ import pytest
 
 import arraydispatch as ad
 
+from .launched import Zygote, Zygotes
 from .rows import each
 
 ARRAYS: dict[str, np.ndarray[Any, Any]] = {
@@ -196,19 +195,20 @@ np.divide(a, 0, out=a)
 """
 
 
-def test_a_script_prints_the_same_warnings(backend: str, tmp_path: Path) -> None:
+def test_a_script_prints_the_same_warnings(backend: str, tmp_path: Path, zygotes: Zygotes) -> None:
     """The default of the launcher: small arrays on the host, large ones on the backend."""
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
 
-    def printed(*command: str) -> list[str]:
-        done = subprocess.run([sys.executable, *command, str(script)], capture_output=True, text=True, check=True)
+    def printed(where: Zygote, *options: str) -> list[str]:
+        done = where.run(str(script), cwd=tmp_path, options=options)
+        assert done.code == 0, done.stderr
         lines = done.stderr.splitlines()
         return [line for i, line in enumerate(lines) if str(script) in lines[max(i - 1, 0)] or str(script) in line]
 
-    plain = printed()
+    plain = printed(zygotes.plain)
     assert len(plain) == 20
-    assert printed("-m", "arraydispatch", "run", "--backend", backend, "--min-size", "1000", "--") == plain
+    assert printed(zygotes.of(backend), "--min-size", "1000") == plain
 
 
 def test_results_without_dimensions_are_always_looked_at(backend: str) -> None:

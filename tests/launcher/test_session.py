@@ -300,7 +300,7 @@ def test_fallbacks_are_said_once_a_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [20_000, 50_000])
-def test_the_advice_on_repeated_uploads_helps(tmp_path: Path, length: int) -> None:
+def test_the_advice_on_repeated_uploads_helps(tmp_path: Path, length: int, zygotes: Zygotes) -> None:
     name = next((b for b in ("torch", "tensorflow") if _installed(b)), None)
     if name is None:
         pytest.skip("needs a library that is not NumPy")
@@ -309,21 +309,20 @@ def test_the_advice_on_repeated_uploads_helps(tmp_path: Path, length: int) -> No
     (tmp_path / "site-packages" / "visitor.py").write_text(
         f"import numpy\ndef make(n): return {windows.format(n='n')}\n"
     )
-    env = {**ENV, "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path / "site-packages")])}
-    before = f"import visitor\nx = np.ones((20, {length}))\nw = visitor.make({length})\n"
+    found = f"import sys\nsys.path.append({str(tmp_path / 'site-packages')!r})\n"
+    before = f"{found}import visitor\nx = np.ones((20, {length}))\nw = visitor.make({length})\n"
     loop = "for i in range(8):\n    x = x + w\nprint(x.sum())\n"
-    path = tmp_path / "report.json"
 
-    def uploads(more: str, *args: str) -> list[str]:
-        by_the_library = "--backend", name, "--min-size", "200000"
-        done = _run(_script(tmp_path, more), *by_the_library, "--report", str(path), *args, env=env)
+    def uploads(folder: str, more: str) -> list[str]:
+        (tmp_path / folder).mkdir()
+        script = _script(tmp_path / folder, more)
+        done = zygotes.of(name).run(script.name, cwd=script.parent, options=("--min-size", "200000"))
         assert done.stdout == f"{9 * 20 * length}.0\n", done.stderr
-        return [row["text"] for row in json.loads(path.read_text())["advice"] if row["kind"] == "repeated uploads"]
+        return [row["text"] for row in done.report["advice"] if row["kind"] == "repeated uploads"]
 
-    (advice,) = uploads(before + loop)
+    (advice,) = uploads("before", before + loop)
     assert "with np.asarray" in advice
-    followed = before + "w = np.asarray(w)\n" + loop
-    assert uploads(followed) == []
+    assert uploads("followed", before + "w = np.asarray(w)\n" + loop) == []
 
 
 _UNSEEN = """\
