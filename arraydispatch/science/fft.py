@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,7 +23,18 @@ Body = Callable[..., Any]
 _OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def _taken(xp: XP, x: Any, plan: Any, real: bool = False) -> Any:
+def _check_workers(workers: Any) -> None:
+    """SciPy's errors; the library has threads of its own."""
+    if workers is not None:
+        count = operator.index(workers)
+        if count == 0:
+            raise ValueError("workers must not be zero")
+        if count < -(os.cpu_count() or 1):
+            raise ValueError(f"workers value out of range; got {count}, must not be less than {-(os.cpu_count() or 1)}")
+
+
+def _taken(xp: XP, x: Any, plan: Any, workers: Any, real: bool = False) -> Any:
+    _check_workers(workers)
     if plan is not None:
         raise NotImplementedError("Passing a precomputed plan is not yet supported by scipy.fft functions")
     x = array(xp, x)
@@ -46,7 +58,7 @@ def _of_one_axis(body: Body, name: str, real: bool = False) -> None:
         xp: XP, x: Any, n: Any = None, axis: Any = -1, norm: Any = None, overwrite_x: Any = False, workers: Any = None,
         *, plan: Any = None,
     ) -> Any:  # fmt: skip
-        return body(xp, _taken(xp, x, plan, real), n, axis, _norm(norm))
+        return body(xp, _taken(xp, x, plan, workers, real), n, axis, _norm(norm))
 
 
 for _name in ("fft", "ifft", "irfft", "hfft"):
@@ -84,8 +96,8 @@ def _axes_and_lengths(xp: XP, x: Any, s: Any, axes: Any) -> tuple[list[int], lis
 
 
 def _of_several(body: Body, name: str, plane: bool, real: bool = False, back: bool = False) -> None:
-    def transform(xp: XP, x: Any, s: Any, axes: Any, norm: Any, plan: Any) -> Any:
-        x = _taken(xp, x, plan, real)
+    def transform(xp: XP, x: Any, s: Any, axes: Any, norm: Any, plan: Any, workers: Any) -> Any:
+        x = _taken(xp, x, plan, workers, real)
         if back:
             only(s is not None or 1 not in xp.shape_of(x), "an axis of one element")
             given = None if s is None else [operator.index(n) for n in (s if np.iterable(s) else (s,))]
@@ -104,7 +116,7 @@ def _of_several(body: Body, name: str, plane: bool, real: bool = False, back: bo
             xp: XP, x: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, overwrite_x: Any = False,
             workers: Any = None, *, plan: Any = None,
         ) -> Any:  # fmt: skip
-            return transform(xp, x, s, axes, norm, plan)
+            return transform(xp, x, s, axes, norm, plan, workers)
     else:
 
         @implements(f"scipy.fft.{name}", returns="array", min_bits=32, error="sum")
@@ -112,7 +124,7 @@ def _of_several(body: Body, name: str, plane: bool, real: bool = False, back: bo
             xp: XP, x: Any, s: Any = None, axes: Any = None, norm: Any = None, overwrite_x: Any = False,
             workers: Any = None, *, plan: Any = None,
         ) -> Any:  # fmt: skip
-            return transform(xp, x, s, axes, norm, plan)
+            return transform(xp, x, s, axes, norm, plan, workers)
 
 
 def _hfftn(xp: XP, x: Any, s: Any, axes: Any, norm: Any) -> Any:
@@ -218,8 +230,8 @@ def _transform(xp: XP, x: Any, sine: bool, kind: int, forward: bool, axis: int, 
     return xp.prim.transpose(made, tuple(int(i) for i in np.argsort(order)))
 
 
-def _ready(xp: XP, x: Any, kind: Any) -> Any:
-    x = _taken(xp, x, None)
+def _ready(xp: XP, x: Any, kind: Any, workers: Any) -> Any:
+    x = _taken(xp, x, None, workers)
     if kind not in (1, 2, 3, 4):
         raise ValueError("invalid DCT/DST type" if isinstance(kind, int) else "type must be an integer")
     return xp.prim.astype(x, dtypes.inexact(xp.dtype_of(x)))
@@ -231,7 +243,7 @@ def _real_transforms(name: str, sine: bool, forward: bool) -> None:
         xp: XP, x: Any, type: Any = 2, n: Any = None, axis: Any = -1, norm: Any = None, overwrite_x: Any = False,
         workers: Any = None, orthogonalize: Any = None,
     ) -> Any:  # fmt: skip
-        x = _ready(xp, x, type)
+        x = _ready(xp, x, type, workers)
         only(xp.ndim_of(x) > 0, "no axis")
         axis = normalize_axis_index(axis, xp.ndim_of(x))
         length = xp.shape_of(x)[axis] if n is None else operator.index(n)
@@ -246,7 +258,7 @@ def _real_transforms(name: str, sine: bool, forward: bool) -> None:
         xp: XP, x: Any, type: Any = 2, s: Any = None, axes: Any = None, norm: Any = None, overwrite_x: Any = False,
         workers: Any = None, *, orthogonalize: Any = None,
     ) -> Any:  # fmt: skip
-        x = _ready(xp, x, type)
+        x = _ready(xp, x, type, workers)
         axes, lengths = _axes_and_lengths(xp, x, s, axes)
         only(bool(axes) and 0 not in xp.shape_of(x), "nothing to transform")
         x = numpys._sized(xp, x, dict(zip(axes, lengths)))

@@ -13,6 +13,7 @@ from .. import dtypes
 from ..functions import convolutions, fft as transforms
 from ..functions.contractions import conjugate
 from ..registry import XP
+from ..warned import warn
 from . import implements
 from .ndimage import median_filter
 from .operands import array, only, row_of
@@ -92,6 +93,9 @@ def _by_taps(xp: XP, a: Any, v: Any) -> Any:
     return total
 
 
+_NOT_FINITE = "Use of fft convolution on input with NAN or inf results in NAN or inf output. Consider using method='direct' instead."
+
+
 def _convolved(xp: XP, a: Any, v: Any, mode: Any, method: Any) -> Any:
     left, right = xp.shape_of(a), xp.shape_of(v)
     if not left and not right:
@@ -109,7 +113,10 @@ def _convolved(xp: XP, a: Any, v: Any, mode: Any, method: Any) -> Any:
     only(to.kind in "fciu", f"it is of dtype {to}")
     few = min(math.prod(left), math.prod(right))
     every = list(range(len(left)))
-    if method == "fft" or (method == "auto" and to.kind in "fc" and few > _TAPS and math.prod(left) * few > 1 << 20):
+    spectral = method == "fft" or (
+        method == "auto" and to.kind in "fc" and few > _TAPS and math.prod(left) * few > 1 << 20
+    )
+    if spectral:
         full = _by_spectrum(xp, a, v, every)
         full = xp.prim.astype(xp.rint(full) if to.kind in "iu" else full, to)
     elif len(left) == 1:
@@ -117,7 +124,12 @@ def _convolved(xp: XP, a: Any, v: Any, mode: Any, method: Any) -> Any:
     else:
         only(few <= 4 * _TAPS, "so large a kernel, directly")
         full = _by_taps(xp, a, v)
-    return _cut(xp, full, left, right, mode, every)
+    made = _cut(xp, full, left, right, mode, every)
+    if spectral and xp.backend.on_cpu(made):
+        first = xp.backend.to_numpy(row_of(xp, xp.prim.reshape(made, (-1,)), 0, 0, 1))
+        if not np.isfinite(first).all():
+            warn(_NOT_FINITE)
+    return made
 
 
 def _reversed(xp: XP, v: Any) -> Any:

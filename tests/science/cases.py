@@ -32,6 +32,7 @@ linalg.lstsq(f34,f5) linalg.eigvalsh(f34) linalg.polar(f34,'up') linalg.cosm(f34
 """
 
 FFT = """
+fft.fft(f34,workers=0) fft.rfftn(f34,workers=-1000) fft.dct(f34,workers=0) fft.fft2(f34,workers=1)
 fft.fft(f34) fft.fft(f34,7,0) fft.fft(g34) fft.fft(c34,norm='ortho') fft.fft(i34) fft.fft(h34) fft.ifft(c34) fft.ifft(f5,norm='forward')
 fft.rfft(f34) fft.rfft(f5,3) fft.rfft(g34,axis=0) fft.irfft(c34) fft.irfft(c34,5) fft.hfft(c34) fft.hfft(c5,7) fft.ihfft(f34) fft.ihfft(f5,norm='ortho')
 fft.fft2(f34) fft.ifft2(c34) fft.rfft2(f234) fft.irfft2(c34,(4,6),(0,1)) fft.fftn(f234) fft.fftn(f234,(4,5)) fft.fftn(f234,axes=(0,2)) fft.ifftn(c34,norm='ortho')
@@ -61,6 +62,8 @@ signal.lfilter(f5,np.ones(1),f6) signal.lfilter([0.25,0.5,0.25],[2.0],f34) signa
 """
 
 NDIMAGE = """
+ndimage.gaussian_laplace(f34,1,mode=['reflect','wrap']) ndimage.gaussian_gradient_magnitude(f34,1,mode=['constant','nearest']) ndimage.map_coordinates(f34,f34[:2]*0+0.5,order=1)
+ndimage.gaussian_filter(f34,np.abs(f34[0,:2])+0.5) ndimage.gaussian_filter(f34,1.5,order=i34[0,:2]*0+1) ndimage.uniform_filter(f34,i34[0,:2]*0+3) ndimage.uniform_filter(f34,3,origin=i34[0,:2]*0+1)
 ndimage.correlate1d(f34,[1,2,3]) ndimage.correlate1d(f34,[1,2,3],axis=0,mode='wrap') ndimage.correlate1d(i34,[1,2],mode='nearest') ndimage.correlate1d(g34,[1,-2,1],mode='mirror') ndimage.correlate1d(f34,[1,2,3,4],mode='constant',cval=2.5,origin=1)
 ndimage.convolve1d(f34,[1,2,3]) ndimage.convolve1d(f34,[1,2,3,4],mode='reflect') ndimage.convolve1d(f34,[1,2],origin=-1) ndimage.convolve1d(u34,[1,1]) ndimage.correlate(f34,sq33) ndimage.correlate(f34,f34[:2,:2],mode='wrap') ndimage.correlate(i34,np.ones((3,3)))
 ndimage.convolve(f34,sq33) ndimage.convolve(f34,f34[:2,:2],mode='constant',cval=1) ndimage.convolve(f234,f234[:,:2,:2],mode='nearest') ndimage.convolve(g34,np.ones((2,3)),mode='mirror',origin=(0,1)) ndimage.convolve(f34,np.ones((9,9)),mode='reflect')

@@ -86,6 +86,27 @@ def test_values_on_numpy_are_scipys_own() -> None:
         np.testing.assert_array_equal(made, wanted)
 
 
+def test_what_scipy_fills_and_what_it_is_given_twice(library: str) -> None:
+    host = np.arange(64.0) % 7
+    x = ad.asarray(host, backend=library)
+    with ad.fallback("silent"):
+        found = signal.csd(x, x, nperseg=16)[1]  # of one object the spectrum is real
+        distances = ad.asarray(np.zeros((8, 8)), backend=library)
+        places = ad.asarray(np.zeros((2, 8, 8), "int32"), backend=library)
+        ndimage.distance_transform_edt(x.reshape(8, 8) > 2, distances=distances, return_indices=True, indices=places)
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, signal.csd(host, host, nperseg=16)[1], rtol=1e-12)
+    wanted = ndimage.distance_transform_edt(host.reshape(8, 8) > 2, return_indices=True)
+    np.testing.assert_array_equal(distances, wanted[0])
+    np.testing.assert_array_equal(places, wanted[1])
+
+
+def test_a_convolution_by_spectrum_tells_of_what_is_not_finite(library: str) -> None:
+    x = ad.asarray([1.0, np.nan, 2.0], backend=library)
+    with pytest.warns(RuntimeWarning, match="NAN or inf"):
+        signal.convolve(x, x, method="fft")
+
+
 def test_there_are_many() -> None:
     """With the ufuncs of ``scipy.special``, of which test_special counts a hundred, far more than 150."""
     for topic in set(science.MODULES.values()):
