@@ -1,15 +1,17 @@
-"""xarray on arrays: its code is written for NumPy's functions, and those dispatch.
+"""What packages are told of arrays of ours that ask for something else than an ndarray.
 
-xarray asks what it holds for the namespace of the array-API standard, and calls that. The standard has fewer functions than xarray
+*xarray* asks what it holds for the namespace of the array-API standard, and calls that. The standard has fewer functions than xarray
 wants (windows, ``any`` with ``out=``) and promotes integers and floats to nothing. So of an array of ours it is told NumPy, whose
 functions come back to the array by NEP 13 and NEP 18; arrays of a namespace keep theirs.
+
+*scipy.optimize* hands what ``jac`` returns to compiled code, as it is where ``np.atleast_1d`` leaves it as it is: it gets an ndarray.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -20,22 +22,16 @@ from .views import Handle
 
 __all__ = ["MODULES", "exchanges"]
 
-_ASKING = ("xarray.compat.array_api_compat", "xarray.core.duck_array_ops", "xarray.core.nputils")
-"""The modules that have the function by which xarray asks."""
-_INDEXING = "xarray.core.indexing"
-_SHOWING = "xarray.core.formatting"
-MODULES = frozenset({"xarray"})
-"""The packages that are guests."""
-
 _NUMPYS = np.empty(0)
 
 
 def exchanges(package: ModuleType) -> Iterator[Exchange]:
     """What is exchanged once a package has been imported; nothing that another version of it lacks."""
-    for name in _ASKING:
-        yield Exchange(sys.modules.get(name, package), "get_array_namespace", _asking)
-    yield Exchange(sys.modules.get(_INDEXING, package), "ArrayApiIndexingAdapter", _indexing)
-    yield Exchange(sys.modules.get(_SHOWING, package), "inline_variable_array_repr", _showing)
+    for name, attribute, make in _TOLD[package.__name__]:
+        module, _, owner = name.partition(":")
+        holder: Any = sys.modules.get(module, package)
+        holder = getattr(holder, owner, package) if owner else holder
+        yield Exchange(holder, attribute, make)
 
 
 def _asking(exchange: Exchange) -> Any:
@@ -70,3 +66,30 @@ def _showing(exchange: Exchange) -> Any:
         return flat(var, max_width) if isinstance(held, Handle) else real(var, max_width)
 
     return inline_variable_array_repr
+
+
+def _gradient(exchange: Exchange) -> Any:
+    real = exchange.real
+
+    @functools.wraps(real)
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        found = real(self, *args, **kwargs)
+        return np.asarray(found) if isinstance(found, Handle) else found
+
+    return __call__
+
+
+_ASK = "get_array_namespace"
+_TOLD: dict[str, tuple[tuple[str, str, Callable[[Exchange], Any]], ...]] = {
+    "xarray": (
+        ("xarray.compat.array_api_compat", _ASK, _asking),
+        ("xarray.core.duck_array_ops", _ASK, _asking),
+        ("xarray.core.nputils", _ASK, _asking),
+        ("xarray.core.indexing", "ArrayApiIndexingAdapter", _indexing),
+        ("xarray.core.formatting", "inline_variable_array_repr", _showing),
+    ),
+    "scipy.optimize": (("scipy.optimize._differentiable_functions:_ScalarGradWrapper", "__call__", _gradient),),
+}
+"""Package -> (module, or ``module:class``; attribute; what makes the exchange's function)."""
+MODULES = frozenset(_TOLD)
+"""The packages that are guests."""

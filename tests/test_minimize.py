@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import optimize
+from scipy import integrate, optimize
 
 import arraydispatch as ad
 from tests.rows import each
@@ -141,3 +141,33 @@ def test_scipys_own_takes_functions_on_arrays(backend: str) -> None:
         if derived:
             both = optimize.minimize(ad.value_and_grad(f), ad.asarray(X0), jac=True, method="CG")
             np.testing.assert_allclose(both.x, target, atol=1e-5)
+
+
+@each("method", ["L-BFGS-B", "TNC", "SLSQP", "BFGS"])
+def test_scipys_own_with_a_gradient_that_is_an_array(method: str, backend: str) -> None:
+    goal = ad.asarray(np.array([1.0, 2.0, 3.0]), backend=backend)
+    found = optimize.minimize(
+        lambda x: np.sum((x - goal) ** 2), ad.asarray(X0, backend=backend), jac=lambda x: 2 * (x - goal), method=method
+    )
+    np.testing.assert_allclose(found.x, [1, 2, 3], atol=1e-5)
+
+
+def test_scipys_solvers_with_arrays_in_their_callbacks(backend: str) -> None:
+    t, w = (ad.asarray(x, backend=backend) for x in (np.linspace(0, 4, 30), np.array([1.0, 2.0, 3.0])))
+
+    def decay(t, a, b, c):
+        return a * np.exp(-b * t) + c
+
+    y = decay(t, 2.5, 1.3, 0.5)
+    np.testing.assert_allclose(optimize.curve_fit(decay, t, y)[0], [2.5, 1.3, 0.5], rtol=1e-6)
+    start = ad.asarray([1.0, 1.0, 0.0], backend=backend)
+    np.testing.assert_allclose(optimize.least_squares(lambda p: decay(t, *p) - y, start).x, [2.5, 1.3, 0.5], rtol=1e-6)
+    np.testing.assert_allclose(optimize.root(lambda x: x**2 - w, w + 1).x, np.sqrt([1.0, 2.0, 3.0]), rtol=1e-8)
+    with ad.fallback("silent"):
+        solved = integrate.solve_ivp(lambda t, y: -y * w, (0, 1), w, t_eval=t / 4)
+        area = integrate.quad(lambda s: np.sum(np.exp(-w * s)), 0, 1)[0]
+    wanted = integrate.solve_ivp(
+        lambda t, y: -y * [1.0, 2.0, 3.0], (0, 1), [1.0, 2.0, 3.0], t_eval=np.linspace(0, 1, 30)
+    )
+    np.testing.assert_allclose(solved.y, wanted.y, rtol=1e-10)
+    np.testing.assert_allclose(area, sum((1 - np.exp(-k)) / k for k in (1, 2, 3)), rtol=1e-10)

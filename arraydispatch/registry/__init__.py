@@ -227,7 +227,7 @@ Backend.resolver = XP
 def bind(func: Any, backend: Backend) -> Body:
     """A function on native arrays of this backend; raises :class:`Unsupported` where it has none."""
     if isinstance(func, np.ufunc):
-        return Bound(func, backend)
+        return Bound(func, backend) if func.signature is None else _of_cores(func, backend)
     entry = resolve(func, backend)
     run = entry.run
     if run is None:
@@ -239,6 +239,21 @@ def bind(func: Any, backend: Backend) -> Body:
         return missing
     assert entry.bound is not None
     return entry.bound
+
+
+def _of_cores(ufunc: np.ufunc, backend: Backend) -> Body:
+    """``matmul`` and its like, which are no kernels of elements: their bodies, on native arrays."""
+    from ..functions.products import GUFUNCS
+
+    def run(*operands: Any, **options: Any) -> Any:
+        like = next((x for x in operands if backend.is_native(x)), None)
+        if like is None:
+            return ufunc(*operands, **options)
+        if ufunc not in GUFUNCS:
+            raise Unsupported(f"it needs np.{ufunc.__name__}, which has no kernel on devices yet")
+        return GUFUNCS[ufunc](backend.xp, *(backend.xp.asarray(x, like=like) for x in operands), **options)
+
+    return run
 
 
 _TOPICS = (

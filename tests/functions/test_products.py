@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -450,3 +451,12 @@ def test_long_convolution_with_nan_stays_local(backend: str) -> None:
     a[1500] = np.inf
     with ad.backend(backend), ad.fallback("error"):
         oracle.compare(np.convolve(ad.asarray(a), ad.asarray(v)), np.convolve(a, v), "convolve", 1e-10)
+
+
+def test_a_product_in_a_body_is_the_librarys_and_leaves_the_operator_so(backend: str) -> None:
+    a = ad.asarray(np.arange(9.0).reshape(3, 3), backend=backend)
+    with a.backend.scope() if a.backend.scoped else nullcontext():
+        made = a.backend.xp.matmul(a.native, [1.0, 0.0, 2.0])
+    assert ad.to_numpy(ad.wrap(made)).tolist() == [4, 13, 22]
+    with ad.fallback("error"):
+        assert (a @ a)[0].tolist() == [15, 18, 21]
