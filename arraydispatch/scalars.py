@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .array import Array
+from .backends.base import Kind
 from .dispatch import indexing, wrapping
 from .exports import rebuilt
 from .views import native
@@ -52,6 +53,10 @@ class Scalar(Array):
 
     __slots__ = ()
     __class__ = property(type)  # an ndarray to nobody
+
+    def __init__(self, value: Any, kind: Kind) -> None:
+        self._v, self._kind, self._owned, self._writes = value, kind, False, 0
+        self._root = self._ghost = self._base = None
 
     # -- what NumPy's scalars are and arrays are not -------------------------------------------------------------------
 

@@ -87,6 +87,8 @@ default = _Defaults()
 _backends: ContextVar[tuple[Backend, ...]] = ContextVar("arraydispatch_backends", default=())
 blocks_here = _backends.get
 """The backends of the blocks that this code is in, the innermost last."""
+blocks_entered = False
+"""Whether there was a block in any thread: a program without one need not ask what it is in."""
 context_rules: ContextVar[Rules | None] = ContextVar("arraydispatch_rules", default=None)
 """The rules of the innermost block here, None outside any; read together with ``default.rules`` by every call."""
 _overrides: ContextVar[tuple[Override, ...]] = ContextVar("arraydispatch_overrides", default=())
@@ -133,6 +135,10 @@ _on_cpu: dict[str, bool] = {}
 
 
 def _enter(backend: Backend) -> None:
+    global blocks_entered
+    if not blocks_entered:
+        blocks_entered = True
+        _changed()
     _backends.set((*_backends.get(), backend))
 
 

@@ -24,37 +24,38 @@ from .array import Array
 from .backends import loader
 from .dispatch import hosted, wrapping
 from .engine import tape
+from .methods import OPERATORS
 from .registry import spec_of
 
-__all__ = ["GENERAL", "calls", "function", "refresh", "suspended"]
+__all__ = ["GENERAL", "callers", "calls", "of_function", "of_ufunc", "refresh", "suspended"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
 GENERAL: Any = object()
-"""What :func:`function` answers where the general path is wanted."""
+"""What a function of :data:`callers` answers where the general path is wanted."""
 _ndarray = np.ndarray
-_new = object.__new__
 _SCALARS = frozenset({int, float, complex, bool, np.float64, np.float32, np.int64, np.int32, np.bool_, np.complex128})
 _BOOL = np.dtype(bool)
 _waiting = views.waiting
 
 _cls: Any = None
 """The class of every new array."""
+_bare: Any = None
+"""Makes one without a value."""
 least = 0
 """Elements from which on a computation is the library's; 0 while the thin path is not in force."""
-_counted = itertools.count()
-_tick = _counted.__next__  # counts without a lock
+_ticks = itertools.count()  # which is counted without a lock
 
 
 def calls() -> int:
     """How many calls went this way so far."""
-    return int(_counted.__reduce__()[1][0])
+    return int(_ticks.__reduce__()[1][0])
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
 
 
-def _fresh(cls: Any, value: Any, kind: Any) -> Any:
+def _fresh(value: Any, kind: Any) -> Any:
     """An array of a new ndarray; ``kind`` is that of an operand."""
     dtype = value.dtype
     if dtype is not kind.dtype:
@@ -62,7 +63,7 @@ def _fresh(cls: Any, value: Any, kind: Any) -> Any:
         if known is None or kind.standard:
             return hosted.placed(value, kind.backend) if not kind.standard else views.wrapper(value, kind.of(dtype))
         kind = known
-    made = _new(cls)
+    made = _bare()
     made._v = value
     made._kind = kind
     made._owned = True
@@ -73,7 +74,7 @@ def _fresh(cls: Any, value: Any, kind: Any) -> Any:
 
 def _view(a: Any, value: Any) -> Any:
     """The view of an array that an ndarray view of its value is."""
-    made = _new(type(a))
+    made = _bare()
     base = a._base
     made._v = value
     made._kind = a._kind
@@ -89,7 +90,7 @@ def _of(a: Any, result: Any, kind: Any) -> Any:
     if type(result) is _ndarray:
         base = result.base
         if base is None and result is not a._v:
-            return _fresh(type(a), result, kind)
+            return _fresh(result, kind)
         return hosted.dressed(result, [a])
     return hosted.dressed(result, [a]) if type(result) is tuple else result
 
@@ -128,11 +129,11 @@ def _binary(op: Callable[[Any, Any], Any], general: Any) -> Any:
                 result = op(x, other)
             else:
                 return general(self, other)
-            _tick()
+            next(_ticks)
             if type(result) is _ndarray:
                 if result.dtype is not kind.dtype:
-                    return _fresh(type(self), result, kind)
-                made = _new(type(self))
+                    return _fresh(result, kind)
+                made = _bare()
                 made._v = result
                 made._kind = kind
                 made._owned = True
@@ -150,10 +151,10 @@ def _reflected(op: Callable[[Any, Any], Any], general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
         x = self._v
         if type(x) is _ndarray and x.size < least and type(other) in _SCALARS:
-            _tick()
+            next(_ticks)
             result = op(other, x)
             if type(result) is _ndarray:
-                return _fresh(type(self), result, self._kind)
+                return _fresh(result, self._kind)
             if not self._kind.standard:
                 return result
         return general(self, other)
@@ -161,7 +162,7 @@ def _reflected(op: Callable[[Any, Any], Any], general: Any) -> Any:
     return method
 
 
-def _inplace(op: Callable[[Any, Any], Any], general: Any) -> Any:
+def _inplace(op: Callable[[Any, Any, Any], Any], general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
         x = self._v
         if type(x) is _ndarray and (x.size < least or not tape.least):  # both are --min-size, where both are in force
@@ -171,12 +172,12 @@ def _inplace(op: Callable[[Any, Any], Any], general: Any) -> Any:
                 y = other._v
                 if type(y) is not _ndarray:
                     return general(self, other)
-                op(x, y)
+                op(x, y, x)
             elif type(other) in _SCALARS:
-                op(x, other)
+                op(x, other, x)
             else:
                 return general(self, other)
-            _tick()
+            next(_ticks)
             base = self._base
             if base is None:
                 self._writes += 1
@@ -193,10 +194,10 @@ def _unary(op: Callable[[Any], Any], general: Any) -> Any:
     def method(self: Any) -> Any:
         x = self._v
         if type(x) is _ndarray and x.size < least:
-            _tick()
+            next(_ticks)
             result = op(x)
             if type(result) is _ndarray:
-                return _fresh(type(self), result, self._kind)
+                return _fresh(result, self._kind)
             if not self._kind.standard:
                 return result
         return general(self)
@@ -211,18 +212,17 @@ def _getitem(general: Any) -> Any:
     def method(self: Any, key: Any) -> Any:
         x = self._v
         if type(x) is _ndarray:
-            place = key
             if type(key) is _cls:
-                place = key._v
-                if type(place) is not _ndarray:
+                if type(key._v) is not _ndarray:
                     return general(self, key)
-            result = x[place]
-            _tick()
+                key = key._v
+            result = x[key]
+            next(_ticks)
             if type(result) is not _ndarray:
                 return result if not self._kind.standard else general(self, key)
             owner = result.base
             if owner is x or (owner is not None and owner is x.base):
-                made = _new(type(self))
+                made = _bare()
                 base = self._base
                 made._v = result
                 made._kind = self._kind
@@ -231,7 +231,7 @@ def _getitem(general: Any) -> Any:
                 made._base = self if base is None else base
                 made._writes = 0
                 return made
-            return _fresh(type(self), result, self._kind) if owner is None else hosted.dressed(result, [self])
+            return _fresh(result, self._kind) if owner is None else hosted.dressed(result, [self])
         return general(self, key)
 
     return method
@@ -241,19 +241,18 @@ def _setitem(general: Any) -> Any:
     def method(self: Any, key: Any, value: Any) -> None:
         x = self._v
         if type(x) is _ndarray:
-            place, given = key, value
-            if type(value) is _cls:
-                given = value._v
-                if type(given) is not _ndarray:
-                    return general(self, key, value)
             if type(key) is _cls:
-                place = key._v
-                if type(place) is not _ndarray:
+                if type(key._v) is not _ndarray:
                     return general(self, key, value)
+                key = key._v
+            if type(value) is _cls:
+                if type(value._v) is not _ndarray:
+                    return general(self, key, value)
+                value = value._v
             if _waiting and ((memory := x.base) is not None or id(x) in _waiting) and _is_read(memory):
                 views.run_readers(self)
-            x[place] = given
-            _tick()
+            x[key] = value
+            next(_ticks)
             base = self._base
             if base is None:
                 self._writes += 1
@@ -269,7 +268,7 @@ def _iter(general: Any) -> Any:
     def method(self: Any) -> Any:
         x = self._v
         if type(x) is _ndarray and x.ndim and not self._kind.standard:
-            _tick()
+            next(_ticks)
             return iter(x) if x.ndim == 1 else map(_view, itertools.repeat(self), x)
         return general(self)
 
@@ -312,7 +311,7 @@ def _method(numpys: Any, general: Any, computes: bool = True) -> Any:
                 result = numpys(x, *args, **kwargs)
             else:
                 return general(self, *args, **kwargs)
-            _tick()
+            next(_ticks)
             return _of(self, result, self._kind)
         return general(self, *args, **kwargs)
 
@@ -324,42 +323,55 @@ def _method(numpys: Any, general: Any, computes: bool = True) -> Any:
 # -- functions ---------------------------------------------------------------------------------------------------------
 
 
-class _Known(dict[Any, bool]):
-    """Whether a NumPy function may go this way: its body is known, and it writes nothing."""
-
-    def __missing__(self, func: Any) -> bool:
-        spec = None if isinstance(func, np.ufunc) else spec_of(func)
-        self[func] = found = spec is not None and spec.mode in ("function", "like", "view", "meta")
-        return found
+def _general(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return GENERAL
 
 
-_known = _Known()
+def _caller(func: Any) -> Any:
+    run = getattr(func, "_implementation", func)  # whom to ask is known: ndarrays are all there is
+    plain = wrapping.PLAIN
 
-
-def function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``func(*args, **kwargs)`` if only small values in the host state and plain ones are among the arguments.
-
-    Returns
-    -------
-    object
-        What the call returned, or :data:`GENERAL` where it was not made.
-    """
-    if not least or not _known[func]:
-        return GENERAL
-    found: list[Any] = []
-    hosts = _values(args, found)
-    if hosts is None or not found or (kwargs and not _plain((), kwargs)):
-        return GENERAL
-    result = func(*hosts, **kwargs)
-    _tick()
-    if type(result) is _ndarray and result.base is None:
+    def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not least:
+            return GENERAL
+        found: list[Any] = []
+        hosts = _values(args, found)
+        if not found or hosts is None:
+            return GENERAL
+        if kwargs:
+            if not _plain((), kwargs):
+                return GENERAL
+            result = run(*hosts, **kwargs)
+        else:
+            result = run(*hosts)
+        next(_ticks)
+        if type(result) is not _ndarray:
+            return result if type(result) in plain else hosted.dressed(result, found)
+        if result.base is not None:
+            return hosted.dressed(result, found)
         for a in found:
             if result is a._v:
                 return a
-        return _fresh(type(found[0]), result, found[0]._kind)
-    if isinstance(result, np.generic):
-        return result
-    return hosted.dressed(result, found)
+        return _fresh(result, found[0]._kind)
+
+    return call
+
+
+class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
+    """What calls a NumPy function this way, if it may go it: its body is known, and it writes nothing."""
+
+    def __missing__(self, func: Any) -> Any:
+        spec = None if isinstance(func, np.ufunc) else spec_of(func)
+        known = spec is not None and spec.mode in ("function", "like", "view", "meta")
+        self[func] = found = _caller(func) if known else _general
+        return found
+
+
+callers = _Callers()
+"""NumPy function -> what it is called by where only small values in the host state and plain ones are among the arguments.
+
+It takes ``(args, kwargs)`` and returns what the call returned, or :data:`GENERAL` where it was not made.
+"""
 
 
 def _values(args: Any, found: list[Any]) -> list[Any] | None:
@@ -389,19 +401,7 @@ def _values(args: Any, found: list[Any]) -> list[Any] | None:
 
 
 def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """A ufunc of operands alone, as :func:`function`."""
-    if len(inputs) == 1:
-        (x,) = inputs
-        if type(x) is not _cls:
-            return GENERAL
-        value = x._v
-        if type(value) is not _ndarray or value.size >= least or x._kind.standard:
-            return GENERAL
-        result = func(value)
-        _tick()
-        if type(result) is _ndarray:
-            return _fresh(_cls, result, x._kind)
-        return hosted.dressed(result, []) if type(result) is tuple else result
+    """A ufunc of operands alone, as a function of :data:`callers`."""
     hosts = []
     first: Any = None
     for x in inputs:
@@ -422,10 +422,51 @@ def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     if first is None:
         return GENERAL
     result = func(*hosts)
-    _tick()
+    next(_ticks)
     if type(result) is _ndarray:
-        return _fresh(type(first), result, first._kind)
+        return _fresh(result, first._kind)
     return hosted.dressed(result, []) if type(result) is tuple else result
+
+
+def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
+    """What a user calls as ``func``; it calls ``general`` where it does not go this way."""
+    at_once = callers[func]
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        made = at_once(args, kwargs)
+        return general(args, kwargs) if made is GENERAL else made
+
+    return call
+
+
+def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
+    """As :func:`of_function`, for a ufunc."""
+    if func.nin == func.nout == 1:
+
+        def unary(x: Any = GENERAL, /, *more: Any, **kwargs: Any) -> Any:
+            if type(x) is _cls and not more and not kwargs:
+                value = x._v
+                if type(value) is _ndarray and value.size < least:
+                    kind = x._kind
+                    result = func(value)
+                    if type(result) is _ndarray:
+                        next(_ticks)
+                        return _fresh(result, kind)
+                    if not kind.standard:
+                        next(_ticks)
+                        return result
+            return general(more if x is GENERAL else (x, *more), kwargs)
+
+        return unary
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            made = ufunc(func, args)
+            if made is not GENERAL:
+                return made
+        return general(args, kwargs)
+
+    return call
 
 
 def _array_ufunc(general: Any) -> Any:
@@ -442,7 +483,7 @@ def _array_ufunc(general: Any) -> Any:
 def _array_function(general: Any) -> Any:
     def __array_function__(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if len(types) == 1:
-            made = function(func, args, kwargs)
+            made = callers[func](args, kwargs)
             if made is not GENERAL:
                 return made
         return general(self, func, types, args, kwargs)
@@ -455,18 +496,21 @@ def _array_function(general: Any) -> Any:
 
 _blocks = settings.blocks_here
 _float_kind: Any = None
+"""That of arrays of no other dtype; None while the thin path is not in force, or a block may name a backend."""
+_any_size = False
+"""Whether they are in the host state whatever their size."""
 _kinds: dict[Any, Any] = {}
 """The kinds of new arrays outside of any block that names a backend: dtype -> kind."""
 
 
 def new(value: Any) -> Any:
     """An array of an ndarray that NumPy has just made."""
+    next(_ticks)
     kind = None if _blocks() else _kinds.get(value.dtype)
-    _tick()
     if kind is None or value.base is not None:
         held = loader.hosted(settings.current_name())
         return hosted.placed(value if value.base is None else value.copy("K"), held)
-    return views.wrapper(value, kind, True)
+    return _fresh(value, kind)
 
 
 _SEQUENCES = frozenset({list, tuple})
@@ -474,8 +518,7 @@ _SEQUENCES = frozenset({list, tuple})
 
 def plain_sequence(x: Any) -> bool:
     """Whether a list or tuple holds nothing but numbers, and sequences of them."""
-    kinds = set(map(type, x))
-    return kinds <= _SCALARS or (kinds <= _SEQUENCES and all(map(plain_sequence, x)))
+    return _SCALARS.issuperset(map(type, x)) or (_SEQUENCES.issuperset(map(type, x)) and all(map(plain_sequence, x)))
 
 
 def at_once(real: Any) -> Callable[[Any], Any]:
@@ -517,20 +560,24 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
         told = at_once(real)(general)
 
         @wraps(general)
-        def made(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
-            if least and device is like is None and not _blocks():
-                value = real(shape) if dtype is float and order == "C" else real(shape, dtype, order)
-                kind = _float_kind if dtype is float else _kinds.get(value.dtype)
-                if kind is not None and (value.size < least or settings.on_cpu(kind.backend.name)):
-                    _tick()
-                    new = _new(_cls)
-                    new._v = value
-                    new._kind = kind
-                    new._owned = True
-                    new._root = new._ghost = new._base = None
-                    new._writes = 0
-                    return new
-            return told(shape, dtype, order, device=device, like=like)
+        def made(shape: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
+            kind = _float_kind
+            if kind is not None and not options:
+                if dtype is order is None:
+                    value = real(shape)
+                else:
+                    value = real(shape, dtype, order)
+                    kind = _kinds.get(value.dtype)
+                if kind is not None and (_any_size or value.size < least):
+                    next(_ticks)
+                    made = _bare()
+                    made._v = value
+                    made._kind = kind
+                    made._owned = True
+                    made._root = made._ghost = made._base = None
+                    made._writes = 0
+                    return made
+            return told(shape, dtype, order or "C", **options)
 
         return made
 
@@ -575,15 +622,18 @@ def _made() -> dict[str, tuple[Any, Any, Any]]:
         table[name] = general, (recorded := recording.over(name, general)), make(*what, recorded)
 
     for word in _OPERATORS.split():
-        op, inplace = (getattr(operator, f"__{name}__") for name in (word, f"i{word}"))
+        # The ufunc is what NumPy's operator calls, but for powers that it has shorter ways for; it says the same, sooner.
+        op = operator.pow if word == "pow" else OPERATORS[word]
         add(f"__{word}__", _binary, op)
         add(f"__r{word}__", _reflected, op)
         if word not in ("matmul", "pow"):
-            add(f"__i{word}__", _inplace, inplace)
-    for word in ("lt", "le", "gt", "ge", "eq", "ne"):
+            add(f"__i{word}__", _inplace, op)
+    for word in ("lt", "le", "gt", "ge"):
+        add(f"__{word}__", _binary, OPERATORS[word])
+    for word in ("eq", "ne"):  # which know what nothing is equal to
         add(f"__{word}__", _binary, getattr(operator, word))
     for word in ("neg", "pos", "abs", "invert"):
-        add(f"__{word}__", _unary, getattr(operator, word))
+        add(f"__{word}__", _unary, OPERATORS[word])
     for value_of in (float, int, bool, complex, operator.index, len):
         add(f"__{value_of.__name__}__", _of_value, value_of)
     add("__getitem__", _getitem)
@@ -628,7 +678,7 @@ def refresh() -> None:
 
 
 def _refresh() -> None:
-    global _cls, _float_kind, _kinds, _layer, least
+    global _any_size, _bare, _cls, _float_kind, _kinds, _layer, least
     default = settings.default
     plain = not _suspended and not settings.overrides and default.rules is settings.PLAIN
     wanted = default.min_size if plain and not events.told_each() else 0
@@ -637,15 +687,16 @@ def _refresh() -> None:
     )
     tape.force(default.min_size if settings.fused else 0)
     held = loader.hosted(default.backend)
-    _kinds, _float_kind = held._kinds, held.kind(np.dtype(float))
-    _cls = getattr(views.wrapper, "cls", _cls)
+    kind = held.kind(np.dtype(float))
+    _kinds, _any_size = held._kinds, settings.on_cpu(default.backend)
+    _float_kind = kind if wanted and not settings.blocks_entered else None
+    _cls, _bare = getattr(views.wrapper, "cls", _cls), getattr(views.wrapper, "bare", _bare)
     layer = 2 if wanted else int(settings.fused)
     if layer != _layer:
         for name, layers in _TABLE.items():
             setattr(Array, name, layers[layer])
     least, _layer = wanted, layer
     if settings.fused:
-        kind = _float_kind
         recording.calibrate(layer, lambda: views.wrapper(np.zeros(least + 1), kind, True))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,14 @@ __all__ = [
 ]  # fmt: skip
 
 
+_made: Callable[..., Array] = views.maker(Array)
+
+
 def standard(x: Array) -> Array:
     """The same array as one of a namespace: a view of it, so that writes are seen by both."""
     kind = x._kind.backend.standard_kind(x._kind.dtype)
     if isinstance(x, Scalar):
-        return Array(views.expose(x), kind)
+        return _made(views.expose(x), kind)
     made: Array = views.derive(x, views.ghost(x)[...])
     made._kind = kind
     return made
@@ -40,7 +44,7 @@ def _filled(backend: Backend, shape: Any, value: Any, dtype: Any, device: Any) -
     size = np.empty(shape, np.dtype([])).shape  # NumPy's own errors
     with backend.within():
         made = backend.prim.full(size, dtypes.cast_scalar(value, wanted), wanted, _native_device(backend, device))
-    return Array(made, backend.standard_kind(wanted), True)
+    return _made(made, backend.standard_kind(wanted), True)
 
 
 def _moved(backend: Backend, host: np.ndarray[Any, Any], device: Any) -> Array:
@@ -53,7 +57,7 @@ def _moved(backend: Backend, host: np.ndarray[Any, Any], device: Any) -> Array:
         "made by NumPy",
         copy=host.base is not None,
     )
-    return Array(value, backend.standard_kind(wanted), True)
+    return _made(value, backend.standard_kind(wanted), True)
 
 
 def _number(x: Any) -> Any:
@@ -205,7 +209,7 @@ def from_dlpack(backend: Backend, x: Any, /, *, device: Any = None, copy: bool |
             value = moved
         if copy:
             value = backend.prim.copy(value)
-    return Array(value, backend.standard_kind(backend.dtype_of(value)))
+    return _made(value, backend.standard_kind(backend.dtype_of(value)))
 
 
 FUNCTIONS = (

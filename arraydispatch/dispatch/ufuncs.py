@@ -48,16 +48,14 @@ def binary_operator(
 
     def operator(a: Any, b: Any) -> Any:
         rules = inside() or _defaults.rules
-        if isinstance(a, Handle):
+        if type(a) is type(b):  # of which one is an array
             left: Any = a._kind
-            x = a._v if a._root is None else native(a)
-        else:
-            left, x = type(a), a
-        if isinstance(b, Handle):
             right: Any = b._kind
+            x = a._v if a._root is None else native(a)
             y = b._v if b._root is None else native(b)
         else:
-            right, y = type(b), b
+            left, x = (a._kind, native(a)) if isinstance(a, Handle) else (type(a), a)
+            right, y = (b._kind, native(b)) if isinstance(b, Handle) else (type(b), b)
         plan = find((left, right, rules.precision))
         if plan is None:
             return otherwise(ufunc, a, b)

@@ -296,10 +296,14 @@ class Stand:
 class Function(Stand):
     """A pure function: ndarrays are adopted, fresh ndarray results are moved."""
 
+    __slots__ = ("__call__",)
+    __call__: Callable[..., Any]
+    """A slot, so that each function has its own, which a call reaches without a frame between."""
     _collects = 1  # how many leading arguments are arrays, so that a list there means one array
 
     def __init__(self, real: Any, module: str, name: str) -> None:
         super().__init__(real, module, name)
+        self.__call__ = self._calling()
         self._out_at = sys.maxsize
         try:
             parameters = inspect.signature(real).parameters
@@ -309,11 +313,13 @@ class Function(Stand):
         if "out" in names and parameters["out"].kind is not inspect.Parameter.KEYWORD_ONLY:
             self._out_at = names.index("out")
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the NumPy function by this class's rule."""
+    def _calling(self) -> Callable[..., Any]:
+        """What a call of it is."""
+        return thin.of_function(self.real, self._unless_circular)
+
+    def _unless_circular(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         try:
-            made = thin.function(self.real, args, kwargs)
-            return self._call(args, kwargs) if made is thin.GENERAL else made
+            return self._call(args, kwargs)
         except RecursionError:
             if not circular(args):
                 raise
@@ -334,7 +340,7 @@ class Function(Stand):
                 raise
             result = self._asking(args, kwargs)
         # From scalars alone NumPy makes a fresh array.
-        return self._moved(result, args, kwargs) if type(result) is _ndarray and state.asked_by_user(2) else result
+        return self._moved(result, args, kwargs) if type(result) is _ndarray and state.asked_by_user(3) else result
 
     def _moved(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """What NumPy made, moved; but what it saw in a buffer or in a guest among the arguments stays there."""
@@ -354,7 +360,7 @@ class Function(Stand):
         return kwargs.get("out")
 
     def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not state.asked_by_user(3) or state.traced():
+        if not state.asked_by_user(4) or state.traced():
             return self.real(*args, **kwargs)
         target = self._written(args, kwargs)
         if target is not None:
@@ -412,7 +418,7 @@ class Views(Function):
     """A function whose result may be a view: a view of an ndarray stays one, or writing to it would be lost."""
 
     def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not state.asked_by_user(3) or state.traced():
+        if not state.asked_by_user(4) or state.traced():
             return self.real(*args, **kwargs)
         return self._viewing(args, kwargs)
 
@@ -484,18 +490,8 @@ class Ufunc(Function):
 
     _collects = sys.maxsize
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the ufunc by this class's rule."""
-        if not kwargs:
-            made = thin.ufunc(self.real, args)
-            if made is not thin.GENERAL:
-                return made
-        try:
-            return self._call(args, kwargs)
-        except RecursionError:
-            if not circular(args):
-                raise
-        return self.real(*args, **kwargs)
+    def _calling(self) -> Callable[..., Any]:
+        return thin.of_ufunc(self.real, self._unless_circular)
 
     def __init__(self, real: np.ufunc, module: str, name: str) -> None:
         super().__init__(real, module, name)
@@ -524,5 +520,6 @@ class _UfuncMethod(Function):
 
     def __init__(self, ufunc: np.ufunc, method: str, out_at: int, module: str, name: str) -> None:
         Stand.__init__(self, getattr(ufunc, method), module, f"{name}.{method}")
+        self.__call__ = self._calling()
         self._out_at = out_at
         self._collects = 2 if method == "outer" else 1

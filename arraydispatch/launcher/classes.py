@@ -154,9 +154,8 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
     __doc__ = _real.__doc__
     stands_for_ndarray = True
 
-    def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        """As ``np.ndarray.__new__``, which a user's subclass calls with itself."""
-        return _real.__new__(cls, *args, **kwargs)
+    # Which a user's subclass calls with itself. Python sees that it is no method of this class, and does not make arrays by it.
+    __new__ = _real.__new__  # type: ignore[assignment]
 
     __class__ = property(_class_shown)
 

@@ -1,6 +1,6 @@
 """What a call costs through arraydispatch, as a ratio to the library's own call in the same run.
 
-    python tests/benchmarks/overhead.py [--backend torch]... [--json FILE] [--rounds N]
+    python tests/benchmarks/overhead.py [--backend torch]... [--json FILE] [--rounds N] [--cpu]
 
 Each figure is the median, over many rounds, of the ratio of two blocks of calls that were timed one right after the
 other, so that whatever else the machine does weighs on both. Each backend is measured in a process of its own. Peers
@@ -32,6 +32,7 @@ IMPORT_BAR = 1.3
 PROFILE_BAR = 1.5  # microseconds
 
 Block = Callable[[int], float]
+clock = time.perf_counter
 
 
 @dataclass
@@ -71,7 +72,7 @@ def block(statement: str, env: dict[str, Any], finish: Callable[[Any], Any] | No
         "    finish(result)\n"
         "    return (clock() - start) / n\n"
     )
-    space = {**env, "clock": time.perf_counter, "finish": finish or (lambda _: None)}
+    space = {**env, "clock": clock, "finish": finish or (lambda _: None)}
     exec(compile(source, statement, "exec"), space)
     timed: Block = space["timed"]
     return timed
@@ -345,8 +346,12 @@ def main() -> None:
     parser.add_argument("--backend", action="append", choices=LIBRARIES, help="only this one (may be repeated)")
     parser.add_argument("--rounds", type=int, default=41, help="pairs of blocks for each figure")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
+    parser.add_argument("--cpu", action="store_true", help="seconds of the process, for a machine that does other work")
     parser.add_argument("--worker", choices=LIBRARIES, help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.cpu:
+        global clock
+        clock = time.process_time
     if args.worker:
         found = [*bench_backend(args.worker, args.rounds), *bench_profile(args.worker, args.rounds)]
         print(json.dumps([asdict(row) for row in found]))
@@ -359,6 +364,7 @@ def main() -> None:
         rows += bench_import(args.rounds // 2)
     for backend in args.backend or ad.available_backends():
         command = [sys.executable, __file__, "--worker", backend, "--rounds", str(args.rounds)]
+        command += ["--cpu"] * args.cpu
         env = {"TF_CPP_MIN_LOG_LEVEL": "3", **os.environ}
         done = subprocess.run(command, check=False, capture_output=True, text=True, env=env)
         if done.returncode != 0:

@@ -257,3 +257,55 @@ def test_every_operator_with_python_scalars(np: Any, scalar: Any) -> None:
             for _ in range(2):  # the second time by plan
                 found = [(_outcome(act, x, scalar), _outcome(act, scalar, x)) for x in (ours, theirs)]
                 assert found[0] == found[1], (name, theirs.dtype)
+
+
+def test_a_block_names_the_backend_of_new_arrays(np: Any) -> None:
+    makers = (lambda: np.zeros(3), lambda: np.ones(3, int), lambda: np.array([1.0, 2.0]), lambda: np.arange(3))
+    for made in (make() for make in makers):
+        assert made.backend is ad.default_backend()
+    with ad.backend("numpy") as block:
+        for made in (make() for make in makers):
+            assert made.backend is block
+    for made in (make() for make in makers):
+        assert made.backend is ad.default_backend()
+
+
+WRONG: dict[str, Any] = {
+    "+ of shapes that do not fit": lambda np, a, b, t: a + b,
+    "< of shapes that do not fit": lambda np, a, b, t: a < b,
+    "== of shapes that do not fit": lambda np, a, b, t: a == b,
+    "@ of shapes that do not fit": lambda np, a, b, t: a @ b,
+    "+= of a larger shape": lambda np, a, b, t: operator.iadd(a, np.ones((2, 5))),
+    "+= of another kind": lambda np, a, b, t: operator.iadd(a, 1j),
+    "//= of another kind": lambda np, a, b, t: operator.ifloordiv(np.arange(5), 2.5),
+    "- of booleans": lambda np, a, b, t: t - t,
+    "negative booleans": lambda np, a, b, t: -t,
+    "& of floats": lambda np, a, b, t: a & a,
+    "shift of floats": lambda np, a, b, t: a << 1,
+    "a Python int out of range": lambda np, a, b, t: np.zeros(3, np.int8) + 300,
+    "where of two": lambda np, a, b, t: np.where(t, t),
+    "where of nothing": lambda np, a, b, t: np.where(),
+    "where of four": lambda np, a, b, t: np.where(t, t, t, t),
+    "where of shapes that do not fit": lambda np, a, b, t: np.where(t, a, b),
+    "concatenate along no axis": lambda np, a, b, t: np.concatenate((a, b), axis=3),
+    "concatenate of different ranks": lambda np, a, b, t: np.concatenate((a, np.ones((2, 2)))),
+    "concatenate with an unknown option": lambda np, a, b, t: np.concatenate((a, b), bogus=1),
+    "sum with an unknown option": lambda np, a, b, t: np.sum(a, bogus=1),
+    "sum along no axis": lambda np, a, b, t: np.sum(a, axis=2),
+    "sqrt of too many": lambda np, a, b, t: np.sqrt(a, a, a),
+    "sqrt of nothing": lambda np, a, b, t: np.sqrt(),
+    "sqrt by a keyword": lambda np, a, b, t: np.sqrt(x=a),
+    "zeros of a negative shape": lambda np, a, b, t: np.zeros(-1),
+    "zeros with too many": lambda np, a, b, t: np.zeros(3, float, "C", "cpu"),
+    "zeros in no order": lambda np, a, b, t: np.zeros(3, float, "Q"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_calls_of_small_values_say_what_numpy_says(np: Any, what: str) -> None:
+    said = []
+    for module in (real, np):
+        with pytest.raises((TypeError, ValueError, OverflowError)) as raised:
+            WRONG[what](module, module.ones(5), module.ones(4), module.ones(3) > 0)
+        said.append((raised.type, str(raised.value)))
+    assert said[0] == said[1]

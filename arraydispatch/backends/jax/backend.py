@@ -269,7 +269,8 @@ class JaxBackend(Backend):
 
     def obtained(self, *values: Array) -> None:
         for a in values:
-            if isinstance(a, jax.Array) and not isinstance(a, jax.core.Tracer) and a.nbytes >= _LARGE:
+            # A tracer is an instance of `jax.Array`, but its type no subclass; `size` takes 0.2 µs, and `nbytes` 0.8.
+            if issubclass(type(a), jax.Array) and a.size >= _LARGE // 16 and a.nbytes >= _LARGE:
                 a.block_until_ready()
 
     def refused_bytes(self, error: Exception) -> int | None:
