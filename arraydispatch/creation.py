@@ -21,6 +21,7 @@ from .backends.base import Backend, Unsupported
 from .dispatch import functions, hosted, wrapping
 from .functions import creation as bodies
 from .requirements import meeting
+from .trees import mapped
 from .views import Handle
 from .warned import real_of, reporting
 
@@ -134,7 +135,7 @@ def events_left(dtype: np.dtype[Any]) -> None:
 def _moved(host: Any) -> Any:
     """NumPy's own result on the default backend, floats at the precision in force; host-only dtypes stay."""
     if isinstance(host, list | tuple):
-        return type(host)(_moved(x) for x in host)
+        return mapped(_moved, host)
     if wrapping.is_guest(host):
         return host
     wanted = _fresh(host.dtype)
@@ -206,7 +207,7 @@ def _by_body(func: Any, body: Callable[..., Any], size: Any, dtype: Any, args: t
 
 def _wrapped(made: Any, backend: Backend) -> Any:
     if isinstance(made, tuple):
-        return tuple(_wrapped(x, backend) for x in made)
+        return mapped(lambda x: _wrapped(x, backend), made)
     wanted = _fresh(backend.dtype_of(made))
     return views.wrapper(backend.prim.astype(made, wanted), backend.kind(wanted), True)
 
