@@ -80,10 +80,11 @@ def test_addresses_end() -> None:
 
 
 @pytest.mark.usefixtures("refused")
+@pytest.mark.parametrize("backend", ["jax"])
 @each("program", PROGRAMS)
-def test_program_on_addresses(program: str) -> None:
+def test_program_on_addresses(program: str, backend: str) -> None:
     """What is true of memory is true where there are addresses alone, on the library that has no views of its own."""
-    differential.check(program, "jax")
+    differential.check(program, backend)
 
 
 RESHAPED = [

@@ -194,7 +194,8 @@ def test_the_report_says_what_was_converted_at_a_librarys_door(name: str, launch
     ]
 
 
-def test_plain_python_is_the_oracle(plain: Runs) -> None:
+@pytest.mark.parametrize("beside", ["numpy"])  # whose runs need all of the plain ones: one worker has both
+def test_plain_python_is_the_oracle(beside: str, plain: Runs) -> None:
     """The scripts that mean to end well do, so that equal failure cannot pass for agreement."""
     failing = {
         "app",

@@ -16,7 +16,7 @@ import pytest
 
 from arraydispatch.cli import main
 from arraydispatch.tally import Tally
-from tests.launched import Zygotes
+from tests.launched import Done, Zygotes
 
 ROOT = Path(__file__).parents[2]
 ENV = {**os.environ, "PYTHONPATH": str(ROOT), "ARRAYDISPATCH_BACKEND": "numpy", "OMP_NUM_THREADS": "1"}
@@ -280,23 +280,27 @@ def test_trace(tmp_path: Path) -> None:
     assert [event["args"]["line"][-2:] for event in events if event["ph"] == "X"] == [":2", ":3", ":3"]
 
 
-def test_fallbacks_are_said_once_a_line(tmp_path: Path) -> None:
+def test_fallbacks_are_said_once_a_line(tmp_path: Path, zygotes: Zygotes) -> None:
     name = next((b for b in ("torch", "tensorflow", "jax") if _installed(b)), None)
     if name is None:
         pytest.skip("needs a library that is not NumPy")
     pytest.importorskip("scipy")
     more = "from scipy.special import struve\nfor _ in range(3):\n    struve(1, x)\n    struve(2, x)\nprint('done')\n"
     script = _script(tmp_path, more)
-    on = ("--backend", name, "--min-size", "0", "--on-fallback")
-    warned = _run(script, *on, "warn")
+
+    def run(policy: str) -> Done:
+        options = ("--min-size", "0", "--on-fallback", policy)
+        return zygotes.of(name).run(script.name, cwd=tmp_path, options=options)
+
+    warned = run("warn")
     said = [line for line in warned.stderr.splitlines() if " ran on the host: " in line]
     assert [line.split(":")[2] for line in said] == ["6", "7"]
-    stopped = _run(script, *on, "error")
-    assert (stopped.returncode, stopped.stdout) == (1, "")
+    stopped = run("error")
+    assert (stopped.code, stopped.stdout) == (1, "")
     assert "line 6" in stopped.stderr
     assert "HostFallbackError" in stopped.stderr
     assert "--on-fallback warn" in stopped.stderr
-    assert _run(script, *on, "silent").stderr.count("ran on the host") <= 1
+    assert run("silent").stderr.count("ran on the host") <= 1
 
 
 @pytest.mark.parametrize("length", [20_000, 50_000])
