@@ -125,7 +125,7 @@ def settle(a: Handle, why: str) -> None:
     backend = root._kind.backend
     with views.exchange:
         if not backend.hosted and backend.shares_with_host(root._v):
-            _share_all(root, [each for each in views.readers(root) if not each._kind.backend.hosted])
+            _share_all(root)
         elif not backend.hosted:
             value = native(root)
             hold_on_host(root, views.readers(root), conversion.download(backend, value, why))
@@ -135,13 +135,11 @@ def settle(a: Handle, why: str) -> None:
             _share(a)
 
 
-def _share_all(root: Handle, derived: list[Handle]) -> None:
+def _share_all(root: Handle) -> None:
     """The host's views of a root's memory, and of the views of it: those that are no native arrays lie where their ghosts do."""
     whole = ghost(root)
     start = whole.__array_interface__["data"][0]
-    places = [
-        (ghost(each), ghost(each).__array_interface__["data"][0] - start) for each in derived if each._root is not None
-    ]
+    derived = [each for each in views.readers(root) if not each._kind.backend.hosted]
     _share(root)
     memory: np.ndarray[Any, Any] = root._v
     line = memory.transpose(memory_order(memory))
@@ -149,7 +147,8 @@ def _share_all(root: Handle, derived: list[Handle]) -> None:
         if each._root is None:
             _share(each)
             continue
-        g, offset = places.pop(0)
+        g = ghost(each)
+        offset = g.__array_interface__["data"][0] - start
         seen = np.ndarray(g.shape, g.dtype, line, offset if g.size else 0, g.strides)
         seen.flags.writeable = g.flags.writeable
         _put_on_host(each, seen, loader.hosted(root._kind.backend.home.name).kind(g.dtype))

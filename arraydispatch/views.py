@@ -136,7 +136,9 @@ def native(a: Handle) -> Native:
         try:
             read = _read(a, value)
         except Exception as error:
-            if not (replaced(root, value) or loader.mended(error)):
+            with exchange:
+                moved = a._root is not root
+            if not (moved or replaced(root, value) or loader.mended(error)):
                 raise
             return native(a)
         with exchange:
@@ -232,29 +234,23 @@ def ghost(a: Handle) -> Ghost:
     """NumPy's stand-in for the array: same shape, dtype, strides, flags and base relation; no data."""
     found = a._ghost
     if found is None:
-        backend, dtype = a._kind.backend, a._kind.dtype
-        if backend.native_is_ndarray:
-            found = a._v
-        else:
-            strides = backend.strides_of(a._v)
-            if a._base is not None and strides is not None:
-                return _kept(a, lambda: _ghost_in(a._base, a, strides))  # type: ignore[arg-type]
-            shape = backend.shape_of(a._v)
-            if strides is None or 0 in shape:
-                found = stand_in(shape, dtype)
-            else:
-                found = _ghost_of_strides(shape, strides, dtype)
-        return _kept(a, lambda: found)
+        with exchange:  # of those that threads make at one time, the first is the one where views of it lie
+            found = a._ghost
+            if found is None:
+                found = a._ghost = _new_ghost(a)
     return found
 
 
-def _kept(a: Handle, make: Callable[[], Ghost]) -> Ghost:
-    """The ghost of an array for good: of those that threads make at one time, the first, where views of it lie."""
-    with exchange:
-        found = a._ghost
-        if found is None:
-            found = a._ghost = make()
-        return found
+def _new_ghost(a: Handle) -> Ghost:
+    backend, dtype = a._kind.backend, a._kind.dtype
+    if backend.native_is_ndarray:
+        memory: Ghost = a._v
+        return memory
+    strides = backend.strides_of(a._v)
+    if a._base is not None and strides is not None:
+        return _ghost_in(a._base, a, strides)
+    shape = backend.shape_of(a._v)
+    return stand_in(shape, dtype) if strides is None or 0 in shape else _ghost_of_strides(shape, strides, dtype)
 
 
 def _ghost_in(root: Handle, a: Handle, strides: tuple[int, ...]) -> Ghost:
@@ -530,14 +526,18 @@ def can_reread(a: Handle, view_ghost: Ghost) -> bool:
 
 def derive(a: Handle, view_ghost: Ghost) -> Any:
     """The view of ``a``'s root that ``view_ghost`` (made from ``a``'s ghost by NumPy) describes."""
+    if a._kind.backend.native_is_ndarray:
+        return _derived_on_host(a, view_ghost)
+    with exchange:  # nobody brings the root to the host, its views with it, before this one is known
+        if a._kind.backend.native_is_ndarray:
+            return _derived_on_host(a, view_ghost)
+        return _derived(a, view_ghost)
+
+
+def _derived(a: Handle, view_ghost: Ghost) -> Any:
     root = owner(a)
     backend = a._kind.backend
     kind = a._kind if view_ghost.dtype == a._kind.dtype else a._kind.of(view_ghost.dtype)
-    if backend.native_is_ndarray:
-        made = wrapper(view_ghost, kind)
-        made._base = root
-        made._ghost = view_ghost
-        return made
     if backend.mutable:
         alias, flips = _alias(backend, *_items(root, kind, _placement(view_ghost, ghost(root))))
         if not flips:
@@ -551,6 +551,28 @@ def derive(a: Handle, view_ghost: Ghost) -> Any:
     made._seen = NEVER
     made._ghost = view_ghost
     _remember(root, made)
+    return made
+
+
+def _derived_on_host(a: Handle, view_ghost: Ghost) -> Any:
+    kind = a._kind if view_ghost.dtype == a._kind.dtype else a._kind.of(view_ghost.dtype)
+    if moved_by_another_thread():
+        view_ghost = _on_memory(view_ghost, a)
+    made = wrapper(view_ghost, kind)
+    made._base = owner(a)
+    made._ghost = view_ghost
+    return made
+
+
+def _on_memory(seen: Ghost, a: Handle) -> Ghost:
+    """A view of what another thread has just brought to the host, whose place was asked of the ghost it had before."""
+    before = memory_of(seen)
+    if before is memory_of(a._v) or not seen.size:
+        return seen
+    memory = memory_of(owner(a)._v)
+    offset = seen.__array_interface__["data"][0] - before.__array_interface__["data"][0]
+    made: Ghost = np.ndarray(seen.shape, seen.dtype, memory.transpose(memory_order(memory)), offset, seen.strides)
+    made.flags.writeable = seen.flags.writeable
     return made
 
 

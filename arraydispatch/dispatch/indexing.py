@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import buffers, conversion, dtypes, events, reshaping, settings, views
 from ..backends import loader
-from ..backends.base import Backend
+from ..backends.base import Backend, Kind
 from ..errors import listed
 from ..functions import indexing
 from ..views import Handle, ghost, native
@@ -130,29 +130,33 @@ def getitem(a: Handle, key: Any) -> Any:
         key = simple
     if _is_basic(key):
         if _has_native_view(a, key):
-            try:
-                value = a._v[key]
-            except (IndexError, ValueError) as error:
-                raise _in_numpys_words(a, key, error) from None
-            if value.ndim or key is Ellipsis or (type(key) is tuple and Ellipsis in key):
-                return views.derive_native(a, value)
-            result = _scalar_copy(value, a)
+            with views.exchange:  # nobody brings the array to the host, its views with it, before this one is known
+                kind = a._kind
+                if kind.backend.hosted:
+                    return hosted.take(a, key)
+                try:
+                    value = a._v[key]
+                except (IndexError, ValueError) as error:
+                    raise _in_numpys_words(a, key, error) from None
+                if value.ndim or key is Ellipsis or (type(key) is tuple and Ellipsis in key):
+                    return views.derive_native(a, value)
+            result = _scalar_copy(value, kind)
         else:
             made = ghost(a)[key]
             if isinstance(made, np.ndarray):
                 return views.derive(a, made)
             result = _element(a, key)
-        name, kind = events.ELEMENT, "native"
+        name, how = events.ELEMENT, "native"
     else:
         name, backend = "__getitem__", a._kind.backend
         try:
-            result, kind, reason = _gather(a, key, backend), "native", ""
+            result, how, reason = _gather(a, key, backend), "native", ""
         except backend.REFUSALS as refused:
-            kind, reason = "host", host.refusal(refused)
-        if kind == "host":  # outside `except`: what NumPy raises has no context of ours
+            how, reason = "host", host.refusal(refused)
+        if how == "host":  # outside `except`: what NumPy raises has no context of ours
             return host.call(np.ndarray.__getitem__, (a, key), {}, backend, reason)
     if tap is not None:
-        tap.call(name, a._kind.backend.name, kind, "", time.perf_counter() - start, result)
+        tap.call(name, a._kind.backend.name, how, "", time.perf_counter() - start, result)
     return result
 
 
@@ -167,15 +171,18 @@ def _in_numpys_words(a: Handle, key: Any, error: Exception) -> Exception:
 
 def _element(a: Handle, key: Any) -> Any:
     """One element: a copy, never a view."""
-    backend = a._kind.backend
-    for_numpy = not a._kind.standard and settings.current_scalars() == "numpy"
+    kind = a._kind
+    backend = kind.backend
+    for_numpy = not kind.standard and settings.current_scalars() == "numpy"
     if views.outgrows(a):  # whose values are not made for one of them
         seen = views.of_root_on_host(a) if for_numpy else None
         if seen is not None:
             return seen[key]
         made = views.derive(a, ghost(a)[(*(key if type(key) is tuple else (key,)), ...)])
-        return _scalar_copy(native(made), a)
+        return _scalar_copy(native(made), made._kind)
     value = native(a)
+    if a._kind is not kind:  # another thread has brought it to the host meanwhile
+        return getitem(a, key)
     try:
         if for_numpy and backend.on_cpu(value):
             return backend.to_numpy(value)[key]
@@ -185,7 +192,7 @@ def _element(a: Handle, key: Any) -> Any:
         return _element(a, key)
     items = key if type(key) is tuple else (key,)
     made = views.derive(a, ghost(a)[(*items, ...)])
-    return _scalar_copy(native(made), a)
+    return _scalar_copy(native(made), made._kind)
 
 
 def _whole_integers(key: Any, ndim: int) -> bool:
@@ -194,12 +201,12 @@ def _whole_integers(key: Any, ndim: int) -> bool:
     return len(items) == ndim and all(isinstance(k, int | np.integer) for k in items)
 
 
-def _scalar_copy(value: Any, a: Handle) -> Any:
+def _scalar_copy(value: Any, kind: Kind) -> Any:
     """A scalar that later writes to the array do not change."""
-    backend = a._kind.backend
-    if not a._kind.standard and backend.on_cpu(value) and settings.current_scalars() == "numpy":
+    backend = kind.backend
+    if not kind.standard and backend.on_cpu(value) and settings.current_scalars() == "numpy":
         return backend.item(value)
-    return wrapping.device_scalar(backend.prim.copy(value), a._kind)
+    return wrapping.device_scalar(backend.prim.copy(value), kind)
 
 
 def _native_key(key: Any, backend: Backend, device: Any) -> Any:
@@ -225,7 +232,9 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
             if events.tap is not None:
                 events.tap.host_kernel()
             return wrapping.wrap(backend.from_numpy(picked, backend.device_of(native(views.owner(a))), True), a._kind)
-    x = native(a)
+    x, kind = native(a), a._kind
+    if kind.backend is not backend:  # another thread has brought it to the host meanwhile
+        return getitem(a, key)
     xp = backend.xp
     scope = backend.scope
     try:
@@ -242,7 +251,7 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
         if not views.replaced(a, x):
             raise
         return _gather(a, key, backend)
-    made = wrapping.wrap(result, a._kind)
+    made = wrapping.wrap(result, kind)
     if backend.native_is_ndarray:
         return made
     if not backend.mutable:
@@ -292,15 +301,17 @@ def _written_natively(a: Handle, key: Any, value: Handle) -> bool:
     for k in key if type(key) is tuple else (key,):
         if type(k) is not slice and type(k) is not int:
             return False
-    if value._root is not None or not _has_native_view(a, key) or views.repeats(a):
-        return False
-    try:
-        place = a._v[key]
-    except (IndexError, ValueError):
-        return False  # the general path says so in NumPy's words
-    if place.shape != value._v.shape or not place.ndim:
-        return False
     with views.exchange:  # between what another thread reads of the array and writes again, nobody writes
+        if value._kind is not a._kind or a._kind.backend.hosted:
+            return False  # another thread has brought one to the host meanwhile
+        if value._root is not None or not _has_native_view(a, key) or views.repeats(a):
+            return False
+        try:
+            place = a._v[key]
+        except (IndexError, ValueError):
+            return False  # the general path says so in NumPy's words
+        if place.shape != value._v.shape or not place.ndim:
+            return False
         a._kind.backend.fill(place, value._v)
     return True
 

@@ -231,14 +231,15 @@ class vectorize(np.vectorize, metaclass=_ByName):
 
 def _memory(array: Any) -> Any:
     """The ndarray that is an array's own memory; None where the host cannot have it (an accelerator's, a traced one)."""
-    backend, value = array._kind.backend, views.native(array)
-    if not backend.native_is_ndarray:
-        shares = backend.is_concrete(value) and backend.on_cpu(value)
-        if not shares or (backend.mutable and not backend.shares_with_host(value)):
-            return None
-        reshaping.settle(array, "its elements are walked one by one")
-    views.expose(array)  # what is written on the way is written unseen
-    return array._v
+    with views.exchange:
+        backend, value = array._kind.backend, views.native(array)
+        if not backend.native_is_ndarray:
+            shares = backend.is_concrete(value) and backend.on_cpu(value)
+            if not shares or (backend.mutable and not backend.shares_with_host(value)):
+                return None
+            reshaping.settle(array, "its elements are walked one by one")
+        views.expose(array)  # what is written on the way is written unseen
+        return array._v
 
 
 class ndenumerate(np.ndenumerate, metaclass=_ByName):
