@@ -145,3 +145,24 @@ def test_libraries_get_ndarrays_in_whatever_holds_them(backend: str, make: Any) 
     assert type(made) is type(given)
     assert (type(first), first.tolist(), type(second), second.y.tolist()) == (np.ndarray, [0, 1, 2], Pair, [1, 1])
     assert adoption.to_host(made) is made
+
+
+_ENDLESS = [
+    "x + y", "y - x", "np.add(x, y)", "np.concatenate([x, y])", "np.where(x > 1, x, y)", "x.__setitem__(0, y)", "x.__setitem__(slice(None), y)",
+    "x[y]", "np.stack([x, y])", "np.dot(x, y)", "np.isin(x, y)", "x == y", "np.take(x, y)", "np.put(x, [0], y)", "np.insert(x, 0, y)",
+    "np.meshgrid(x, y)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", _ENDLESS)
+def test_a_list_that_holds_itself(call: str, backend: str) -> None:
+    """Is NumPy's error, not the end of the stack."""
+    alone: list[Any] = []
+    alone.append(alone)
+    beside: list[Any] = [1]
+    beside.append(beside)
+    for y in (alone, beside):
+        with pytest.raises(ValueError, match="setting an array element with a sequence"):
+            eval(call, {"np": np, "x": np.arange(3.0), "y": y})
+        with pytest.raises(ValueError, match="setting an array element with a sequence"):
+            eval(call, {"np": np, "x": ad.asarray([0.0, 1.0, 2.0], backend=backend), "y": y})

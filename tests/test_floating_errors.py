@@ -234,3 +234,26 @@ def test_results_without_dimensions_are_always_looked_at(backend: str) -> None:
                     except FloatingPointError as error:
                         got.append([str(error)])
             assert got[0] == got[1], (expression, modes)
+
+
+CASTS = [
+    "np.insert(i, [1, 2], x)", "np.insert(i, 1, np.nan)", "np.insert(i, [1, 2], [1.5, 2.5])", "np.insert(x, 1, np.array([1j, 2j]))",
+    "np.add.at(i, [0, 1], x)", "np.add.at(i, [0, 1], np.nan)", "np.add.at(i, [0, 1], [1.5, 2.5])", "np.maximum.at(i, 0, 2.5)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", CASTS)
+def test_what_an_integer_does_not_hold_is_told(expression: str, backend: str) -> None:
+    """By functions that cast what they are given into an array."""
+
+    def told(make: Any) -> list[tuple[str, str]]:
+        names = {"np": np, "i": make(np.arange(5)), "x": make(np.array([np.nan, 1e30]))}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                eval(expression, names)
+            except Exception as error:
+                return [(type(error).__name__, "")]
+        return [(w.category.__name__, str(w.message)) for w in caught]
+
+    assert told(lambda x: ad.asarray(x, backend=backend)) == told(np.array)

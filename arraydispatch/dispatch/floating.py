@@ -232,7 +232,7 @@ def _holds_nan(x: Any) -> bool:
     return bool(np.isnan(x).any())
 
 
-def look_at_cast(value: Any, wanted: np.dtype[Any], backend: Backend) -> None:
+def look_at_cast(value: Any, wanted: np.dtype[Any], backend: Backend, name: str = "cast") -> None:
     """Report what ``astype`` cannot hold: of floats cast to integers always, to narrower floats under strict rules."""
     told = rule()
     if backend.native_is_ndarray or not (told.strict or (told.warned and wanted.kind in "iu")):
@@ -245,7 +245,7 @@ def look_at_cast(value: Any, wanted: np.dtype[Any], backend: Backend) -> None:
         return
     beyond = values[~(np.abs(values) < limit)]
     if beyond.size:
-        reporting(lambda: beyond.astype(wanted), "cast")
+        reporting(lambda: beyond.astype(wanted), name)
 
 
 operands.look_at_cast = look_at_cast

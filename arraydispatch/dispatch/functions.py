@@ -18,7 +18,7 @@ from ..settings import PLAIN, context_rules
 from ..trees import mapped
 from ..ufuncs.plans import WholePlan, whole_plan
 from ..views import Handle, native
-from . import floating, host, hosted, indexing, layout, wrapping
+from . import floating, host, hosted, indexing, layout, windows, wrapping
 from .floating import UNTOUCHED, in_force
 
 _defaults = settings.default
@@ -89,6 +89,10 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if entry.run is None or spec is None:
         return host.call(func, args, kwargs, backend, entry.reason)
     perform = _MODES[spec.mode]
+    if perform is _function and args and isinstance(args[0], Handle) and args[0]._root is not None:
+        made = windows.computed(func, args, kwargs, backend)
+        if made is not windows.WHOLE:
+            return made
     tap = events.tap
     start = 0.0 if tap is None else perf_counter()
     try:
@@ -120,7 +124,7 @@ def _reducer(func: Any, plan: WholePlan) -> Callable[[Handle], Any]:
     entry = backend.entries[func].kind
 
     def reduce_all(a: Handle) -> Any:
-        if (_context_rules() or _defaults.rules) is not PLAIN or in_force() is not UNTOUCHED:
+        if (_context_rules() or _defaults.rules) is not PLAIN or in_force() is not UNTOUCHED or views.outgrows(a):
             return call(func, (a,), {})
         tap = events.tap
         start = 0.0 if tap is None else perf_counter()

@@ -26,7 +26,7 @@ from ..ufuncs.plans import PLANS
 from ..ufuncs.standard import STANDARD
 from ..ufuncs.traits import LOGICAL, OPERATORS
 from ..views import Handle, native
-from . import floating, host, hosted, layout, outputs, wrapping
+from . import floating, host, hosted, layout, outputs, windows, wrapping
 from .floating import UNTOUCHED, in_force
 
 _HANDLED = ("out", "where", "order", "subok")
@@ -270,6 +270,10 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         lifted = hosted.lifted(inputs, backend)
         if lifted is not inputs:
             return FAST[ufunc](*lifted)
+    if method == "reduce" and isinstance(inputs[0], Handle) and inputs[0]._root is not None:
+        made = windows.computed(ufunc.reduce, inputs, kwargs, backend)
+        if made is not windows.WHOLE:
+            return made
     try:
         unusual = method != "__call__" or (kwargs and not (ufunc in STANDARD and wrapping.is_standard(inputs)))
         if unusual and backend.native_is_ndarray and settings.current_precision() is None:
@@ -639,6 +643,10 @@ def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend, heard: bool)
     device = backend.device_of(native(target))
     key = wrapping.to_native(indices, backend, device)
     values = [wrapping.to_native(v, backend, device) for v in rest]
+    if values and target._kind.dtype.kind in "iu" and type(values[0]) is not int:
+        given = backend.xp.asarray(values[0], like=native(target))
+        if backend.dtype_of(given).kind == "f":
+            floating.look_at_cast(given, target._kind.dtype, backend, "at")
     new = ufunc_at(backend.xp, ufunc, native(target), key, *values)
     if heard:
         floating.look_at_method(ufunc, "at", (target, *inputs[1:]), {}, new, backend)

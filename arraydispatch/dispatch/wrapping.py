@@ -41,6 +41,16 @@ def find_backend(values: Iterable[Any], found: Backend | None = None) -> Backend
     BackendMismatchError
         If arrays of two ML libraries are there.
     """
+    try:
+        return _backend_among(values, found)
+    except RecursionError:
+        pass
+    endless = [x for x in values if circular(x)]
+    np.asarray(endless[0] if endless else ())  # raises what NumPy says of a list that holds itself
+    return _backend_among(values, found)
+
+
+def _backend_among(values: Iterable[Any], found: Backend | None) -> Backend | None:
     for x in values:
         cls = type(x)
         if cls in PLAIN:
@@ -48,10 +58,10 @@ def find_backend(values: Iterable[Any], found: Backend | None = None) -> Backend
         if isinstance(x, Handle):
             backend: Backend | None = x._kind.backend
         elif cls is list or cls is tuple or isinstance(x, list | tuple):
-            found = find_backend(x, found)
+            found = _backend_among(x, found)
             continue
         elif cls is dict:
-            found = find_backend(x.values(), found)
+            found = _backend_among(x.values(), found)
             continue
         elif isinstance(x, np.ndarray | np.generic):
             continue

@@ -11,7 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from .. import dtypes
 from ..registry import describe, implements
 from ..warned import warn_of_cast
-from .operands import along, arrays, first_native, flat, to_host, unshared, upload
+from .operands import along, arrays, cast_into, first_native, flat, to_host, unshared, upload
 
 Native = Any
 
@@ -308,9 +308,7 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Native
     to = xp.dtype_of(arr)
     if first_native(xp, [values]) is None:
         values = np.array(values, to)  # NumPy's own look at what it is given, and its warning
-    values = xp.asarray(values, like=arr)
-    warn_of_cast(xp.dtype_of(values), to)
-    values = xp.prim.astype(values, to)
+    values = cast_into(xp, xp.asarray(values, like=arr), to)
     its_shape = xp.shape_of(values)
     if len(its_shape) < len(shape):
         its_shape = (1,) * (len(shape) - len(its_shape)) + its_shape

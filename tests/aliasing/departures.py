@@ -65,6 +65,10 @@ DEPARTURES: list[Departure] = [
     Departure(r"np\.polyval\(a, 2", "without coefficients NumPy returns the zeros it began with, which are an array", "library device", without_elements=True),
     Departure(r"np\.einsum\('[^']*', a, b, optimize=True", "NumPy gives an array where its plan ends in tensordot, and a scalar elsewhere", "library device"),
     Departure(r"np\.tile\(", "without elements NumPy returns a view, which shares nothing but that it is read-only", "library device handed", "", "read-only", without_elements=True),
+    Departure(
+        r"a\.view\(np\.(uint8|int16)\)", "the library keeps a bool as 0 or 1: any other byte written into it reads as 1",
+        "library device", "jax tensorflow", dtypes="?",
+    ),
     Departure(r"np\.fft\.hfft\(a, out=out", "NumPy forgets out= of hfft, and so its shape"),
     Departure(
         r"np\.(asarray|asanyarray|array|ascontiguousarray|asfortranarray|asarray_chkfinite)\(",

@@ -1,0 +1,62 @@
+"""Functions of views that have many more elements than their root: sliding windows, and what is broadcast.
+
+A library makes all of these elements before it computes, gigabytes where NumPy walks the root's own memory. So NumPy computes
+there, as a host kernel.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from .. import conversion, events, settings, views
+from ..backends.base import Backend
+from ..trees import mapped
+from ..views import Handle, ghost, native
+from ..warned import reporting
+from . import host
+
+__all__ = ["WHOLE", "computed"]
+
+WHOLE: Any = object()
+"""What :func:`computed` answers where the library is to compute."""
+_LARGE = 1 << 24
+"""Bytes from which on a view is not made."""
+
+
+def computed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    """``func(*args, **kwargs)``, a function or a ufunc's method, of whose first argument the library would make a copy."""
+    a = args[0]
+    if ghost(a).nbytes < _LARGE or not views.outgrows(a) or kwargs.get("out") is not None:
+        return WHOLE
+    if a._kind.standard or settings.current_precision() is not None:
+        return WHOLE
+    root = native(views.owner(a))
+    seen = None if not backend.is_concrete(root) or backend.lent(root) is None else views.of_root_on_host(a)
+    if seen is None:
+        return WHOLE
+    seen.flags.writeable = False
+    start = perf_counter()
+
+    def on_host(x: Any) -> Any:
+        if isinstance(x, Handle):
+            return conversion.download(x._kind.backend, views.expose(x), host.name_of(func))
+        if isinstance(x, list | tuple):
+            return mapped(on_host, x)
+        return x
+
+    rest = [on_host(x) for x in args[1:]]
+    keywords = {key: on_host(x) for key, x in kwargs.items()}
+    ufunc = getattr(func, "__self__", None)
+    if isinstance(ufunc, np.ufunc):
+        result = reporting(lambda: func(seen, *rest, **keywords), func.__name__)
+    else:
+        result = func(seen, *rest, **keywords)
+    made = host.to_device(result, backend, backend.device_of(root))
+    if events.tap is not None:
+        events.tap.host_kernel()
+        named = ufunc if isinstance(ufunc, np.ufunc) else func
+        events.tap.call(named, backend.name, "native", "", perf_counter() - start, made)
+    return made
