@@ -529,9 +529,8 @@ def derive(a: Handle, view_ghost: Ghost) -> Any:
     if a._kind.backend.native_is_ndarray:
         return _derived_on_host(a, view_ghost)
     with exchange:  # nobody brings the root to the host, its views with it, before this one is known
-        if a._kind.backend.native_is_ndarray:
-            return _derived_on_host(a, view_ghost)
-        return _derived(a, view_ghost)
+        backend = a._kind.backend  # looked at again: another thread may have been quicker
+        return _derived_on_host(a, view_ghost) if backend.native_is_ndarray else _derived(a, view_ghost)
 
 
 def _derived(a: Handle, view_ghost: Ghost) -> Any:
