@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .array_api_suite import PARTS
-from .results import RESULTS, Row, percent, share, total
+from .results import RESULTS, Row, large, percent, share, total
 from .suites import HERE, PLAIN, Usage
 
 __all__ = ["MARKS", "PAGE", "README", "page", "summary", "updated", "write"]
@@ -24,7 +24,7 @@ _NONE = "–"
 _HEAD = """\
 # Conformance
 
-Two suites of other projects run on every backend: NumPy's own tests, and the tests of the array-API standard. This page
+Suites of other projects run on every backend: NumPy's and SciPy's own tests, and those of the array-API standard. This page
 is made from the results in `conformance/results/`; `make conformance BACKEND=torch` makes those for a backend, and this
 page, again. Failures that are expected stand with their reasons in data files beside them; a failure that is not listed
 fails the run, and so does a listed one that passes.
@@ -40,6 +40,20 @@ the number of tests that pass, and what share that is of those that plain NumPy 
 _CALLS = """\
 The share of the NumPy calls in these runs that the backend's library ran. The rest ran on the host: arrays of objects, strings
 and dates, and what a library has no kernel for; on JAX also the *host kernels*, by which NumPy sorts and picks on JAX's own memory.
+"""
+
+_SCIPY = """\
+## SciPy's own tests
+
+{count} test modules from SciPy's wheel run unchanged under the launcher, with every array on the backend, however small; what makes
+their arrays (the fixture `xp`) is the launcher's `numpy`. A cell is the number of tests that pass, and what share that is of those
+that plain SciPy passes. The modules ran one after the other; failures whose causes were mended meanwhile ran again, and what passed
+then is counted as passed.
+"""
+
+_LARGE = """\
+The calls of SciPy's functions in these runs on a thousand elements or more, and how many the library computed. The others are
+SciPy's own: functions that call the user's for each window or point, splines, what no library has.
 """
 
 _ARRAY_API = """\
@@ -102,6 +116,42 @@ def _expected(runs: dict[str, dict[str, Any]]) -> str:
     return "Expected failures, by reason.\n\n" + _markdown(["reason", *runs], rows)
 
 
+def _by_group(runs: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The runs with a row for each group of modules."""
+    found = {}
+    for name, run in runs.items():
+        groups: dict[str, list[Row]] = {}
+        for module, row in run["modules"].items():
+            groups.setdefault(module.partition(".")[0], []).append(row)
+        found[name] = {**run, "modules": {group: total(rows) for group, rows in sorted(groups.items())}}
+    return found
+
+
+def _partial(runs: dict[str, dict[str, Any]], every: int) -> str:
+    """Which runs are of some modules only."""
+    parts = [f"{name}: {len(run['modules'])}" for name, run in runs.items() if len(run["modules"]) < every]
+    return (
+        f"Not all of the {every} modules ran everywhere ({', '.join(parts)}); shares are of those that did.\n"
+        if parts
+        else ""
+    )
+
+
+def _scipy() -> list[str]:
+    """The section on SciPy's tests."""
+    every = _load("scipy")
+    runs = {name: run for name, run in every.items() if name != PLAIN}
+    if not runs:
+        return []
+    count = len(every[PLAIN]["modules"])
+    groups = _by_group(runs)
+    return [
+        _SCIPY.format(count=count), _by_module(groups, _of_plain), _partial(runs, count),
+        _LARGE, _by_module({name: run for name, run in groups.items() if name != "numpy"}, large),
+        _expected(runs), _versions(runs),
+    ]  # fmt: skip
+
+
 def page() -> str:
     """The page of the documentation."""
     numpy = {name: run for name, run in _load("numpy").items() if name != PLAIN}
@@ -110,6 +160,7 @@ def page() -> str:
     if numpy:
         plain = ("plain NumPy", lambda row: f"{row['plain_passes'] or 0:,}")
         parts += [_NUMPY, _by_module(numpy, _of_plain, plain), _CALLS, _by_module(numpy, share), _versions(numpy)]
+    parts += _scipy()
     if array_api:
         url, commit, spec = PARTS[0].url, PARTS[0].commit[:7], PARTS[1].commit[:7]
         parts += [_ARRAY_API.format(url=url, commit=commit, spec=spec)]
