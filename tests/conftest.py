@@ -27,6 +27,9 @@ _BACKENDS = ["numpy", "jax", "torch", "tensorflow"]
 compiled.begin(Path(__file__).parents[1] / ".pytest_cache" / "jax")
 
 
+# Kernels are kept in the user's own folder, which tests are not to fill.
+os.environ.setdefault("ARRAYDISPATCH_CACHE", "")
+
 # A shell that runs tests in the background has them ignore Ctrl-C (nohup: the end of the terminal), and what they start too,
 # which tests of signals start.
 for _signal, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):

@@ -6,7 +6,6 @@ there is no llvmlite, NumPy's own loops compute it. The bits are the same either
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
 import threading
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ufuncs.elementary import INSTRUCTIONS
+from .compiler import Compiler, is_there
 from .loops import cast, select
 from .nodes import Buffer, Node
 from .source import Call, Chain, Pointer, has, source, table
@@ -117,7 +117,7 @@ def grouped(nodes: list[Node], numbers: list[int]) -> list[Group | int]:
 
     ``numbers``: which of the nodes.
     """
-    ops = {i: _op(nodes[i]) for i in numbers} if _llvm() is not None else {}
+    ops = {i: _op(nodes[i]) for i in numbers} if _can_compile() else {}
     if sum(op is not None for op in ops.values()) < 2:
         return list(numbers)
     order: list[Group | int] = []
@@ -183,53 +183,14 @@ def _made(nodes: list[Node], numbers: list[int], ops: dict[int, str | None]) -> 
 
 
 @cache
-def _llvm() -> Any:
-    """The compiler; None where there is none, or where we do not know the processor's status."""
-    if _MACHINE not in _FLAGS or os.environ.get("ARRAYDISPATCH_KERNELS") == "0":
-        return None
-    try:
-        from importlib.util import find_spec
-
-        if find_spec("llvmlite") is None:
-            return None
-    except (ImportError, ValueError):
-        return None
-    return _Compiler()
+def _can_compile() -> bool:
+    """Whether there is a compiler, and we know the processor's floating-point status."""
+    return _MACHINE in _FLAGS and os.environ.get("ARRAYDISPATCH_KERNELS") != "0" and is_there()
 
 
-class _Compiler:
-    """LLVM, for this processor, imported when the first kernel is made."""
-
-    def __init__(self) -> None:
-        self._engine: Any = None
-        self._binding: Any = None
-        self._machine: Any = None
-
-    def _begin(self) -> None:
-        import llvmlite.binding as llvm  # type: ignore[import-untyped]
-
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        target = llvm.Target.from_default_triple()
-        self._machine = target.create_target_machine(
-            cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2, jit=True
-        )
-        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), self._machine)
-        self._binding = llvm
-
-    def __call__(self, name: str, text: str) -> Callable[[int, int], int]:
-        if self._engine is None:
-            self._begin()
-        llvm = self._binding
-        module = llvm.parse_assembly(text)
-        module.name = name
-        options = llvm.create_pipeline_tuning_options(speed_level=2)
-        options.loop_vectorization = options.loop_interleaving = True
-        builder = llvm.create_pass_builder(self._machine, options)
-        builder.getModulePassManager().run(module, builder)
-        self._engine.add_module(module)
-        self._engine.finalize_object()
-        return ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(self._engine.get_function_address(name))
+@cache
+def _compiler() -> Compiler:
+    return Compiler()
 
 
 def _compiled(chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: Any, mask: int) -> Kernel | None:
@@ -239,9 +200,8 @@ def _compiled(chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: 
         if key not in _kernels:
             if len(_kernels) >= MOST:
                 return None
-            name = f"kernel{len(_kernels)}"
             try:
-                _kernels[key] = Kernel(_llvm()(name, source(name, *key)), mask)
+                _kernels[key] = Kernel(_compiler()(source(*key)), mask)
             except Exception:  # noqa: BLE001 -- whatever keeps LLVM from it: NumPy's loops do it
                 _kernels[key] = None
         return _kernels[key]

@@ -321,14 +321,12 @@ def table(
 
 
 def source(
-    name: str, chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: tuple[tuple[int, int], ...], mask: int
+    chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: tuple[tuple[int, int], ...], mask: int
 ) -> str:
-    """The module of a kernel ``name(table, addresses)``.
+    """The module of a kernel ``kernel(table, addresses)``.
 
     Parameters
     ----------
-    name : str
-        Of the function.
     chain : Chain
         What is computed.
     depth : int
@@ -394,13 +392,13 @@ def source(
         add(f"out{axis}:")
     add("  ret void")
     head = f"define internal void @body({', '.join(parameters)}) noinline nounwind {{"
-    return "\n".join([*sorted(body.intrinsics), head, *body.lines, "}", *_door(name, chain, depth, pointers, mask), ""])
+    return "\n".join([*sorted(body.intrinsics), head, *body.lines, "}", *_door(chain, depth, pointers, mask), ""])
 
 
-def _door(name: str, chain: Chain, depth: int, pointers: tuple[Pointer, ...], mask: int) -> list[str]:
+def _door(chain: Chain, depth: int, pointers: tuple[Pointer, ...], mask: int) -> list[str]:
     """The function that is called: it unpacks the table, and looks at the floating-point status."""
     lines = ["declare i32 @feclearexcept(i32)", "declare i32 @fetestexcept(i32)"] if mask else []
-    lines += [f"define i32 @{name}(ptr %table, ptr %addresses) nounwind {{", "entry:"]
+    lines += ["define i32 @kernel(ptr %table, ptr %addresses) nounwind {", "entry:"]
 
     def word(base: str, at: int, to: str) -> str:
         lines.append(f"  %{to}.at = getelementptr i64, ptr %{base}, i64 {at}")

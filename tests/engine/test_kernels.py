@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from arraydispatch import creation
-from arraydispatch.engine import kernels, source, tape
+from arraydispatch.engine import compiler, kernels, source, tape
 from arraydispatch.settings import default, kept, set_execution
 from arraydispatch.ufuncs.elementary import INSTRUCTIONS
 
@@ -214,3 +218,49 @@ def test_a_chain_is_compiled_when_it_has_been_computed_often(monkeypatch: pytest
         y[0]  # has it run
         counts.append(len(kernels._kernels))
     assert counts == [0] * 5 + [1] * 3
+
+
+_TWICE = """
+import numpy as np
+from arraydispatch import creation, settings
+from arraydispatch.engine import compiler, kernels
+kernels.HOT = 0
+settings.default.min_size = 1
+settings.set_execution("fused")
+compiled = []
+written = compiler._write
+compiler._write = lambda where, name, code: (compiled.append(name), written(where, name, code))
+x = np.linspace(-1, 1, 5000)
+for i in range(3):
+    y = creation.array(x) * (i + 1) + x.size
+    assert (np.array(y) == x * (i + 1) + x.size).all()
+print(len(compiled), sum(kernel is not None for kernel in kernels._kernels.values()))
+"""
+
+
+def _processes(cache: Path) -> str:
+    env = {**os.environ, "ARRAYDISPATCH_CACHE": str(cache), "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run([sys.executable, "-c", _TWICE], env=env, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
+    assert _processes(tmp_path) == "1 1"
+    (kept,) = (tmp_path / "kernels").iterdir()
+    assert _processes(tmp_path) == "0 1"
+    kept.write_bytes(kept.read_bytes()[:-7])  # broken off: compiled again
+    assert _processes(tmp_path) == "1 1"
+    assert _processes(tmp_path) == "0 1"
+
+
+def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert _processes(tmp_path / "file") == "1 1"
+
+
+def test_few_files_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "MOST_FILES", 8)
+    for i in range(20):
+        compiler._write(tmp_path, f"kernel_{i}", b"code")
+    assert 6 <= len(list(tmp_path.iterdir())) <= 8
+    assert compiler._read(tmp_path, "kernel_19") == b"code"
