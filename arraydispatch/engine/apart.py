@@ -29,7 +29,7 @@ _ndarray = np.ndarray
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``func(*args, **kwargs)`` of ndarrays in parts, if it is large and can be done so."""
     x = args[0] if args else None
-    if type(x) is not _ndarray or x.ndim < 2 or x.size < tape.IN_THREADS or not x.flags.c_contiguous:
+    if type(x) is not _ndarray or x.ndim < 2 or 4 * x.size < tape.IN_THREADS or not x.flags.c_contiguous:
         return NOT_APART
     if x.dtype.kind not in "biufc" or (spec := spec_of(func)) is None or not spec.apart:
         return NOT_APART

@@ -201,7 +201,6 @@ class Block:
         """Floating-point errors: number of the node, and what NumPy calls it."""
         self.done = threading.Event()
         self.failure: BaseException | None = None
-        self.weight = 0
         self.helpers = 0
         """How many threads are to run it; 0: whoever asks does."""
         self.group: Any = None
@@ -298,7 +297,67 @@ def _is_wide(node: Node) -> bool:
     return math.prod(node.span[1:]) * node.dtype.itemsize > PIECE
 
 
-def plan(nodes: list[Node], buffers: list[Buffer], threads: int, reuse: bool) -> Block:
+class Short(Block):
+    """Calls that are not worth a plan: one after the other, by whoever asks.
+
+    Interrupted, it can be begun again: what it writes is its own until all is there.
+    """
+
+    def __init__(self, nodes: list[Node]) -> None:
+        super().__init__(nodes, any(node.told is not None and node.told.get("under") != "ignore" for node in nodes))
+        self._made: list[Any] | None = None
+
+    def help(self, kept: list[np.ndarray[Any, Any]] | None = None) -> None:
+        """Compute all; ``kept`` is for those that threads compute."""
+        nodes = self.nodes
+        try:
+            if self._made is None:
+                self._made = self._values()
+            for node, value in zip(nodes, self._made):
+                if node.target is not None and self.is_due():
+                    node.target[...] = value
+            self.results = {i: value for i, value in enumerate(self._made) if nodes[i].handle is not None}
+            for i, node in enumerate(nodes):
+                if node.target is not None:
+                    self.results[i] = node.target
+        except Exception as failure:  # noqa: BLE001 -- whoever looks at a value hears of it
+            self.failure = failure
+        self.done.set()
+
+    def _values(self) -> list[Any]:
+        self.errors.clear()
+        now = 0
+        made: list[Any] = []
+        at = {id(node): i for i, node in enumerate(self.nodes)}
+        last = {id(x): i for i, node in enumerate(self.nodes) for x in node.args}
+
+        def call(kind: str, _flag: int) -> None:
+            self.errors.add((now, kind))
+
+        with np.errstate(divide="call", over="call", invalid="call", under=self._under, call=call):
+            for now, node in enumerate(self.nodes):
+                ins: list[Any] = []
+                for x in node.args:
+                    if type(x) is Buffer:
+                        ins.append(x.array)
+                    elif type(x) is Node:
+                        i = at.get(id(x))
+                        ins.append(made[i] if i is not None else x.value)
+                    else:
+                        ins.append(x)
+                out = np.empty(node.shape, node.dtype, "F" if node.fortran else "C")
+                node.func(*ins, out=out)
+                made.append(out)
+                for x in node.args:  # what nobody wants any more leaves its memory to the next
+                    i = at.get(id(x))
+                    if i is None or last[id(x)] != now or x.target is not None:
+                        continue
+                    if x.handle is None or x.handle() is None:
+                        made[i] = None
+        return made
+
+
+def plan(nodes: list[Node], buffers: list[Buffer], threads: int) -> Block:
     """What is to be done for the nodes, in their order.
 
     Parameters
@@ -309,8 +368,6 @@ def plan(nodes: list[Node], buffers: list[Buffer], threads: int, reuse: bool) ->
         All that they read.
     threads : int
         How many will compute.
-    reuse : bool
-        Whether results may take the memory of values that nobody holds any more.
     """
     block = Block(nodes, any(node.told is not None and node.told.get("under") != "ignore" for node in nodes))
     number = {id(node): i for i, node in enumerate(nodes)}
@@ -321,7 +378,6 @@ def plan(nodes: list[Node], buffers: list[Buffer], threads: int, reuse: bool) ->
             kinds.begin()
         kinds.add(node)
         stretch_of.append(kinds.stretches)
-        block.weight += math.prod(node.span) * node.weight
     order = [
         grouped(nodes, list(group)) for _, group in itertools.groupby(range(len(nodes)), key=stretch_of.__getitem__)
     ]
@@ -346,7 +402,7 @@ def plan(nodes: list[Node], buffers: list[Buffer], threads: int, reuse: bool) ->
         or beyond[i]
         for i, node in enumerate(nodes)
     ]
-    dead = [(buffer.array, buffer.last) for buffer in buffers if buffer.is_dead()] if reuse else []
+    dead = [(buffer.array, buffer.last) for buffer in buffers if buffer.is_dead()]
     registers = _Registers(nodes, number, at, last, kept, dead)
     for steps in order:
         numbers = [i for step in steps for i in numbers_of(step)]

@@ -45,7 +45,7 @@ class Compiler:
 
     def __init__(self) -> None:
         import llvmlite
-        import llvmlite.binding as llvm  # type: ignore[import-untyped]
+        import llvmlite.binding as llvm
 
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()

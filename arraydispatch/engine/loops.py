@@ -36,8 +36,8 @@ class Loop(NamedTuple):
     """Which operands are Python scalars, whose values have to fit."""
     reports: bool
     """Whether an element may be a floating-point error."""
-    weight: int
-    """The time of an element, that of a sum being 1."""
+    weight: float
+    """The time of an element, that of a sum of numbers of eight bytes being 1."""
     pinned: bool
     """Whether an element's bits depend on where it is: the last few of a loop are computed in another way."""
 
@@ -63,8 +63,9 @@ def loop_of(ufunc: np.ufunc, keys: tuple[Any, ...]) -> Loop | None:
     integers = all(t.kind in "iub" for t in loops)
     reports = ufunc not in QUIET and (not integers or ufunc in (np.floor_divide, np.remainder, np.fmod, np.reciprocal))
     kinds = {t.kind for t in loops}
+    weight = 8 if ufunc in HEAVY else max(t.itemsize for t in loops) / 8
     pinned = (ufunc in LAST_DIFFER and "f" in kinds) or ("c" in kinds and ufunc not in QUIET and ufunc not in SUMS)
-    return Loop(loops[-1], loops[:-1], weak, reports, 8 if ufunc in HEAVY else 1, pinned)
+    return Loop(loops[-1], loops[:-1], weak, reports, weight, pinned)
 
 
 def fits(value: Any, dtype: np.dtype[Any]) -> bool:

@@ -80,8 +80,8 @@ class Node:
         The shape that it goes over: that of the value, or of what is reduced to it.
     halved : Whole or None
         How the parts of a reduction to one element are put together; None for others.
-    weight : int
-        Time of an element.
+    work : int
+        Time that it takes: in that of a sum of two numbers of eight bytes.
     told : dict or None
         The modes of ``np.errstate``, where an error is to be told.
     place : Place or None
@@ -98,7 +98,7 @@ class Node:
 
     __slots__ = (
         "args", "dtype", "fortran", "func", "halved", "handle", "held", "ins", "ndim", "pinned", "place", "row", "shape", "size", "span", "tape",
-        "target", "told", "value", "weight",
+        "target", "told", "value", "work",
     )  # fmt: skip
 
     dtype: np.dtype[Any]
@@ -114,7 +114,7 @@ class Node:
     pinned: bool
     span: tuple[int, ...]
     halved: Whole | None
-    weight: int
+    work: int
     told: dict[str, Any] | None
     place: Place | None
     handle: Any

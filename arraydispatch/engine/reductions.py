@@ -59,7 +59,7 @@ def _axes(axis: Any, ndim: int) -> tuple[int, ...] | None:
 def _node(func: Any, shape: tuple[int, ...], dtype: np.dtype[Any], kind: Any, told: Any) -> Node:
     node = Node()
     node.dtype, node.shape, node.size, node.ndim = dtype, shape, prod(shape), len(shape)
-    node.held, node.func, node.weight = kind.backend.kind(dtype), func, 1
+    node.held, node.func = kind.backend.kind(dtype), func
     node.row = node.fortran = node.pinned = False
     node.target, node.halved, node.value, node.ins = None, None, None, None
     node.told, node.place = told, None if told is None else tape.line_now()
@@ -97,7 +97,7 @@ def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
         return None
     extreme = func is not np.add and dtype.kind == "f" and not (pending and v.func in UNSIGNED)
     node = _node(partial(func.reduce, axis=None, dtype=dtype), (), dtype, kind, told)
-    node.span, node.fortran = v.shape, fortran
+    node.span, node.fortran, node.work = v.shape, fortran, size
     node.halved = Whole((2 if dtype.kind == "c" else 1) if func is np.add and dtype.kind in "fc" else 0, func)
     look = _Look()
     look._v = look._kind = look._root = node
@@ -148,7 +148,7 @@ def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, die
     short = func is np.add and axes == (len(v.shape) - 1,) and v.shape[-1] * (2 if dtype.kind == "c" else 1) < _SHORT
     how: Any = _sum_of_few if short else partial(func.reduce, axis=axes, keepdims=keepdims)
     node = _node(how, shape, dtype, kind, told)
-    node.span, node.row = v.shape, True
+    node.span, node.row, node.work = v.shape, True, prod(v.shape)
     made = views.wrapper(node, node, True)
     node.handle = weakref.ref(made)
     if type(v) is Node and dies:

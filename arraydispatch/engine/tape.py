@@ -23,7 +23,7 @@ from ..ghosts import memory_of
 from ..views import NEVER, Handle
 from ..warned import FLOATING_ERRORS, user_frame
 from . import pool
-from .blocks import Block, needed, plan
+from .blocks import Block, Short, needed, plan
 from .loops import PYTHON, SCALARS, cast, fits, loop_of, select
 from .nodes import Buffer, Node, Place
 
@@ -40,8 +40,9 @@ MOST_BYTES = 1 << 30
 """Bytes that a tape keeps alive at most: of what its nodes read, and of their values."""
 DEAD_BYTES = 1 << 24
 """Bytes that a tape alone keeps alive before it is run, unless a few arrays are larger."""
-IN_THREADS = 1 << 18
-"""Elements, each as often as it is computed, from which on threads help."""
+IN_THREADS = 1 << 21
+"""Elements of eight bytes, each as often as it is computed, from which on a block is planned and threads help: to plan it takes as
+long as NumPy takes for so many."""
 
 _ndarray = np.ndarray
 _errors_in_force: Any = np._core.umath._extobj_contextvar.get
@@ -107,6 +108,8 @@ class Tape:
         What nodes read, as :data:`arraydispatch.views.waiting` has it.
     bytes, seen : int
         Of what they read; of what has been asked whether anybody else still has it.
+    work : int
+        Of all nodes.
     """
 
     def __init__(self) -> None:
@@ -116,7 +119,7 @@ class Tape:
         self.block: Block | None = None
         self.buffers: dict[int, Buffer] = {}
         self.memory: set[int] = set()
-        self.bytes = self.seen = 0
+        self.bytes = self.seen = self.work = 0
 
     def add(self, node: Node, values: list[Any]) -> None:
         """Record a node that computes with these values, which nobody may write from now on."""
@@ -124,6 +127,7 @@ class Tape:
             node.args = tuple([self._buffer(x) if type(x) is _ndarray else x for x in values])
             node.tape = self
             self.nodes.append(node)
+            self.work += node.work
             _live.add(self)
 
     def _buffer(self, x: np.ndarray[Any, Any]) -> Buffer:
@@ -176,7 +180,8 @@ class Tape:
                     return
             if block.helpers:
                 self._hand_out(block)
-            else:  # whoever interrupts it finds all as it was
+            else:  # whoever interrupts it can begin it again
+                self.block = block
                 block.help()
             while not block.done.is_set():
                 try:
@@ -206,11 +211,14 @@ class Tape:
 
     def _plan(self, nodes: list[Node]) -> Block:
         left = needed([node for node in nodes if node.value is None])
-        here = not left or sum(prod(node.span) * node.weight for node in left) < IN_THREADS
-        threads = 1 if here else pool.count()
-        block = plan(left, list(self.buffers.values()), threads, reuse=not here)
+        block: Block
+        if not left or sum(node.work for node in left) < IN_THREADS:
+            block = Short(left)
+        else:
+            threads = pool.count()
+            block = plan(left, list(self.buffers.values()), threads)
+            block.helpers = min(threads, max(stretch.pieces for stretch in block.stretches))
         block.group, block.is_due = nodes, lambda: self._is_due(nodes)
-        block.helpers = 0 if here else min(threads, max(stretch.pieces for stretch in block.stretches))
         return block
 
     def _hand_out(self, block: Block) -> None:
@@ -283,7 +291,7 @@ class Tape:
                     views.waiting[key] = rest
                 else:
                     views.waiting.pop(key, None)
-            self.buffers, self.memory, self.bytes, self.seen = {}, set(), 0, 0
+            self.buffers, self.memory, self.bytes, self.seen, self.work = {}, set(), 0, 0, 0
             _live.discard(self)
 
 
@@ -456,7 +464,6 @@ def record(
     size = prod(shape)
     if size < least or not shape:
         return None
-    weight = 1
     if dtype is None:
         loop = loop_of(func, tuple(keys))
         if loop is None:
@@ -464,11 +471,13 @@ def record(
         for i in loop.weak:
             if not fits(inputs[i], loop.ins[i]):
                 return None
-        dtype, reports, weight, pinned, ins = loop.out, loop.reports, loop.weight, loop.pinned, loop.ins
+        dtype, reports, pinned, ins = loop.out, loop.reports, loop.pinned, loop.ins
+        work = size * loop.weight
     else:
+        work = size * max(dtype.itemsize, values[-1].dtype.itemsize if func is cast else 1) >> 3
         reports, pinned = func is cast and keys[0].kind in "fc", False
         ins = tuple([dtype if key in PYTHON else np.dtype(key) for key in keys])
-    if like is not None and (dtype, shape) != like:
+    if work < least or (like is not None and (dtype, shape) != like):
         return None
     if size * dtype.itemsize > MOST_BYTES:  # for which there may be no memory: NumPy says so at the call
         return None
@@ -482,7 +491,7 @@ def record(
     start = perf_counter()
     node = Node()
     node.dtype, node.shape, node.size, node.ndim = dtype, shape, size, len(shape)
-    node.held, node.func, node.weight, node.ins = home.kind(dtype), func, weight, ins
+    node.held, node.func, node.work, node.ins = home.kind(dtype), func, int(work), ins
     node.row, node.fortran = order
     node.pinned, node.target, node.span, node.halved = pinned, None, shape, None
     node.told, node.place, node.value = told, None if told is None else line_now(), None

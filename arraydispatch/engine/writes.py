@@ -55,7 +55,7 @@ def _is_ours_alone(a: Handle) -> bool:
 def onto(func: np.ufunc, inputs: tuple[Any, ...], a: Handle) -> bool:
     """Compute a ufunc into the memory of an array at once, in pieces and threads, if that can be. Whether it was."""
     v, tape_here = a._v, mine()
-    if not _is_place(a, v):
+    if not _is_place(a, v) or v.size + tape_here.work < tape.IN_THREADS:
         return False
     if v.flags.c_contiguous:
         row = fortran = False
@@ -88,11 +88,8 @@ def _value_of(a: Handle) -> Any:
 
 
 def _is_place(a: Handle, v: Any) -> bool:
-    """Whether the value of an array is memory that may be written now, and is large enough for threads.
-
-    What threads compute is never left half done by Ctrl-C.
-    """
-    if type(v) is not _ndarray or v.size < tape.IN_THREADS or not v.flags.writeable or views.watch is not None:
+    """Whether the value of an array is memory that may be written now."""
+    if type(v) is not _ndarray or v.size < tape.least or not v.flags.writeable or views.watch is not None:
         return False
     kind = a._kind
     return kind.backend.hosted and not kind.standard and a._root is None
@@ -153,9 +150,7 @@ def store(a: Handle, key: Any, given: Handle) -> bool:
         return False
     if not _is_basic(key):
         return False
-    if (
-        node.size < tape.IN_THREADS or node.fortran or node.span is not node.shape or not v.flags.writeable
-    ):  # what threads compute is never left half done
+    if own.work < tape.IN_THREADS or node.fortran or node.span is not node.shape or not v.flags.writeable:
         return False
     try:
         place = v[key]
@@ -172,7 +167,7 @@ def store(a: Handle, key: Any, given: Handle) -> bool:
         # Whoever holds what is assigned has from now on a copy of the place, made before that is written again.
         again = Node()
         again.dtype, again.shape, again.size, again.ndim = node.dtype, node.shape, node.size, node.ndim
-        again.held, again.func, again.weight, again.row, again.fortran = node.held, cast, 1, row, False
+        again.held, again.func, again.work, again.row, again.fortran = node.held, cast, node.size, row, False
         again.pinned, again.target, again.told, again.place, again.value = False, None, None, None, None
         again.span, again.halved, again.ins = node.shape, None, (node.dtype,)
         again.handle, again.tape = node.handle, None

@@ -10,10 +10,10 @@ from arraydispatch.engine import blocks, kernels, pool, tape
 from arraydispatch.settings import default, kept, set_execution
 
 
-@pytest.fixture(params=["threads", "here"])
+@pytest.fixture(params=["threads", "kernels", "here"])
 def fused(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Everything is recorded, and runs in pieces: by threads and NumPy's loops, or in the thread that looks and by kernels."""
-    threads = request.param == "threads"
+    """Everything is recorded, and runs in pieces and threads, by NumPy's loops or by kernels, or at once in the thread that looks."""
+    threads = request.param != "here"
     with kept():
         default.min_size = 1
         set_execution("fused")
@@ -25,6 +25,6 @@ def fused(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
         monkeypatch.setattr(blocks, "PIECE", 1000)
         monkeypatch.setattr(blocks, "LONGEST", 300)
         monkeypatch.setattr(pool, "count", lambda: 3)
-        monkeypatch.setattr(kernels, "HOT", 1 << 60 if threads else 0)
+        monkeypatch.setattr(kernels, "HOT", 0 if request.param == "kernels" else 1 << 60)
         yield
         tape.run_all()
