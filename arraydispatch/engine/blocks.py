@@ -309,7 +309,7 @@ class Short(Block):
 
     def help(self, kept: list[np.ndarray[Any, Any]] | None = None) -> None:
         """Compute all; ``kept`` is for those that threads compute."""
-        nodes = self.nodes
+        nodes, self.failure = self.nodes, None
         try:
             if self._made is None:
                 self._made = self._values()
@@ -320,9 +320,10 @@ class Short(Block):
             for i, node in enumerate(nodes):
                 if node.target is not None:
                     self.results[i] = node.target
-        except Exception as failure:  # noqa: BLE001 -- whoever looks at a value hears of it
+        except BaseException as failure:  # noqa: BLE001 -- whoever looks at a value hears of it
             self.failure = failure
-        self.done.set()
+        finally:
+            self.done.set()
 
     def _values(self) -> list[Any]:
         self.errors.clear()
@@ -345,7 +346,8 @@ class Short(Block):
                         ins.append(made[i] if i is not None else x.value)
                     else:
                         ins.append(x)
-                out = np.empty(node.shape, node.dtype, "F" if node.fortran else "C")
+                # What goes to memory of others goes there when all is computed.
+                out = _memory(node, now, []) if node.target is None else np.empty(node.shape, node.dtype)
                 node.func(*ins, out=out)
                 made.append(out)
                 for x in node.args:  # what nobody wants any more leaves its memory to the next
