@@ -167,7 +167,7 @@ def choose_backend(*values: Any, prefer_default: bool = False) -> Backend:
         If arrays of two ML libraries are there.
     """
     _check_values(values)
-    found = wrapping.find_backend(values)
+    found = wrapping.backend_among(values)
     found = None if found is None else found.home
     if found is None or found.native_is_ndarray:
         return default_backend() if prefer_default else loader.load("numpy")
@@ -286,7 +286,7 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
 
 def _holds_arrays(obj: Any) -> bool:
     try:
-        return wrapping.find_backend(obj) is not None
+        return wrapping.backend_among(obj) is not None
     except RecursionError:
         if not wrapping.circular(obj):
             raise
@@ -334,7 +334,7 @@ def _from_array(source: Handle, target: Backend, place: Device | None, wanted: A
 
 def from_sequence(obj: Any, target: Backend, place: Device | None, wanted: Any) -> Array:
     """An array of a sequence that holds arrays; raises :class:`Unsupported` if it also holds what only the host can."""
-    held = wrapping.find_backend(obj) or target
+    held = wrapping.backend_among(obj) or target
     with held.within():
         rows = wrapping.to_native(obj, held, wrapping.device_among(obj, held))
         stacked = held.xp.asarray(rows)

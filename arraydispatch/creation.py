@@ -252,7 +252,7 @@ _REAL = frozenset({int, float, np.float64, np.int64, type(None)})
 
 def _spaced(func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Points between two ends: where the ends are, or on the default backend if there are many."""
-    if wrapping.find_backend((*args, *options.values())) is None:
+    if wrapping.backend_among((*args, *options.values())) is None:
         num = args[2] if len(args) > 2 else options.get("num", 50)
         dtype = options.get("dtype") or float
         at_home = not isinstance(num, int)
@@ -469,7 +469,7 @@ def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = N
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """As :func:`numpy.meshgrid`, on the default backend."""
-    if wrapping.find_backend(xi) is not None:
+    if wrapping.backend_among(xi) is not None:
         return functions.call(np.meshgrid, xi, {"copy": copy, "sparse": sparse, "indexing": indexing})
     if not copy and any(isinstance(x, np.ndarray) for x in xi):  # what they view stays where it is
         return np.meshgrid(*xi, copy=False, sparse=sparse, indexing=indexing)  # type: ignore[call-overload]
@@ -511,7 +511,7 @@ def array(
             events_left(dtype)
             return np.array(at_host(object), dtype, ndmin=ndmin)
         made: Any = _to_backend(object, backend=held, dtype=dtype, copy=copy)
-    elif isinstance(object, list | tuple) and (held_by := wrapping.find_backend(object)) is not None:
+    elif isinstance(object, list | tuple) and (held_by := wrapping.backend_among(object)) is not None:
         wanted = None if dtype is None else np.dtype(dtype)
         if wanted is not None and dtypes.category(wanted) == "other":
             return _moved(np.array(at_host(object), dtype, ndmin=ndmin))

@@ -433,7 +433,12 @@ def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], 
     at_once = callers[func]
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        made = at_once(args, kwargs)
+        try:
+            made = at_once(args, kwargs)
+        except RecursionError:
+            if not wrapping.circular(args):
+                raise
+            made = GENERAL
         return general(args, kwargs) if made is GENERAL else made
 
     return call

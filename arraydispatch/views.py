@@ -87,6 +87,14 @@ class Handle:
     _views: list[weakref.ref[Handle]]
     _looks: int
 
+    @classmethod
+    def _holding(cls, value: Native, kind: Kind) -> Any:
+        """An array of this very class, where :data:`wrapper` makes another."""
+        made = object.__new__(cls)
+        made._v, made._kind, made._owned, made._writes = value, kind, False, 0
+        made._root = made._ghost = made._base = None
+        return made
+
 
 def maker(cls: type[Handle]) -> Callable[..., Any]:
     """What makes arrays: ``make(value, kind, owned=False)``, whatever the type of ``cls`` does in calls.

@@ -320,8 +320,7 @@ def test_a_view_that_lost_its_array_is_named(backend: str) -> None:
     a = ad.asarray(A, backend=backend, copy=True)
     view = a[1:3]
     np.array(view)
-    lost = views.Handle.__new__(type(view))
-    lost.__init__(ad.asarray(A[1:3] + 1, backend=backend)._v, view._kind)  # type: ignore[misc]
+    lost = views.wrapper(ad.asarray(A[1:3] + 1, backend=backend)._v, view._kind)
     lost._base, lost._ghost = a, views.ghost(view)
     with Verification() as verification:
         np.array(view * 1)

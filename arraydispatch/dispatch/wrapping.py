@@ -42,15 +42,16 @@ def find_backend(values: Iterable[Any], found: Backend | None = None) -> Backend
         If arrays of two ML libraries are there.
     """
     try:
-        return _backend_among(values, found)
+        return backend_among(values, found)
     except RecursionError:
         pass
     endless = [x for x in values if circular(x)]
     np.asarray(endless[0] if endless else ())  # raises what NumPy says of a list that holds itself
-    return _backend_among(values, found)
+    return backend_among(values, found)
 
 
-def _backend_among(values: Iterable[Any], found: Backend | None) -> Backend | None:
+def backend_among(values: Iterable[Any], found: Backend | None = None) -> Backend | None:
+    """As :func:`find_backend`; a list that holds itself ends the stack, for those who know what NumPy makes of it."""
     for x in values:
         cls = type(x)
         if cls in PLAIN:
@@ -58,10 +59,10 @@ def _backend_among(values: Iterable[Any], found: Backend | None) -> Backend | No
         if isinstance(x, Handle):
             backend: Backend | None = x._kind.backend
         elif cls is list or cls is tuple or isinstance(x, list | tuple):
-            found = _backend_among(x, found)
+            found = backend_among(x, found)
             continue
         elif cls is dict:
-            found = _backend_among(x.values(), found)
+            found = backend_among(x.values(), found)
             continue
         elif isinstance(x, np.ndarray | np.generic):
             continue

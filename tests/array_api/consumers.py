@@ -269,7 +269,7 @@ EINOPS = {
     "pack": lambda e, z: e.pack([z, z[:, :1, :]], "a * c")[0],
 }
 XARRAY = {
-    "mean": lambda d: d.mean("y"), "sum": lambda d: d.sum(), "std": lambda d: d.std("z"), "arithmetic": lambda d: (d * 2 + 1) / d.max(),
+    "mean": lambda d: d.mean("y"), "sum": lambda d: d.sum(("x", "y")) + float(d.sum()), "std": lambda d: d.std("z"), "arithmetic": lambda d: (d * 2 + 1) / d.max(),
     "sel": lambda d: d.sel(x=20), "isel": lambda d: d.isel(y=slice(0, 2), z=0), "where": lambda d: d.where(d > 0),
     "transpose": lambda d: d.transpose("z", "x", "y"), "ufunc": np.exp, "concat": lambda d: xr.concat([d, d], "x"),
     "cumsum": lambda d: d.cumsum("y"), "dot": lambda d: xr.dot(d, d, dim="x"), "median": lambda d: d.median("y"),

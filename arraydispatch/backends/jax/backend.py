@@ -341,8 +341,8 @@ class JaxBackend(Backend):
         if isinstance(leaf, wrapper):  # a jacobian: for the array of each result one as the argument is
             return leaf
         if not self.is_native(leaf):  # whatever a transform puts there
-            return cls(leaf, kind)
-        return (wrapper if leaf.ndim else cls)(leaf, self.kind(leaf.dtype))
+            return cls._holding(leaf, kind)
+        return (wrapper if leaf.ndim else cls)._holding(leaf, self.kind(leaf.dtype))
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Array:
         with _wide_types():

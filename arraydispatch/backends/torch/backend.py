@@ -338,8 +338,8 @@ class TorchBackend(Backend):
             if isinstance(leaf, wrapper):  # a jacobian: for the array of each result one as the argument is
                 return leaf
             if not isinstance(leaf, Tensor):  # whatever a transform puts there
-                return cls(leaf, kind)
-            return (wrapper if leaf.ndim else cls)(leaf, self.kind(self.dtype_of(leaf)))
+                return cls._holding(leaf, kind)
+            return (wrapper if leaf.ndim else cls)._holding(leaf, self.kind(self.dtype_of(leaf)))
 
         pytree.register_pytree_node(
             cls,

@@ -16,3 +16,4 @@ def gradient(x):
 found = optimize.minimize(rosenbrock, np.array([1.3, 0.7, 0.8]), jac=gradient, method="BFGS")
 print(found.success, np.round(found.x, 4))
 print("%.8g" % integrate.quad(np.cos, 0, 1)[0], np.round(optimize.root(lambda x: np.cos(x) - x, np.array([0.5])).x, 8))
+print(np.round(gradient(np.array([1.3, 0.7, 0.8])) + 1, 3))
