@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextvars
 import inspect
 import itertools
-import threading
 from functools import cache
 from math import prod
 from typing import Any
@@ -92,7 +91,7 @@ class _Parts:
     """A call on parts of its array."""
 
     def __init__(self, parts: list[Any], run: Any) -> None:
-        self.done = threading.Event()
+        self.done = pool.Done()
         self.results: list[Any] = [None] * len(parts)
         self.failed = False
         self._parts, self._run = parts, run

@@ -20,6 +20,7 @@ import numpy as np
 from .kernels import Fused, Group, Part, grouped, numbers_of
 from .loops import NOT_IN_PLACE
 from .nodes import Buffer, Node
+from .pool import Done
 
 __all__ = ["Block", "needed", "plan"]
 
@@ -199,7 +200,7 @@ class Block:
         """Number of a node -> its value, of those that somebody holds."""
         self.errors: set[tuple[int, str]] = set()
         """Floating-point errors: number of the node, and what NumPy calls it."""
-        self.done = threading.Event()
+        self.done = Done()
         self.failure: BaseException | None = None
         self.helpers = 0
         """How many threads are to run it; 0: whoever asks does."""

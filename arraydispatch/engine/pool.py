@@ -6,6 +6,7 @@ of its steps, and a block that writes over dead values cannot be begun again.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from queue import SimpleQueue
@@ -14,13 +15,43 @@ from typing import Any, Protocol
 from .. import threads as numbers
 from ..backends import loader
 
-__all__ = ["count", "run"]
+__all__ = ["Done", "count", "run"]
+
+
+class Done:
+    """An event of which whoever waits may be interrupted by a signal at any point.
+
+    In ``threading.Event`` an exception between two steps of ``wait`` leaves a lock held for ever. Here there is nothing to be
+    left: what is waited for is a lock of C's, and who has it has seen the event.
+    """
+
+    __slots__ = ("_lock", "_set")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lock.acquire()
+        self._set = False
+
+    def is_set(self) -> bool:
+        """Whether it has come."""
+        return self._set
+
+    def set(self) -> None:
+        """Let go on who waits; more than once does no harm."""
+        self._set = True
+        with contextlib.suppress(RuntimeError):  # another thread has
+            self._lock.release()
+
+    def wait(self) -> None:
+        """Return when it has come. One thread waits."""
+        while not self._set:
+            self._lock.acquire()
 
 
 class Work(Protocol):
     """What threads do together: each calls ``help``, which returns when nothing is left to begin."""
 
-    done: threading.Event
+    done: Done
 
     def help(self, kept: list[Any] | None = None) -> None:
         """Take part; ``kept``: the thread's memory."""
