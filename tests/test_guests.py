@@ -22,7 +22,7 @@ HOST = np.arange(12.0).reshape(3, 4)
 
 @pytest.fixture
 def m(backend: str) -> Any:
-    return ad.asarray(HOST, backend=backend)
+    return ad.asarray(HOST, backend=backend, copy=True)
 
 
 def on(x: Any, m: Any) -> Any:
