@@ -153,7 +153,7 @@ Backend._exit = _exit
 # -- execution ---------------------------------------------------------------------------------------------------------
 
 
-FUSED_FROM = 1 << 17
+FUSED_FROM = 1 << 18
 """Elements from which on fused execution records a call, where nothing else is said."""
 fused = False
 """Whether fused execution is in force; the thin path sees to that."""
