@@ -512,7 +512,7 @@ class _Registers:
         self._stretch.scratch.append((register, place, dtype))
         return register, place
 
-    def _let_go(self, numbers: Iterator[int] | list[int], now: int) -> list[int]:
+    def _let_go(self, numbers: list[int], now: int) -> list[int]:
         """Of the nodes that are read now the places of those that are read for the last time."""
         ending = [i for i in dict.fromkeys(numbers) if i in self._places and self.last[i] == now]
         return [self._places.pop(i) for i in ending]

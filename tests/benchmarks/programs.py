@@ -1,6 +1,6 @@
 """Whole NumPy programs, plain and under the launcher: how long the process takes, and a second run of the work inside it.
 
-``python tests/benchmarks/programs.py [--only NAME] [--backends numpy torch jax] [--repeat 3] [--plot FILE]``. The programs are in
+``python tests/benchmarks/programs.py [--only NAME] [--backends numpy torch jax] [--repeat 3]``. The programs are in
 ``whole/``: plain NumPy, which knows nothing of this package. The work is a function ``run`` that is called twice, and gives a digest
 of its result, which has to be plain NumPy's.
 """
