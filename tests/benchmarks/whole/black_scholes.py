@@ -10,7 +10,7 @@ def erf(x):
 
 
 def run():
-    n = 1_000_000
+    n = 4_000_000
     price, strike = np.linspace(80, 120, n), np.linspace(90, 110, n)[::-1].copy()
     years = np.linspace(0.1, 2, n)
     rate, volatility = 0.03, 0.25

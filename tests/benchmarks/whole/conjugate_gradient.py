@@ -13,12 +13,12 @@ def minus_laplacian(u):
 
 
 def run():
-    n = 500
+    n = 800
     b = np.ones((n, n)) / n**2
     x = np.zeros_like(b)
     r = b - minus_laplacian(x)
     p, rr = r, (r * r).sum()
-    for _ in range(40):
+    for _ in range(60):
         ap = minus_laplacian(p)
         step = rr / (p * ap).sum()
         x = x + step * p

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def run():
-    n = 1 << 19
+    n = 1 << 22
     t = np.arange(n) / 44_100
     signal = np.sin(2 * np.pi * 440 * t) + 0.3 * np.sin(2 * np.pi * 3000 * t) + 0.1 * np.cos(t * t)
     spectrum = np.fft.rfft(signal)

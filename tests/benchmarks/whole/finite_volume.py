@@ -4,10 +4,10 @@ import numpy as np
 
 
 def run():
-    n = 200_000
+    n = 500_000
     x = np.linspace(0, 1, n)
     h, q = 1 + 0.5 * (np.abs(x - 0.5) < 0.1), np.zeros(n)
-    for _ in range(12):
+    for _ in range(20):
         u = q / h
         flux_h, flux_q = q, q * u + 4.9 * h * h
         speed = np.abs(u) + np.sqrt(9.8 * h)

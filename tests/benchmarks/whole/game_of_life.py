@@ -5,8 +5,8 @@ import numpy as np
 
 def run():
     rng = np.random.default_rng(3)
-    cells = (rng.random((600, 600)) < 0.3).astype(np.int8)
-    for _ in range(20):
+    cells = (rng.random((2000, 2000)) < 0.3).astype(np.int8)
+    for _ in range(40):
         rows = np.roll(cells, 1, 0) + cells + np.roll(cells, -1, 0)
         around = np.roll(rows, 1, 1) + rows + np.roll(rows, -1, 1) - cells
         cells = ((around == 3) | ((cells == 1) & (around == 2))).astype(np.int8)

@@ -8,9 +8,9 @@ def around(a):
 
 
 def run():
-    n = 400
+    n = 700
     u, v = np.ones((n, n)), np.zeros((n, n))
-    u[180:220, 180:220], v[180:220, 180:220] = 0.5, 0.25
+    u[330:370, 330:370], v[330:370, 330:370] = 0.5, 0.25
     for _ in range(40):
         reaction = u * v * v
         u = u + 0.16 * around(u) - reaction + 0.035 * (1 - u)

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def run():
-    u = np.zeros((600, 600))
+    u = np.zeros((1000, 1000))
     u[0] = 1.0
     steps = 0
     while steps < 60:

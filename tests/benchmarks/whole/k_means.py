@@ -5,7 +5,7 @@ import numpy as np
 
 def run():
     rng = np.random.default_rng(2)
-    points = rng.normal(size=(30_000, 4)) + rng.integers(0, 5, (30_000, 1)) * 3
+    points = rng.normal(size=(100_000, 4)) + rng.integers(0, 5, (100_000, 1)) * 3
     centres = points[:8].copy()
     for _ in range(10):
         distance = ((points[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)

@@ -5,8 +5,8 @@ import numpy as np
 
 def run():
     rng = np.random.default_rng(3)
-    x = rng.normal(size=(150_000, 20))
-    y = (x @ rng.normal(size=20) + 0.3 * rng.normal(size=150_000) > 0).astype(float)
+    x = rng.normal(size=(400_000, 20))
+    y = (x @ rng.normal(size=20) + 0.3 * rng.normal(size=400_000) > 0).astype(float)
     weights = np.zeros(20)
     for _ in range(30):
         guess = 1 / (1 + np.exp(-(x @ weights)))

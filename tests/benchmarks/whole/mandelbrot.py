@@ -4,7 +4,7 @@ import numpy as np
 
 
 def run():
-    x, y = np.meshgrid(np.linspace(-2, 0.6, 600), np.linspace(-1.2, 1.2, 500))
+    x, y = np.meshgrid(np.linspace(-2, 0.6, 1200), np.linspace(-1.2, 1.2, 1000))
     c = x + 1j * y
     z = np.zeros_like(c)
     count = np.zeros(c.shape, int)

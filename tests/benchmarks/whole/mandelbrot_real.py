@@ -4,7 +4,7 @@ import numpy as np
 
 
 def run():
-    cx, cy = np.meshgrid(np.linspace(-2, 0.6, 600), np.linspace(-1.2, 1.2, 500))
+    cx, cy = np.meshgrid(np.linspace(-2, 0.6, 1200), np.linspace(-1.2, 1.2, 1000))
     x, y = np.zeros_like(cx), np.zeros_like(cx)
     count = np.zeros(cx.shape, int)
     for _ in range(40):

@@ -5,7 +5,7 @@ import numpy as np
 
 def run():
     rng = np.random.default_rng(1)
-    n, steps = 200_000, 25
+    n, steps = 1_000_000, 25
     price = np.full(n, 100.0)
     highest = price.copy()
     for _ in range(steps):

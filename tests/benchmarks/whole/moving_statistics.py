@@ -5,7 +5,7 @@ import numpy as np
 
 def run():
     rng = np.random.default_rng(4)
-    price = 100 * np.exp(np.cumsum(rng.normal(scale=0.001, size=800_000)))
+    price = 100 * np.exp(np.cumsum(rng.normal(scale=0.001, size=5_000_000)))
     total, squares = np.cumsum(price), np.cumsum(price * price)
     short, long = 20, 100
     mean_short = (total[short:] - total[:-short]) / short

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def run():
-    n = 500
+    n = 900
     rng = np.random.default_rng(0)
     position, velocity, mass = rng.normal(size=(n, 3)), rng.normal(size=(n, 3)), rng.uniform(1, 2, n)
     for _ in range(8):

@@ -5,7 +5,7 @@ import numpy as np
 
 def run():
     rng = np.random.default_rng(0)
-    x = rng.normal(size=(20_000, 16))
+    x = rng.normal(size=(50_000, 16))
     y = np.sin(x[:, :1]) + 0.1 * x[:, 1:2]
     w1, b1 = rng.normal(size=(16, 64)) / 4, np.zeros(64)
     w2, b2 = rng.normal(size=(64, 1)) / 8, np.zeros(1)

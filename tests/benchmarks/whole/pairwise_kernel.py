@@ -5,7 +5,7 @@ import numpy as np
 
 def run():
     rng = np.random.default_rng(5)
-    x, new = rng.uniform(size=(900, 3)), rng.uniform(size=(400, 3))
+    x, new = rng.uniform(size=(2000, 3)), rng.uniform(size=(1500, 3))
     y = np.sin(6 * x[:, 0]) + x[:, 1] * x[:, 2]
 
     def kernel(a, b):

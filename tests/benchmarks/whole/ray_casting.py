@@ -4,7 +4,7 @@ import numpy as np
 
 
 def run():
-    y, x = np.mgrid[-1:1:360j, -1.5:1.5:540j]
+    y, x = np.mgrid[-1:1:1080j, -1.5:1.5:1620j]
     length = np.sqrt(x * x + y * y + 1)
     dx, dy, dz = x / length, y / length, 1 / length
     nearest, light = np.full(x.shape, np.inf), np.zeros(x.shape)

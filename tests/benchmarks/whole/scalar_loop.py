@@ -4,7 +4,7 @@ import numpy as np
 
 
 def run():
-    n = 4000
+    n = 200_000
     position, velocity = np.zeros(n), np.zeros(n)
     velocity[0] = 1.0
     for i in range(1, n):

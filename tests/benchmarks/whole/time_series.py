@@ -4,7 +4,7 @@ import numpy as np
 
 
 def run():
-    t = np.arange(1_500_000) / 1000.0
+    t = np.arange(5_000_000) / 1000.0
     signal = np.sin(2 * np.pi * 1.3 * t) + 0.5 * np.sin(2 * np.pi * 7.7 * t + 1) + 0.01 * t
     trend = np.polyfit(t[::1000], signal[::1000], 1)
     flat = signal - (trend[0] * t + trend[1])

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def run():
-    n = 700
+    n = 1200
     y, x = np.mgrid[0:n, 0:n] / n
     now = np.exp(-200 * ((x - 0.3) ** 2 + (y - 0.4) ** 2))
     before = now.copy()
