@@ -483,7 +483,7 @@ _MOST_DIMENSIONS = 64
 """NumPy's limit, and so what ``ndmax`` is unless given."""
 
 
-@thin.at_once(np.array)
+@thin.at_once(np.array, itself=False)
 def array(
     object: Any,
     dtype: Any = None,
@@ -554,7 +554,7 @@ def copy_mode(copy: Any) -> bool | None:
     return bool(copy)
 
 
-@thin.at_once(np.asarray)
+@thin.at_once(np.asarray, itself=True)
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> Any:
@@ -562,7 +562,7 @@ def asarray(
     return array(a, dtype, copy=copy, order=order)
 
 
-@thin.at_once(np.asanyarray)
+@thin.at_once(np.asanyarray, itself=True)
 def asanyarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> Any:
@@ -570,13 +570,13 @@ def asanyarray(
     return array(a, dtype, copy=copy, order=order, subok=True)
 
 
-@thin.at_once(np.ascontiguousarray)
+@thin.at_once(np.ascontiguousarray, itself=False)
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """As :func:`numpy.ascontiguousarray`, on the default backend."""
     return array(a, dtype, copy=None, order="C", ndmin=1)
 
 
-@thin.at_once(np.asfortranarray)
+@thin.at_once(np.asfortranarray, itself=False)
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """As :func:`numpy.asfortranarray`, on the default backend."""
     return array(a, dtype, copy=None, order="F", ndmin=1)

@@ -8,9 +8,11 @@ call is counted, and no more.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import operator
 import os
+import sys
 import threading
 from collections.abc import Callable
 from functools import partial, wraps
@@ -27,7 +29,7 @@ from .engine import tape
 from .methods import OPERATORS
 from .registry import spec_of
 
-__all__ = ["GENERAL", "callers", "calls", "of_function", "of_ufunc", "refresh", "suspended"]
+__all__ = ["GENERAL", "callers", "calls", "of_function", "of_ufunc", "refresh", "suspended", "takes"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
@@ -88,10 +90,12 @@ def _view(a: Any, value: Any) -> Any:
 def _of(a: Any, result: Any, kind: Any) -> Any:
     """What a method returned for the value of ``a``."""
     if type(result) is _ndarray:
-        base = result.base
-        if base is None and result is not a._v:
+        x, base = a._v, result.base
+        if result is x:
+            return a
+        if base is None:
             return _fresh(result, kind)
-        return hosted.dressed(result, [a])
+        return _view(a, result) if base is x or base is x.base else hosted.dressed(result, [a])
     return hosted.dressed(result, [a]) if type(result) is tuple else result
 
 
@@ -296,17 +300,37 @@ def _plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether no argument is an array, or may hold one."""
     plain = wrapping.PLAIN
     for x in args:
-        if type(x) not in plain and not (type(x) is tuple and _plain(x, {})):
+        cls = type(x)
+        if cls is _cls or (cls not in plain and not (cls is tuple and _plain(x, {}))):
             return False
     return not kwargs or ("out" not in kwargs and _plain(tuple(kwargs.values()), {}))
 
 
-def _method(numpys: Any, general: Any, computes: bool = True) -> Any:
+def _method(numpys: Any, general: Any, computes: bool = True, operand: bool = False) -> Any:
+    """``computes``: whether the library does it on large values; ``operand``: whether its first argument may be an array."""
+
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         x = self._v
         if type(x) is _ndarray and (x.size < least or not computes) and not self._kind.standard:
             if not args and not kwargs:
                 result = numpys(x)
+                kind = self._kind
+                if type(result) is _ndarray and result.base is None and result.dtype is kind.dtype and result is not x:
+                    next(_ticks)
+                    made = _bare()
+                    made._v = result
+                    made._kind = kind
+                    made._owned = True
+                    made._root = made._ghost = made._base = None
+                    made._writes = 0
+                    return made
+            elif operand and args and type(y := args[0]) is _cls:
+                value = y._v
+                if type(value) is not _ndarray or value.size >= least or y._kind.backend is not self._kind.backend:
+                    return general(self, *args, **kwargs)
+                if (len(args) > 1 or kwargs) and not _plain(args[1:], kwargs):
+                    return general(self, *args, **kwargs)
+                result = numpys(x, value, *args[1:], **kwargs)
             elif _plain(args, kwargs):
                 result = numpys(x, *args, **kwargs)
             else:
@@ -315,9 +339,37 @@ def _method(numpys: Any, general: Any, computes: bool = True) -> Any:
             return _of(self, result, self._kind)
         return general(self, *args, **kwargs)
 
+    return _named(method, general)
+
+
+def _named(method: Any, general: Any) -> Any:
     method.__name__, method.__doc__ = general.__name__, general.__doc__
     method.__qualname__ = general.__qualname__
     return method
+
+
+def _writer(numpys: Any, general: Any, computes: bool = False) -> Any:
+    """A method that writes its array and returns nothing."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> None:
+        x = self._v
+        if type(x) is _ndarray and (x.size < least or not computes) and _plain(args, kwargs):
+            _before_write(self, x)
+            numpys(x, *args, **kwargs)
+            next(_ticks)
+            views.owner(self)._writes += 1
+            return None
+        return general(self, *args, **kwargs)
+
+    return _named(method, general)
+
+
+def _view_property(get: Callable[[Any], Any], general: Any) -> Any:
+    def of(self: Any) -> Any:
+        x = self._v
+        return _view(self, get(x)) if type(x) is _ndarray else general.fget(self)
+
+    return property(of, general.fset, doc=general.__doc__)
 
 
 # -- functions ---------------------------------------------------------------------------------------------------------
@@ -327,12 +379,25 @@ def _general(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return GENERAL
 
 
+def _out_at(func: Any) -> int:
+    """Where a function that is called by position takes ``out``."""
+    if isinstance(getattr(func, "__self__", None), np.ufunc):
+        return 4 if func.__name__ == "reduceat" else 3
+    try:
+        parameters = inspect.signature(func).parameters
+    except (ValueError, TypeError):
+        return sys.maxsize
+    by_position = "out" in parameters and parameters["out"].kind is not inspect.Parameter.KEYWORD_ONLY
+    return list(parameters).index("out") if by_position else sys.maxsize
+
+
 def _caller(func: Any) -> Any:
     run = getattr(func, "_implementation", func)  # whom to ask is known: ndarrays are all there is
     plain = wrapping.PLAIN
+    out_at = _out_at(func)
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not least:
+        if not least or len(args) > out_at:
             return GENERAL
         found: list[Any] = []
         hosts = _values(args, found)
@@ -347,6 +412,8 @@ def _caller(func: Any) -> Any:
         next(_ticks)
         if type(result) is not _ndarray:
             return result if type(result) in plain else hosted.dressed(result, found)
+        if len(found) == 1:
+            return _of(found[0], result, found[0]._kind)
         if result.base is not None:
             return hosted.dressed(result, found)
         for a in found:
@@ -357,12 +424,16 @@ def _caller(func: Any) -> Any:
     return call
 
 
+_UFUNC_METHODS = frozenset({"reduce", "accumulate", "reduceat", "outer"})
+
+
 class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
     """What calls a NumPy function this way, if it may go it: its body is known, and it writes nothing."""
 
     def __missing__(self, func: Any) -> Any:
         spec = None if isinstance(func, np.ufunc) else spec_of(func)
         known = spec is not None and spec.mode in ("function", "like", "view", "meta")
+        known = known or (isinstance(getattr(func, "__self__", None), np.ufunc) and func.__name__ in _UFUNC_METHODS)
         self[func] = found = _caller(func) if known else _general
         return found
 
@@ -419,13 +490,48 @@ def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
             hosts.append(value)
         else:
             return GENERAL
-    if first is None:
-        return GENERAL
     result = func(*hosts)
+    if first is None:
+        return result
     next(_ticks)
     if type(result) is _ndarray:
         return _fresh(result, first._kind)
     return hosted.dressed(result, []) if type(result) is tuple else result
+
+
+def _before_write(a: Any, x: Any) -> None:
+    """Have run what reads the memory of an array, whose value is ``x``."""
+    if _waiting and ((memory := x.base) is not None or id(x) in _waiting) and _is_read(memory):
+        views.run_readers(a)
+
+
+def _at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
+    """``func.at``, into an array: whether it was done."""
+    if type(a) is not _cls or type(place := a._v) is not _ndarray or place.size >= least or a._kind.standard:
+        return False
+    hosts = _values(inputs, [a])
+    if hosts is None:
+        return False
+    _before_write(a, place)
+    func.at(place, *hosts)
+    next(_ticks)
+    views.owner(a)._writes += 1
+    return True
+
+
+def _onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
+    """As :func:`ufunc`, into an array."""
+    place = out._v
+    if type(place) is not _ndarray or (place.size >= least and tape.least) or out._kind.standard:
+        return GENERAL
+    hosts = _values(inputs, [out]) if len(inputs) == func.nin else None
+    if hosts is None:
+        return GENERAL
+    _before_write(out, place)
+    func(*hosts, place)
+    next(_ticks)
+    views.owner(out)._writes += 1
+    return out
 
 
 def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
@@ -460,6 +566,8 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                     if not kind.standard:
                         next(_ticks)
                         return result
+            elif type(x) in _SCALARS and not more and not kwargs:
+                return func(x)
             return general(more if x is GENERAL else (x, *more), kwargs)
 
         return unary
@@ -469,6 +577,10 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
             made = ufunc(func, args)
             if made is not GENERAL:
                 return made
+        elif len(kwargs) == 1 and type(out := kwargs.get("out")) is _cls:
+            made = _onto(func, args, out)
+            if made is not GENERAL:
+                return made
         return general(args, kwargs)
 
     return call
@@ -476,11 +588,18 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
 
 def _array_ufunc(general: Any) -> Any:
     def __array_ufunc__(self: Any, func: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if not kwargs and method == "__call__":
+        if method != "__call__":
+            return (
+                None
+                if method == "at" and not kwargs and _at(func, *inputs)
+                else general(self, func, method, *inputs, **kwargs)
+            )
+        made = GENERAL
+        if not kwargs:
             made = ufunc(func, inputs)
-            if made is not GENERAL:
-                return made
-        return general(self, func, method, *inputs, **kwargs)
+        elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1 and type(out[0]) is _cls:
+            made = _onto(func, inputs, out[0])
+        return general(self, func, method, *inputs, **kwargs) if made is GENERAL else made
 
     return __array_ufunc__
 
@@ -511,11 +630,22 @@ _kinds: dict[Any, Any] = {}
 def new(value: Any) -> Any:
     """An array of an ndarray that NumPy has just made."""
     next(_ticks)
-    kind = None if _blocks() else _kinds.get(value.dtype)
+    kind = _kinds.get(value.dtype) if _float_kind is not None or not _blocks() else None
     if kind is None or value.base is not None:
         held = loader.hosted(settings.current_name())
         return hosted.placed(value if value.base is None else value.copy("K"), held)
     return _fresh(value, kind)
+
+
+def takes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether this path is in force, and the arguments of what makes arrays are no arrays and hold none."""
+    return bool(least) and (not args or _plain(args, {})) and (not kwargs or _plain((), kwargs))
+
+
+def fresh(value: Any) -> Any:
+    """The same for a small one of a dtype that there have been arrays of; None where it takes a look at the settings."""
+    kind = _kinds.get(value.dtype) if _float_kind is not None and value.size < least else None
+    return None if kind is None or value.base is not None else _fresh(value, kind)
 
 
 _SEQUENCES = frozenset({list, tuple})
@@ -526,25 +656,37 @@ def plain_sequence(x: Any) -> bool:
     return _SCALARS.issuperset(map(type, x)) or (_SEQUENCES.issuperset(map(type, x)) and all(map(plain_sequence, x)))
 
 
-def at_once(real: Any) -> Callable[[Any], Any]:
-    """Decorates a creation function: of plain arguments NumPy makes the array, in the host state, while this path is in force."""
+def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
+    """Decorates a creation function: of plain arguments NumPy makes the array, in the host state, while this path is in force.
+
+    ``itself``: whether an array that is all it is given is what it answers; None for a function that takes none.
+    """
     plain = wrapping.PLAIN
 
     def decorate(general: Any) -> Any:
+        of_array = _method(real, general, computes=False) if itself is not None else None
+
         @wraps(general)
         def made(*args: Any, **kwargs: Any) -> Any:
             try:
                 if least:
+                    if of_array is not None and args and type(args[0]) is _cls:
+                        if itself and len(args) == 1 and not kwargs and not args[0]._kind.standard:
+                            return args[0]
+                        if type(args[0]._v) is _ndarray:
+                            return of_array(*args, **kwargs)
                     for x in args:
                         if type(x) not in plain and not (type(x) in _SEQUENCES and plain_sequence(x)):
                             break
                     else:
                         if not kwargs or _plain((), kwargs):
                             value = real(*args, **kwargs)
-                            if type(value) is _ndarray and (
-                                value.size < least or settings.on_cpu(settings.current_name())
-                            ):
-                                return new(value)
+                            if type(value) is _ndarray:
+                                if (made := fresh(value)) is not None:
+                                    next(_ticks)
+                                    return made
+                                if value.size < least or settings.on_cpu(settings.current_name()):
+                                    return new(value)
                 if events.tap is None:
                     return general(*args, **kwargs)
                 return _told(real, general, args, kwargs)
@@ -610,10 +752,9 @@ _telling = threading.local()
 
 # -- in force ----------------------------------------------------------------------------------------------------------
 
-_COMPUTE = (
-    "all any argmax argmin argsort cumprod cumsum dot max mean min nonzero prod round searchsorted std sum trace var"
-)
+_COMPUTE = "all any argmax argmin argsort astype clip cumprod cumsum dot max mean min nonzero prod round searchsorted std sum trace var"
 _MOVE = "copy diagonal flatten ravel repeat reshape squeeze swapaxes take tolist transpose item"
+_OPERANDS = frozenset({"clip", "dot", "repeat", "searchsorted", "take"})
 _OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift"
 
 
@@ -647,9 +788,14 @@ def _made() -> dict[str, tuple[Any, Any, Any]]:
     add("__array_ufunc__", _array_ufunc)
     add("__array_function__", _array_function)
     for name in _COMPUTE.split():
-        add(name, _method, getattr(_ndarray, name))
+        add(name, partial(_method, operand=name in _OPERANDS), getattr(_ndarray, name))
     for name in _MOVE.split():
-        add(name, partial(_method, computes=False), getattr(_ndarray, name))
+        add(name, partial(_method, computes=False, operand=name in _OPERANDS), getattr(_ndarray, name))
+    add("fill", _writer, _ndarray.fill)
+    for name in ("sort", "partition"):
+        add(name, partial(_writer, computes=True), getattr(_ndarray, name))
+    for name in ("T", "mT"):
+        add(name, _view_property, operator.attrgetter(name))
     for name in ("shape", "ndim", "size"):
         add(name, _property, operator.attrgetter(name))
     return table

@@ -142,6 +142,8 @@ def dressed(result: Any, found: list[Handle], given: tuple[Any, ...] = ()) -> An
         if any(result is x or (type(x) is tuple and any(result is y for y in x)) for x in given):
             return result
         return placed(result, found[0]._kind.backend if found else None)
+    if type(result) is tuple:
+        return tuple([dressed(x, found, given) for x in result])
     if isinstance(result, list | tuple):
         return mapped(lambda x: dressed(x, found, given), result)
     if isinstance(result, np.inexact) and settings.current_precision() is not None:
@@ -151,6 +153,15 @@ def dressed(result: Any, found: list[Handle], given: tuple[Any, ...] = ()) -> An
 
 def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
     """A fresh ndarray as an array in the host state; dtypes that exist only on the host stay NumPy."""
+    if (
+        held is not None
+        and held.native_is_ndarray
+        and settings.default.rules is settings.PLAIN
+        and not settings.overrides
+    ):
+        kind = held._kinds.get(host.dtype)
+        if kind is not None and held.holds(host.dtype):
+            return views.wrapper(host, kind, True)
     wanted = dtypes.apply_precision(host.dtype, settings.current_precision())
     if held is None or not held.hosted:
         held = conversion.beginning(host.size, wanted)

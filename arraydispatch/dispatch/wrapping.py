@@ -25,7 +25,7 @@ admit: Any = None
 
 PLAIN = frozenset({
     int, float, complex, bool, str, bytes, type(None), type, np.dtype, slice, type(Ellipsis), np.bool_, np.float64, np.float32,
-    np.int64, np.int32, type(np._NoValue),
+    np.int64, np.int32, type(np._NoValue), *(type(np.dtype(char)) for char in "?bhilqBHILQefdgFDG"),
 })  # fmt: skip
 """Types that are never arrays and hold none."""
 

@@ -157,7 +157,10 @@ def move(result: Any, what: str) -> Any:
     """Fresh host results, also inside tuples, lists and named tuples, on the backend."""
     kind = type(result)
     if kind is _ndarray:
-        return _upload(result, what) if state.visited is None or not state.traced() else result
+        if state.visited is not None and state.traced():
+            return result
+        made = thin.fresh(result)
+        return _upload(result, what) if made is None else made
     if kind is tuple:
         return tuple([move(part, what) for part in result])
     if kind is list:

@@ -492,7 +492,7 @@ _WITHOUT_MEMORY = frozenset({list, tuple, range, bool, int, float, complex, str,
 
 def _shows_memory(x: Any) -> bool:
     """Whether NumPy makes a window on an object: it has Python's buffer protocol or ``__array_interface__``, and is no array."""
-    if isinstance(x, ad.Array) or type(x) in _WITHOUT_MEMORY or hasattr(type(x), "__array__"):
+    if hasattr(type(x), "__array__"):
         return False
     try:
         memoryview(x).release()
@@ -518,6 +518,9 @@ def _from_data(name: str) -> Callable[..., Any]:
 
     def made(*args: Any, **kwargs: Any) -> Any:
         x = args[0] if args else kwargs.get(parameter)
+        cls = type(x)
+        if cls is views.wrapper.cls or cls in _WITHOUT_MEMORY:  # type: ignore[attr-defined]
+            return getattr(creation, name)(*args, **kwargs)
         if _shows_memory(x):
             kwargs.pop("like", None)
             return _from_memory(real(*args, **kwargs), f"numpy.{name}", kwargs.get("copy"))

@@ -20,7 +20,7 @@ import numpy as np
 
 import arraydispatch as ad
 
-from .. import creation, views
+from .. import creation, thin, views
 from .adoption import Stand, by_name, move, state, to_host
 
 __all__ = ["attributes", "use_device"]
@@ -51,6 +51,11 @@ def _lines(x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[np.nd
 
 def _shuffle(real: Any, x: Any, *args: Any, **kwargs: Any) -> None:
     """Shuffle an ``Array``: NumPy swaps ``x[i], x[j]`` on what is not an ndarray, which would duplicate rows of views."""
+    if type(x._v) is np.ndarray and x._kind.backend.hosted:  # on the host already: NumPy's own, in its memory
+        views.run_readers(x)
+        real.shuffle(x._v, *args, **kwargs)
+        views.owner(x)._writes += 1
+        return
     order, axis = _lines(x, args, kwargs)
     order.flags.writeable = views.writeable(x)
     real.shuffle(order, *args, **kwargs)
@@ -110,6 +115,9 @@ class _ModuleFunction(Stand):
         self._called = name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if thin.takes(args, kwargs) and not _on_device:
+            result = self.real(*args, **kwargs)
+            return move(result, self._what) if type(result) is np.ndarray and state.asked_by_user(1) else result
         if _on_device:
             drawn = _device_draw(self._called, args, kwargs)
             if drawn is not None:
@@ -147,17 +155,20 @@ class _GeneratorType(type):
 
 
 def _method(counterpart: Any, name: str) -> Any:
-    plain = getattr(counterpart, name)
+    plain, what = getattr(counterpart, name), f"numpy.random.{name}"
 
     @functools.wraps(plain)
     def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if thin.takes(args, kwargs) and not _on_device:
+            result = plain(self, *args, **kwargs)
+            return move(result, what) if type(result) is np.ndarray and state.asked_by_user(1) else result
         user = state.asked_by_user(1)
         if _on_device and user:
             drawn = _device_draw(name, args, kwargs)
             if drawn is not None:
                 return drawn
         result = _draw(_Plain(self, counterpart), name, args, kwargs)
-        return move(result, f"numpy.random.{name}") if user and kwargs.get("out") is None else result
+        return move(result, what) if user and kwargs.get("out") is None else result
 
     return draw
 
