@@ -65,7 +65,7 @@ def answer(np: Any, statement: str) -> tuple[Any, dict[str, Any]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return eval(statement, names), names
-    except Exception as error:  # noqa: BLE001 -- both have to raise the same
+    except Exception as error:
         return error, names
 
 
