@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import events
-from .engine import reductions, tape, writes
+from .engine import reductions, shifts, tape, writes
 from .engine.nodes import Node
 from .methods import OPERATORS, short_power
 from .ufuncs.recorded import CLIP
@@ -21,7 +21,7 @@ from .views import Handle
 
 __all__ = ["NAMES", "calibrate", "over"]
 
-_where, _clip = np.where, np.clip
+_where, _clip, _roll = np.where, np.clip, np.roll
 
 
 def _binary(func: np.ufunc, general: Any) -> Any:
@@ -98,6 +98,8 @@ def _array_function(general: Any) -> Any:
             if name in _reductions:
                 if args and isinstance(args[0], Handle) and func in (getattr(np, name), getattr(np, func.__name__)):
                     made = _reduced(name, args[0], args[1:], kwargs, getrefcount(args[0]), "function")
+            elif func is _roll:
+                made = shifts.rolled(*args, **kwargs)
             elif len(args) == 3 and not kwargs:
                 made = tape.where(*args) if func is _where else _clipped(*args) if func is _clip else None
             if made is not None:

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from .kernels import Fused, Group, Part, grouped, numbers_of
-from .loops import NOT_IN_PLACE
-from .nodes import Buffer, Node
+from .loops import in_place
+from .nodes import Bound, Buffer, Node, Shift, shifts
 from .pool import Done
 
 __all__ = ["Block", "needed", "plan"]
@@ -43,7 +43,7 @@ class _Stretch:
     def __init__(self, shape: tuple[int, ...], fortran: bool, row: bool) -> None:
         self.shape, self.fortran, self.row = shape, fortran, row
         self.steps: list[tuple[Any, tuple[int, ...], int, int]] = []
-        """Function, registers of its operands, register of its result, number of the node; of a kernel no registers."""
+        """Function, registers of its operands, register of its result, number of the node; of what is bound no registers."""
         self.full: list[tuple[int, np.ndarray[Any, Any]]] = []
         """Registers that are pieces of whole arrays."""
         self.same: list[tuple[int, Any]] = []
@@ -106,10 +106,10 @@ class _Stretch:
         for register, x in self.same:
             values[register] = x
         steps = self.steps
-        if any(type(step[0]) is Fused for step in steps):
+        if any(isinstance(step[0], Bound) for step in steps):
             addresses = {register: x.__array_interface__["data"][0] for register, x in kept}
             steps = [
-                (step[0].worker(values, addresses), *step[1:]) if type(step[0]) is Fused else step for step in steps
+                (step[0].worker(values, addresses), *step[1:]) if isinstance(step[0], Bound) else step for step in steps
             ]
         while taken < self.pieces:
             begin, end = self.bounds[taken], self.bounds[taken + 1]
@@ -259,6 +259,7 @@ class _Kinds:
 
     def begin(self) -> None:
         self.first = None
+        self.nodes: set[int] = set()
         self.rows = self.pinned = False
         self.unit = 0
         self.reduced: list[Node] = []
@@ -275,6 +276,8 @@ class _Kinds:
             return False
         if node.span is not node.shape and node.halved is None and _is_wide(node):
             return False
+        if shifts(node) and any(id(x) in self.nodes for x in node.args):
+            return False
         # What is reduced in a piece is there for the same piece alone.
         return all(
             len(x.shape) == len(node.span) and x.shape[0] == node.span[0] and x.halved is None and rows
@@ -286,6 +289,7 @@ class _Kinds:
         if self.first is None:
             self.first = node
             self.stretches += 1
+        self.nodes.add(id(node))
         self.rows, self.pinned = self.rows or node.row, self.pinned or node.pinned
         if node.span is not node.shape:
             self.reduced.append(node)
@@ -388,13 +392,14 @@ def plan(nodes: list[Node], buffers: list[Buffer], threads: int) -> Block:
     for time, step in enumerate(itertools.chain.from_iterable(order)):
         for i in numbers_of(step):
             at[i] = time
+    ended = dict(zip(dict.fromkeys(stretch_of), itertools.accumulate(map(_count, order))))
     last, beyond = [-1] * len(nodes), [False] * len(nodes)
     for buffer in buffers:
         buffer.last = -1
     for i, node in enumerate(nodes):
         for x in node.args:
-            if type(x) is Buffer:
-                x.last = max(x.last, at[i])
+            if type(x) is Buffer:  # of which other pieces may be read later, where rows are shifted
+                x.last = max(x.last, ended[stretch_of[i]] if shifts(node) else at[i])
             elif (read := number.get(id(x))) is not None:
                 last[read] = max(last[read], at[i])
                 beyond[read] = beyond[read] or stretch_of[i] != stretch_of[read]
@@ -417,6 +422,23 @@ def plan(nodes: list[Node], buffers: list[Buffer], threads: int) -> Block:
     held = registers.held
     block.results = {i: held[i] for i in held if nodes[i].handle is not None or nodes[i].target is not None}
     return block
+
+
+def _count(steps: list[Group | int]) -> int:
+    return len(steps)
+
+
+class _Shifted(Bound):
+    """A node of shifted rows, in its stretch."""
+
+    def __init__(self, how: Shift, source: np.ndarray[Any, Any], out: int) -> None:
+        self._how, self._source, self._out = how, source, out
+
+    def worker(self, values: list[Any], scratch: dict[int, int]) -> Callable[[int, int, list[int]], None]:
+        def work(begin: int, end: int, now: list[int]) -> None:
+            self._how.rows(self._source, begin, end, values[self._out])
+
+        return work
 
 
 class _Registers:
@@ -484,6 +506,13 @@ class _Registers:
             return self._whole(x.value)
         return self._whole(self.held[i]) if i in self.held else self._registers[i, "scratch"]
 
+    def _array(self, x: Any) -> Any:
+        """A buffer's array, or the whole value of a node of an earlier stretch."""
+        if type(x) is Buffer:
+            return x.array
+        i = self.number.get(id(x))
+        return x.value if i is None else self.held[i]
+
     def _result(self, i: int) -> int:
         """The register of a value that is wanted whole."""
         node, stretch = self.nodes[i], self._stretch
@@ -519,8 +548,9 @@ class _Registers:
 
     def _single(self, i: int) -> None:
         node, now = self.nodes[i], self.at[i]
+        shifted = shifts(node)
         ins = []
-        for x in node.args:
+        for x in () if shifted else node.args:
             if type(x) is Buffer or type(x) is Node:
                 ins.append(self._operand(x))
             else:
@@ -530,7 +560,7 @@ class _Registers:
         read = [k for x in node.args if (k := self.number.get(id(x))) is not None]
         # The places of values that this node is the last to need: the first of its own dtype it may write over.
         alike = [k for k in read if k in self._places and self.last[k] == now and self.nodes[k].dtype == node.dtype]
-        over = self._places[alike[0]] if alike and node.func not in NOT_IN_PLACE and not self.kept[i] else None
+        over = self._places[alike[0]] if alike and in_place(node.func) and not self.kept[i] else None
         ending = self._let_go(read, now)
         if self.kept[i]:
             out = self._result(i)
@@ -543,7 +573,8 @@ class _Registers:
             else:
                 ending.append(taken)
         self._free.extend(ending)
-        self._stretch.steps.append((node.func, tuple(ins), out, i))
+        func = _Shifted(node.func, self._array(node.args[0]), out) if shifted else node.func  # type: ignore[arg-type]
+        self._stretch.steps.append((func, tuple(ins), out, i))
 
     def _group(self, group: Group) -> None:
         now = self.at[group.numbers[0]]
@@ -589,7 +620,7 @@ def _memory(node: Node, now: int, dead: list[tuple[np.ndarray[Any, Any], int]]) 
             and x.dtype == node.dtype
             and (x.flags.f_contiguous if node.fortran else x.flags.c_contiguous)
         )
-        if fits and (last < now or (last == now and node.func not in NOT_IN_PLACE)):
+        if fits and (last < now or (last == now and in_place(node.func))):
             del dead[at]
             return x
     return np.empty(node.shape, node.dtype, "F" if node.fortran else "C")

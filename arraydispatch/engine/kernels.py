@@ -19,7 +19,7 @@ import numpy as np
 from ..ufuncs.elementary import INSTRUCTIONS
 from .compiler import Compiler, is_there
 from .loops import cast, select
-from .nodes import Buffer, Node
+from .nodes import Bound, Buffer, Node
 from .source import Call, Chain, Pointer, has, source, table
 
 __all__ = ["Fused", "Group", "Kernel", "Part", "grouped", "numbers_of"]
@@ -220,7 +220,7 @@ class Part(NamedTuple):
     """Whether a piece has its part of it, along the first axis."""
 
 
-class Fused:
+class Fused(Bound):
     """A group in its stretch.
 
     Parameters

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ufuncs.recorded import CLIP, HEAVY, LAST_DIFFER, QUIET, SUMS, VALUES_DECIDE
+from .nodes import Shift
 
-__all__ = ["NOT_IN_PLACE", "PYTHON", "SCALARS", "Loop", "cast", "fits", "loop_of", "select"]
+__all__ = ["PYTHON", "SCALARS", "Loop", "cast", "fits", "in_place", "loop_of", "select"]
 
 SCALARS = frozenset({
     int, float, complex, bool, np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
@@ -109,5 +110,9 @@ def select(condition: Any, x: Any, y: Any, out: Any) -> None:
     np.copyto(out, x, casting="unsafe", where=condition)
 
 
-NOT_IN_PLACE: frozenset[Callable[..., Any]] = frozenset({cast, select})
-"""What may not write its result over an operand."""
+_NOT_IN_PLACE: frozenset[Callable[..., Any]] = frozenset({cast, select})
+
+
+def in_place(func: Callable[..., Any]) -> bool:
+    """Whether a call may write its result over an operand."""
+    return func not in _NOT_IN_PLACE and not isinstance(func, Shift)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Buffer", "Node", "Place", "Whole"]
+__all__ = ["Bound", "Buffer", "Node", "Place", "Shift", "Whole", "shifts"]
 
 NEVER = -1
 """What :data:`arraydispatch.views.NEVER` is."""
@@ -32,6 +32,28 @@ class Whole(NamedTuple):
     """Numbers in an element, where the parts are those in which NumPy sums, pair by pair; 0 where any parts will do."""
     join: Callable[[Any, Any], Any]
     """Two parts' results, put together."""
+
+
+class Bound:
+    """What a stretch does of which a piece is told where it begins and ends, instead of being handed its operands."""
+
+    def worker(self, values: list[Any], scratch: dict[int, int]) -> Callable[[int, int, list[int]], None]:
+        """What a thread calls for each piece. ``values``: of the registers; ``scratch``: the addresses of its own memory."""
+        raise NotImplementedError
+
+
+class Shift:
+    """The call of a node of which a piece may be made of others than its own part of the operand."""
+
+    reads_other_rows = True
+
+    def __call__(self, x: Any, out: Any) -> None:
+        """All of it."""
+        raise NotImplementedError
+
+    def rows(self, x: Any, begin: int, end: int, out: Any) -> None:
+        """Its rows from ``begin`` to ``end``."""
+        raise NotImplementedError
 
 
 class Buffer:
@@ -137,3 +159,8 @@ class Node:
             raise AttributeError(name)
         self.run()
         return getattr(self.held, name)
+
+
+def shifts(node: Node) -> bool:
+    """Whether a piece of it is made of others than its own part of the operand."""
+    return isinstance(node.func, Shift) and node.func.reads_other_rows

@@ -25,7 +25,7 @@ from ..warned import FLOATING_ERRORS, user_frame
 from . import pool
 from .blocks import Block, Short, needed, plan
 from .loops import PYTHON, SCALARS, cast, fits, loop_of, select
-from .nodes import Buffer, Node, Place
+from .nodes import Buffer, Node, Place, Shift
 
 __all__ = [
     "IN_THREADS", "LONGEST", "REFUSED", "Tape", "astype", "force", "least", "line_now", "mine", "modes", "operand", "order_of",
@@ -423,10 +423,12 @@ def record(
     into: Handle | None = None,
     like: Any = None,
     runs: bool = True,
+    func_seen: Any = None,
 ) -> Any:
     """A new node on this thread's tape, in a new array or in ``into``; None where it cannot be.
 
-    ``like``: the dtype and shape that the result has to have; ``runs``: whether others, who may write what is read, make it run.
+    ``like``: the dtype and shape that the result has to have; ``runs``: whether others, who may write what is read, make it run;
+    ``func_seen``: what the program has called, where that is not ``func``.
     """
     tape = mine()
     values: list[Any] = []
@@ -481,8 +483,9 @@ def record(
         return None
     if size * dtype.itemsize > MOST_BYTES:  # for which there may be no memory: NumPy says so at the call
         return None
-    order = order_of(values, shape, func is cast)
-    if order is None or (pinned and (order[0] or size == 1)):
+    shifts = isinstance(func, Shift)
+    order = order_of(values, shape, func is cast or shifts)
+    if order is None or (shifts and order[1]) or (pinned and (order[0] or size == 1)):
         return None
     told = modes() if reports else None
     if told is REFUSED:
@@ -492,7 +495,7 @@ def record(
     node = Node()
     node.dtype, node.shape, node.size, node.ndim = dtype, shape, size, len(shape)
     node.held, node.func, node.work, node.ins = home.kind(dtype), func, int(work), ins
-    node.row, node.fortran = order
+    node.row, node.fortran = order[0] or shifts, order[1]
     node.pinned, node.target, node.span, node.halved = pinned, None, shape, None
     node.told, node.place, node.value = told, None if told is None else line_now(), None
     made = views.wrapper(node, node, True) if into is None else into
@@ -503,7 +506,7 @@ def record(
     made._v = made._kind = made._root = node
     made._seen = NEVER
     if events.tap is not None:
-        events.tap.call(func, home.name, "fused", "", perf_counter() - start, None, 3)
+        events.tap.call(func_seen or func, home.name, "fused", "", perf_counter() - start, None, 3)
     if runs and (shared or tape.is_full()):
         tape.run()
     return made

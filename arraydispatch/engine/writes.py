@@ -12,7 +12,7 @@ from ..ghosts import memory_of
 from ..views import Handle
 from . import tape
 from .loops import cast
-from .nodes import Node
+from .nodes import Node, shifts
 from .tape import Tape, mine, record
 
 __all__ = ["inplace", "is_itself", "onto", "store"]
@@ -103,11 +103,12 @@ def _may_take(own: Tape, node: Node, v: np.ndarray[Any, Any], row: bool, fortran
     if any(other is not own for other in views.waiting.get(id(memory), ())):
         return False
     same = v.__array_interface__["data"], v.strides, v.shape, v.dtype
+    shifted = {id(x) for each in own.nodes if shifts(each) for x in each.args}
     for buffer in own.buffers.values():
         x = buffer.array
         if memory_of(x) is not memory or not np.may_share_memory(x, v):
             continue
-        if (x.__array_interface__["data"], x.strides, x.shape, x.dtype) != same:
+        if id(buffer) in shifted or (x.__array_interface__["data"], x.strides, x.shape, x.dtype) != same:
             return False
     return True
 
