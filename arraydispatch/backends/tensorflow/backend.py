@@ -341,6 +341,7 @@ class TensorFlowBackend(Backend):
         return ufuncs.compute_dtype(ufunc, dtype)
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:
+        host()  # its own first tensor may be a thread's, see there
         with tf.init_scope():
             if self._generator is None:
                 self._generator = tf.random.Generator.from_non_deterministic_state()

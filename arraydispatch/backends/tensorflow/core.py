@@ -8,6 +8,7 @@ made once.
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any
@@ -18,6 +19,7 @@ import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops  # its barrier is no part of the public API
 from tensorflow.python.eager import record  # nor whether a GradientTape is recording
 from tensorflow.python.ops import control_flow_util  # nor whether a graph is traced for XLA
+from tensorflow.python.util import dispatch  # nor what types its functions have met
 
 Tensor = Any
 DType = np.dtype[Any]
@@ -70,11 +72,21 @@ def raw(name: str) -> Callable[..., Any]:
     return inspect.unwrap(getattr(tf.raw_ops, name))
 
 
+_starting = threading.RLock()
+
+
 @cache
 def host() -> str:
-    """The full name of the host's device."""
-    with tf.init_scope(), tf.device("CPU:0"):
-        return str(tf.constant(0).device)
+    """The full name of the host's device; who asks first makes TensorFlow's first tensor."""
+    with _starting, tf.init_scope(), tf.device("CPU:0"):
+        first = tf.constant(0)
+        # A public function asks of a type it has not met whether it is a tensor, by code in Python, and keeps its arguments where
+        # another thread's call overwrites them meanwhile (a segmentation fault): so that is asked here, before threads have tensors.
+        met = (first, np.zeros(1), np.float64(0), True, 0, 0.0, 0j, "", [], (), None, tf.float32, first.shape)
+        for checker in getattr(dispatch, "_is_instance_checker_cache", {}).values():
+            for value in met:
+                checker.Check(value)
+        return str(first.device)
 
 
 @cache
