@@ -82,7 +82,21 @@ def host() -> str:
         first = tf.constant(0)
         # A public function asks of a type it has not met whether it is a tensor, by code in Python, and keeps its arguments where
         # another thread's call overwrites them meanwhile (a segmentation fault): so that is asked here, before threads have tensors.
-        met = (first, np.zeros(1), np.float64(0), True, 0, 0.0, 0j, "", [], (), None, tf.float32, first.shape)
+        met: tuple[Any, ...] = (
+            first,
+            np.zeros(1),
+            np.float64(0),
+            True,
+            0,
+            0.0,
+            0j,
+            "",
+            [],
+            (),
+            None,
+            tf.float32,
+            first.shape,
+        )
         for checker in getattr(dispatch, "_is_instance_checker_cache", {}).values():
             for value in met:
                 checker.Check(value)
