@@ -1,8 +1,8 @@
-"""Run by test_consumers in a process of its own: libraries that speak the array-API standard, on one backend.
+"""Run by test_consumers in a process of its own: libraries that speak the array-API standard, on every backend.
 
-``python consumers.py BACKEND`` prints, as JSON, library -> case -> what is wrong. A case is right if it gives NumPy's values,
-in an `Array` wherever the library gives an ndarray for ndarrays. ``python consumers.py BACKEND N SEED`` takes one case of N of
-each library, drawn by the seed.
+``python consumers.py`` prints, as JSON, backend -> library -> case -> what is wrong. A case is right if it gives NumPy's values,
+in an `Array` wherever the library gives an ndarray for ndarrays. ``python consumers.py N SEED`` takes on JAX, which compiles
+programs for nearly every case, one case of N of each library, drawn by the seed.
 """
 
 import os
@@ -309,7 +309,9 @@ def compare(run, ours, numpys, scalars):
     return None
 
 
-def main(backend, one_of=1, seed=0):
+def wrong_on(backend, one_of, seed):
+    """Library -> case -> what is wrong; and how many cases there were."""
+
     def array(x):
         return ad.asarray(x.copy(), backend=backend)
 
@@ -335,10 +337,15 @@ def main(backend, one_of=1, seed=0):
             problem = compare(run, ours, numpys, scalars=library == "sklearn")
             if problem is not None:
                 wrong[library][name] = problem
-    print(json.dumps(wrong))
+    return wrong
+
+
+def main(one_of=1, seed=0):
+    backends = [name for name in ad.available_backends() if name != "numpy"]
+    print(json.dumps({name: wrong_on(name, one_of if name == "jax" else 1, seed) for name in backends}))
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
-    main(sys.argv[1], *map(int, sys.argv[2:]))
+    main(*map(int, sys.argv[1:]))
