@@ -33,7 +33,7 @@ class Done:
 class Zygote:
     """A process that has imported a library and runs scripts in forks of it; what one did is kept."""
 
-    def __init__(self, folder: Path, backend: str, *broken: str) -> None:
+    def __init__(self, folder: Path, backend: str, *libraries: str) -> None:
         self.backend = backend
         self._outs = (folder / str(i) for i in itertools.count())
         self._done: dict[tuple[Any, ...], Done] = {}
@@ -41,23 +41,28 @@ class Zygote:
             **os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3",
         }  # fmt: skip
         self._process = subprocess.Popen(
-            [sys.executable, str(ZYGOTE), backend, *broken], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [sys.executable, str(ZYGOTE), backend, *libraries], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             text=True,
         )  # fmt: skip
 
-    def run(self, *argv: str, cwd: Path, options: tuple[str, ...] = (), stdin: str = "") -> Done:
-        """``arraydispatch run --backend B *options *argv``, or ``python *argv``; of ``libraries`` ``python -W option script``."""
-        job = argv, cwd, options, stdin
+    def run(
+        self, *argv: str, cwd: Path, options: tuple[str, ...] = (), stdin: str = "", broken: bool = False
+    ) -> Done:
+        """``arraydispatch run --backend B *options *argv``, or ``python *argv``; of ``libraries`` ``python -W option script``.
+
+        ``broken``: with sums and products of the library that are wrong on purpose.
+        """
+        job = argv, cwd, options, stdin, broken
         if job not in self._done:
             self._done[job] = self._run(*job)
         return self._done[job]
 
-    def _run(self, argv: tuple[str, ...], cwd: Path, options: tuple[str, ...], stdin: str) -> Done:
+    def _run(self, argv: tuple[str, ...], cwd: Path, options: tuple[str, ...], stdin: str, broken: bool) -> Done:
         out = next(self._outs)
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
-        job = {"argv": argv, "options": options, "cwd": str(cwd), "stdin": stdin, "out": str(out)}
+        job = {"argv": argv, "options": options, "cwd": str(cwd), "stdin": stdin, "broken": broken, "out": str(out)}
         print(json.dumps(job), file=process.stdin, flush=True)
         code = process.stdout.readline()
         assert code, f"the process for {self.backend} ended with {process.wait()}"
@@ -78,8 +83,8 @@ class Zygotes:
         self._made: list[Zygote] = []
         self.of = cache(self._make)
 
-    def _make(self, backend: str, *broken: str) -> Zygote:
-        self._made.append(Zygote(self._factory.mktemp(backend), backend, *broken))
+    def _make(self, backend: str, *libraries: str) -> Zygote:
+        self._made.append(Zygote(self._factory.mktemp(backend), backend, *libraries))
         return self._made[-1]
 
     def with_libraries(self, *names: str) -> Zygote:

@@ -125,7 +125,7 @@ def test_the_work_runs_on_torch(script: Path, tmp_path: Path) -> None:
 @every_example
 def test_a_broken_library_shows(script: Path, backend: str, zygotes: Zygotes) -> None:
     need(backend)
-    done = zygotes.of(backend, "broken").run(script.name, cwd=script.parent, options=EAGER)
+    done = zygotes.of(backend).run(script.name, cwd=script.parent, options=EAGER, broken=True)
     assert done.code == 0, done.stderr
     output = done.stdout
     assert output != plain(script)

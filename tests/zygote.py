@@ -1,12 +1,12 @@
 """Runs command lines of ``arraydispatch``, each in a fork of one process that has imported the library once.
 
-``python zygote.py BACKEND [broken]``: each line of standard input is a job, an object with ``argv``, ``options`` (of the
-launcher), ``cwd``, ``stdin`` and ``out`` (a path prefix), which leaves ``out.stdout`` and ``out.stderr``; each line of standard
-output is the exit code of one. Every fork begins as a fresh interpreter would, with nothing of the library used so far. Without
+``python zygote.py BACKEND``: each line of standard input is a job, an object with ``argv``, ``options`` (of the launcher),
+``cwd``, ``stdin``, ``broken`` and ``out`` (a path prefix), which leaves ``out.stdout`` and ``out.stderr``; each line of standard
+output is the exit code of one. ``broken``: in this fork the library's sums and products are wrong on purpose. Every fork begins as a fresh interpreter would, with nothing of the library used so far. Without
 options it ends by Python's own way out; with options its threads end, its exit handlers run and its output is written, but the
 modules of the library, which the fork only borrows, are not taken apart one by one: that takes longer than most scripts do. The
-backend ``plain`` is plain Python. ``broken``: the library's sums and products are wrong on purpose. ``libraries NAME ...`` is
-plain Python too, with these libraries imported, for programs that use them by themselves; options are then filters of warnings.
+backend ``plain`` is plain Python. ``libraries NAME ...`` is plain Python too, with these libraries imported, for programs that use
+them by themselves; options are then filters of warnings.
 """
 
 from __future__ import annotations
@@ -53,6 +53,14 @@ def _end(code: int) -> NoReturn:
     _leave(code)
 
 
+def _break(backend: str) -> None:
+    broken = frozenset({"add", "matmul"})
+    if backend == "torch":
+        library_control.torch_mode(broken).__enter__()
+    else:
+        library_control.BREAK[backend](broken)
+
+
 def _run_plainly(script: str, filters: list[str]) -> NoReturn:
     for text in filters:
         warnings._setoption(text)  # type: ignore[attr-defined]
@@ -67,10 +75,6 @@ def _main() -> int:
         for name in sys.argv[2:]:
             importlib.import_module(name)
     elif backend != "plain":
-        broken = frozenset({"add", "matmul"}) if "broken" in sys.argv[2:] else None
-        if broken and backend in library_control.BREAK:
-            library_control.BREAK[backend](broken)
-
         import arraydispatch.cli
         import arraydispatch.launcher.facade
         import arraydispatch.launcher.runner
@@ -92,8 +96,8 @@ def _main() -> int:
                 _run_plainly(*argv, job["options"])
             if backend != "plain":
                 ours = ["--backend", backend, "--report", f"{job['out']}.json", *job["options"]]
-                if broken and backend == "torch":
-                    library_control.torch_mode(broken).__enter__()
+                if job["broken"]:
+                    _break(backend)
                 code = arraydispatch.cli.main(["run", *ours, *argv])
                 return code if not job["options"] else _end(code)
             os.execv(sys.executable, [sys.executable, *argv])

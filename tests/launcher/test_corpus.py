@@ -67,7 +67,7 @@ CASES = [
         _script(name)
         for name in (
             "adoption array_method c_memory chunks circular containers exception_hook exec_code exit_int exit_late file_relative from_imports heat"
-            " importlib_import index_objects isinstance_checks lists main_guard optimise pickles random_generator"
+            " importlib_import index_objects isinstance_checks lists main_guard optimise pickles pickles_spawned random_generator"
             " random_legacy regression save_load shuffles star_import subclass_views testing_module ufunc_objects"
             " vectorize_iterate warnings_error windows windows_of_ndarrays writes"
         ).split()
@@ -78,7 +78,7 @@ CASES = [
 BY_NAME = {case.name: case for case in CASES}
 
 
-STARTING = ("spawn", "spawn_classes", "pool", "subprocesses")
+STARTING = ("spawn", "spawn_classes", "pickles_spawned", "pool", "subprocesses")
 """Scripts that start interpreters, each of which imports the library."""
 
 EACH_ON_EVERY_BACKEND = [
@@ -92,10 +92,11 @@ class Runs:
 
     zygote: Zygote
     options: tuple[str, ...] = ()
+    broken: bool = False
 
     def __getitem__(self, name: str) -> Done:
         case = BY_NAME[name]
-        return self.zygote.run(*case.argv, cwd=CORPUS, options=self.options, stdin=case.stdin)
+        return self.zygote.run(*case.argv, cwd=CORPUS, options=self.options, stdin=case.stdin, broken=self.broken)
 
 
 @pytest.fixture
@@ -158,7 +159,7 @@ NUMERIC = ("adoption", "from_imports", "heat", "lists", "optimise", "project", "
 @pytest.fixture(params=loader.available())
 def broken(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
     """On a library whose sums and matrix products are wrong on purpose."""
-    return Runs(zygotes.of(request.param, "broken"), EVERYTHING_ON_THE_DEVICE)
+    return Runs(zygotes.of(request.param), EVERYTHING_ON_THE_DEVICE, broken=True)
 
 
 @pytest.mark.parametrize("name", NUMERIC)
@@ -181,6 +182,7 @@ DOORS = {
 }
 
 
+@pytest.mark.compiles(3)
 @pytest.mark.parametrize("name", DOORS)
 def test_the_report_says_what_was_converted_at_a_librarys_door(name: str, launched: Runs) -> None:
     report = launched[name].report

@@ -1,13 +1,8 @@
 import copy
 import hashlib
-import multiprocessing
 import pickle
 
 import numpy as np
-
-
-def double(x):
-    return x * 2.0
 
 
 class Holder:
@@ -42,8 +37,6 @@ def main():
     deep = copy.deepcopy({"x": x})
     deep["x"][0, 0] = 9.0
     print(x[0, 0], deep["x"][0, 0], type(deep["x"]) is type(x))
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        print([y.sum() for y in pool.map(double, [x, x[0]])])
 
 
 if __name__ == "__main__":
