@@ -45,9 +45,7 @@ class Zygote:
             text=True,
         )  # fmt: skip
 
-    def run(
-        self, *argv: str, cwd: Path, options: tuple[str, ...] = (), stdin: str = "", broken: bool = False
-    ) -> Done:
+    def run(self, *argv: str, cwd: Path, options: tuple[str, ...] = (), stdin: str = "", broken: bool = False) -> Done:
         """``arraydispatch run --backend B *options *argv``, or ``python *argv``; of ``libraries`` ``python -W option script``.
 
         ``broken``: with sums and products of the library that are wrong on purpose.

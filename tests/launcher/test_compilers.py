@@ -60,7 +60,7 @@ VISITS = [("jax", "jax"), ("jax", "torch"), ("torch", "jax"), ("tensorflow", "to
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("library", "backend"), VISITS, ids="-on-".join)
+@pytest.mark.parametrize(("library", "backend"), VISITS, ids=["-on-".join(visit) for visit in VISITS])
 def test_programs_that_use_a_library_by_themselves(library: str, backend: str, zygotes: Zygotes) -> None:
     """What they compile, trace and mix with arrays is what plain NumPy gives them, whichever library holds the arrays."""
     if not {library, backend} <= set(loader.available()):
