@@ -17,6 +17,7 @@ import pytest
 import arraydispatch
 from arraydispatch.backends import loader
 from arraydispatch.cli import _split, main
+from tests.launched import Done, Zygotes
 
 CORPUS = Path(__file__).parent / "launcher" / "corpus"
 ROOT = Path(__file__).parents[1]
@@ -204,7 +205,7 @@ def test_including_a_package(tmp_path: Path) -> None:
     assert _command("run", "--include", "thing", str(script), env=env).stdout == "False\n"
 
 
-def test_on_fallback(tmp_path: Path) -> None:
+def test_on_fallback(tmp_path: Path, zygotes: Zygotes) -> None:
     """``warn`` says each line once, ``error`` stops at the line, ``silent`` says nothing before the report."""
     script = tmp_path / "main.py"
     pytest.importorskip("scipy")
@@ -214,13 +215,17 @@ def test_on_fallback(tmp_path: Path) -> None:
     name = next((name for name in loader.available() if name != "numpy"), None)
     if name is None:
         pytest.skip("needs a library other than NumPy")
-    stopped = _command("run", "--backend", name, "--min-size", "0", "--on-fallback", "error", str(script))
-    assert stopped.returncode == 1
+
+    def run(policy: str) -> Done:
+        return zygotes.of(name).run(str(script), cwd=tmp_path, options=("--min-size", "0", "--on-fallback", policy))
+
+    stopped = run("error")
+    assert stopped.code == 1
     assert "HostFallbackError" in stopped.stderr
     assert "line 4" in stopped.stderr
     for policy in ("warn", "silent"):
-        done = _command("run", "--backend", name, "--min-size", "0", "--on-fallback", policy, str(script))
-        assert (done.returncode, done.stdout) == (0, "complex128\n")
+        done = run(policy)
+        assert (done.code, done.stdout) == (0, "complex128\n")
 
 
 def test_interrupt_reports_what_ran(tmp_path: Path) -> None:
@@ -250,10 +255,19 @@ def test_full_traceback_on_request(tmp_path: Path) -> None:
     assert package in _command("run", str(script), env={**ENV, "ARRAYDISPATCH_TRACEBACK": "full"}).stderr
 
 
-def test_info(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    done = _command("info", "--json")
-    assert done.returncode == 0, done.stderr
-    data = json.loads(done.stdout)
+def test_info(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
+    """In a run of everything in a process of its own, which has to import all libraries."""
+    if request.config.option.all:
+        done = _command("info", "--json")
+        assert done.returncode == 0, done.stderr
+        told = done.stdout
+    else:
+        monkeypatch.setenv("ARRAYDISPATCH_BACKEND", "numpy")
+        assert main(["info", "--json"]) == 0
+        told = capsys.readouterr().out
+    data = json.loads(told)
     assert data["default_backend"] == "numpy"
     rows = {row["backend"]: row for row in data["backends"]}
     assert rows.keys() == loader.KNOWN.keys()

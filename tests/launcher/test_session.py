@@ -372,21 +372,29 @@ def test_a_program_that_met_no_array_hears_why(tmp_path: Path, zygotes: Zygotes)
     assert "random arrays, where the program draws any" in done.stderr
 
 
-def test_what_compiled_code_asks_for_stops_at_its_line(tmp_path: Path) -> None:
+def test_what_compiled_code_asks_for_stops_at_its_line(tmp_path: Path, zygotes: Zygotes) -> None:
     """An ndarray that a library made, indexed with an array of the backend's, reaches nothing but ``__array__``."""
     name = next((b for b in ("torch", "tensorflow", "jax") if _installed(b)), None)
     if name is None:
         pytest.skip("needs a library that is not NumPy")
-    (tmp_path / "site-packages").mkdir()
-    (tmp_path / "site-packages" / "maker.py").write_text("import numpy\nnumbers = numpy.arange(4)\n")
-    env = {**ENV, "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path / "site-packages")])}
-    on = ("--backend", name, "--min-size", "0", "--on-fallback")
-    more = "np.testing.assert_equal(x, x)\nfrom maker import numbers\nkey = x.astype(int)[:2]\n"
-    for does in ("numbers[key]", "numbers.take(key)"):
-        script = _script(tmp_path, f"{more}print({does})\n")
-        assert _run(script, *on, "warn", env=env).stdout == "[0 0]\n"
-        stopped = _run(script, *on, "error", env=env)
-        assert (stopped.returncode, stopped.stdout) == (1, "")
+    libraries = tmp_path / "site-packages"
+    libraries.mkdir()
+    (libraries / "maker.py").write_text("import numpy\nnumbers = numpy.arange(4)\n")
+    more = (
+        f"np.testing.assert_equal(x, x)\nimport sys; sys.path.append({str(libraries)!r}); from maker import numbers\n"
+        "key = x.astype(int)[:2]\n"
+    )
+    for i, does in enumerate(("numbers[key]", "numbers.take(key)")):
+        script = tmp_path / f"main{i}.py"
+        script.write_text(f"{WORK}{more}print({does})\n")
+
+        def run(how: str, script: Path = script) -> Done:
+            options = ("--min-size", "0", "--on-fallback", how)
+            return zygotes.of(name).run(str(script), cwd=tmp_path, options=options)
+
+        assert run("warn").stdout == "[0 0]\n"
+        stopped = run("error")
+        assert (stopped.code, stopped.stdout) == (1, "")
         assert "line 7" in stopped.stderr
         assert "compiled code on this line asks for an ndarray" in stopped.stderr
 

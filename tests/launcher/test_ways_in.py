@@ -79,6 +79,7 @@ def suite(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.one_backend
 @every_backend
 def test_a_suite_runs_on_the_backend(suite: Path, backend: str) -> None:
     (suite / "test_it.py").write_text(SUITE.format(backend=backend))
