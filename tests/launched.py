@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from arraydispatch.backends import loader
+
 ROOT = Path(__file__).parents[1]
 ZYGOTE = Path(__file__).parent / "zygote.py"
 
@@ -28,6 +30,8 @@ class Done:
     stderr: str
     report: Any
     """The launcher's, as data; None of plain Python, and of what ended before there was one."""
+    elements: Any
+    """How many each operation of torch made, where it was watched; else None."""
 
 
 class Zygote:
@@ -45,28 +49,37 @@ class Zygote:
             text=True,
         )  # fmt: skip
 
-    def run(self, *argv: str, cwd: Path, options: tuple[str, ...] = (), stdin: str = "", broken: bool = False) -> Done:
-        """``arraydispatch run --backend B *options *argv``, or ``python *argv``; of ``libraries`` ``python -W option script``.
+    def run(
+        self,
+        *argv: str,
+        cwd: Path,
+        options: tuple[str, ...] = (),
+        stdin: str = "",
+        below: tuple[str, ...] | None = None,
+    ) -> Done:
+        """``arraydispatch run --backend B *options *argv``, or ``python *argv``; of ``libraries`` ``python -W option *argv``.
 
-        ``broken``: with sums and products of the library that are wrong on purpose.
+        ``below``: on a library that is watched from below, with what is named here wrong on purpose: see library_control.py.
         """
-        job = argv, cwd, options, stdin, broken
+        job = argv, cwd, options, stdin, below
         if job not in self._done:
             self._done[job] = self._run(*job)
         return self._done[job]
 
-    def _run(self, argv: tuple[str, ...], cwd: Path, options: tuple[str, ...], stdin: str, broken: bool) -> Done:
+    def _run(
+        self, argv: tuple[str, ...], cwd: Path, options: tuple[str, ...], stdin: str, below: tuple[str, ...] | None
+    ) -> Done:
         out = next(self._outs)
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
-        job = {"argv": argv, "options": options, "cwd": str(cwd), "stdin": stdin, "broken": broken, "out": str(out)}
+        job = {"argv": argv, "options": options, "cwd": str(cwd), "stdin": stdin, "below": below, "out": str(out)}
         print(json.dumps(job), file=process.stdin, flush=True)
         code = process.stdout.readline()
         assert code, f"the process for {self.backend} ended with {process.wait()}"
-        stdout, stderr, report = (Path(f"{out}.{name}") for name in ("stdout", "stderr", "json"))
-        told = json.loads(report.read_text()) if report.exists() else None
-        return Done(int(code), stdout.read_text(), stderr.read_text(), told)
+        stdout, stderr, *told = (Path(f"{out}.{name}") for name in ("stdout", "stderr", "json", "elements"))
+        data = [json.loads(path.read_text()) if path.exists() else None for path in told]
+        return Done(int(code), stdout.read_text(), stderr.read_text(), *data)
 
     def end(self) -> None:
         """Let it go."""
@@ -88,6 +101,11 @@ class Zygotes:
     def with_libraries(self, *names: str) -> Zygote:
         """Plain Python that has imported these."""
         return self.of("libraries", *names)
+
+    @property
+    def with_all_libraries(self) -> Zygote:
+        """Plain Python that has imported the library of every backend."""
+        return self.with_libraries(*(loader.KNOWN[name].library for name in loader.available()))
 
     @property
     def plain(self) -> Zygote:

@@ -1,31 +1,25 @@
-"""Run ``arraydispatch run`` on a library that is watched, or broken on purpose, from below: at its own dispatcher.
+"""A library that is watched, or broken on purpose, from below: at its own dispatcher.
 
-    python tests/library_control.py {watch|add|matmul|both} BACKEND FIGURES.json SCRIPT
-
-This is what the tests of the examples start. Nothing here reads arraydispatch's own counters. "Broken" means that
-every floating sum of two arrays is one thousandth too large, and that every entry of every matrix product is one half.
+Nothing here reads arraydispatch's own counters. "Broken" means that every floating sum of two arrays is one thousandth too
+large, and that every entry of every matrix product is one half.
 """
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import json
-import sys
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 FACTOR = 1.001
 ENTRY = 0.5
 
 Broken = frozenset[str]
-operations: Counter[str] = Counter()
 elements: Counter[str] = Counter()
+"""How many elements each operation of torch has made."""
 
 
 def torch_mode(broken: Broken) -> Any:
-    """A mode below every torch function: counts operations and the elements they made, and breaks what is asked."""
+    """A mode below every torch function: counts the elements that each made, and breaks what is asked."""
     torch = importlib.import_module("torch")
     from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -33,7 +27,6 @@ def torch_mode(broken: Broken) -> Any:
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = func(*args, **(kwargs or {}))
             name = func.overloadpacket.__name__
-            operations[name] += 1
             if isinstance(result, torch.Tensor):
                 elements[name] += result.numel()
                 if result.dtype.is_floating_point:
@@ -115,34 +108,12 @@ def break_numpy(broken: Broken) -> None:
         backend.prim.matmul = matmul  # type: ignore[attr-defined]
 
 
-BREAK = {"jax": break_jax, "tensorflow": break_tensorflow, "numpy": break_numpy}
+_BREAK = {"jax": break_jax, "tensorflow": break_tensorflow, "numpy": break_numpy}
 
 
-def main(what: str, backend: str, figures: str, script: str) -> int:
-    """Prepare the library, then run the script as the command line does."""
-    broken: Broken = {
-        "watch": frozenset(),
-        "add": frozenset({"add"}),
-        "matmul": frozenset({"matmul"}),
-        "both": frozenset({"add", "matmul"}),
-    }[what]
-    mode: Any = contextlib.nullcontext()
+def begin(backend: str, broken: Broken) -> None:
+    """Watch the library, if it is torch, and break ``add`` or ``matmul`` of it, until the process ends."""
     if backend == "torch":
-        mode = torch_mode(broken)
-    elif broken:
-        BREAK[backend](broken)
-
-    from arraydispatch import cli
-
-    code: Any = 0
-    with mode:
-        try:
-            code = cli.main(["run", "--backend", backend, "--execution", "eager", "--min-size", "0", script])
-        except SystemExit as exit_:
-            code = exit_.code
-    Path(figures).write_text(json.dumps({"operations": operations, "elements": elements}), encoding="utf-8")
-    return int(code or 0)
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+        torch_mode(broken).__enter__()
+    else:
+        _BREAK[backend](broken)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from arraydispatch.backends import loader
-from tests.launched import Zygote, Zygotes
+from tests.launched import Zygotes
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts)]
@@ -52,6 +52,7 @@ def commands(page: Path) -> list[str]:
 
 
 ALL_LIBRARIES = ("python -m arraydispatch info", "python -m arraydispatch coverage")
+RUN = re.compile(r"(python -m )?arraydispatch run --backend (?P<backend>\w+) ")
 AS_MODULE = """import runpy, sys
 sys.argv = {argv}
 runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
@@ -71,11 +72,6 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3", "OMP_NUM_THREADS": "1"}
 
 
-def with_libraries(zygotes: Zygotes) -> Zygote:
-    """Plain Python that has imported all libraries."""
-    return zygotes.with_libraries(*(loader.KNOWN[name].library for name in loader.available()))
-
-
 def name_of(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
@@ -93,7 +89,7 @@ def test_code_blocks(page: Path, tmp_path: Path, zygotes: Zygotes, request: pyte
         fresh = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment())
         code, stdout, stderr = fresh.returncode, fresh.stdout, fresh.stderr
     else:
-        done = with_libraries(zygotes).run(str(script), cwd=tmp_path, options=("error::UserWarning",))
+        done = zygotes.with_all_libraries.run(str(script), cwd=tmp_path, options=("error::UserWarning",))
         code, stdout, stderr = done.code, done.stdout, done.stderr
     assert code == 0, stderr
     outputs = stdout.split(SEPARATOR)
@@ -104,16 +100,21 @@ def test_code_blocks(page: Path, tmp_path: Path, zygotes: Zygotes, request: pyte
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands(command: str, tmp_path: Path, zygotes: Zygotes, request: pytest.FixtureRequest) -> None:
-    """What imports all libraries, to tell of them, finds them imported, but in a run of everything."""
+    """What imports a library, or all of them to tell of them, finds it imported; in a run of everything it does so by itself."""
     skip_without_libraries(command)
-    if command in ALL_LIBRARIES and not request.config.option.all:
-        script = tmp_path / "command.py"
-        script.write_text(AS_MODULE.format(argv=shlex.split(command)[2:]), encoding="utf-8")
-        told = with_libraries(zygotes).run(str(script), cwd=ROOT)
+    words = [str(tmp_path / Path(word).name) if word.endswith(".json") else word for word in shlex.split(command)]
+    start = RUN.match(command)
+    if not request.config.option.all and (start or command in ALL_LIBRARIES):
+        if start:
+            *options, script = words[len(shlex.split(start[0])) :]
+            told = zygotes.of(start["backend"]).run(script, cwd=ROOT, options=tuple(options))
+        else:
+            as_module = tmp_path / "command.py"
+            as_module.write_text(AS_MODULE.format(argv=words[2:]), encoding="utf-8")
+            told = zygotes.with_all_libraries.run(str(as_module), cwd=ROOT)
         assert told.code == 0, told.stderr
         assert told.stdout
         return
-    words = [str(tmp_path / Path(word).name) if word.endswith(".json") else word for word in shlex.split(command)]
     if words[0] == "python":
         words[0] = sys.executable
     elif words[0] == "arraydispatch":
@@ -144,6 +145,7 @@ def test_there_are_blocks_and_commands() -> None:
     assert any(python_blocks(page) for page in PAGES)
     assert any(expected for page in PAGES for _, expected in python_blocks(page))
     assert set(ALL_LIBRARIES) < set(COMMANDS)
+    assert any(map(RUN.match, COMMANDS))
 
 
 def test_the_reference_lists_the_options_of_the_libraries() -> None:

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from .launched import Zygotes
+from .launched import Done, Zygotes
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((ROOT / "docs" / "examples").glob("*.py"))
@@ -47,13 +45,12 @@ def need(backend: str) -> None:
         pytest.skip(f"{backend} is not installed")
 
 
-def controlled(what: str, backend: str, script: Path, folder: Path) -> tuple[str, dict[str, Any]]:
-    """(output, figures) of a run on a watched or broken library."""
+def controlled(backend: str, script: Path, zygotes: Zygotes, *broken: str) -> Done:
+    """A run on a watched or broken library."""
     need(backend)
-    figures = folder / "figures.json"
-    done = python(ROOT / "tests" / "library_control.py", what, backend, figures, script)
-    assert done.returncode == 0, done.stderr
-    return done.stdout, json.loads(figures.read_text(encoding="utf-8"))
+    done = zygotes.of(backend).run(script.name, cwd=script.parent, options=EAGER, below=broken)
+    assert done.code == 0, done.stderr
+    return done
 
 
 def significant_digits(number: str) -> int:
@@ -107,12 +104,13 @@ AT_LEAST = {
 
 
 @every_example
-def test_the_work_runs_on_torch(script: Path, tmp_path: Path) -> None:
-    output, figures = controlled("watch", "torch", script, tmp_path)
-    assert output == plain(script)
+@pytest.mark.parametrize("backend", ["torch"])
+def test_the_work_runs_there(script: Path, backend: str, zygotes: Zygotes) -> None:
+    done = controlled(backend, script, zygotes)
+    assert done.stdout == plain(script)
     # torch counts an operation in place, or on several outputs, under a name of its own
     made = {
-        name: sum(figures["elements"].get(alias, 0) for alias in (name, f"{name}_", f"_{name}"))
+        name: sum(done.elements.get(alias, 0) for alias in (name, f"{name}_", f"_{name}"))
         for name in AT_LEAST[script.stem]
     }
     assert {name: made[name] >= least for name, least in AT_LEAST[script.stem].items()} == dict.fromkeys(made, True), (
@@ -124,10 +122,7 @@ def test_the_work_runs_on_torch(script: Path, tmp_path: Path) -> None:
 @every_backend
 @every_example
 def test_a_broken_library_shows(script: Path, backend: str, zygotes: Zygotes) -> None:
-    need(backend)
-    done = zygotes.of(backend).run(script.name, cwd=script.parent, options=EAGER, broken=True)
-    assert done.code == 0, done.stderr
-    output = done.stdout
+    output = controlled(backend, script, zygotes, "add", "matmul").stdout
     assert output != plain(script)
     assert len(output.splitlines()) == len(plain(script).splitlines())  # it ran to its end, on other numbers
 
@@ -135,7 +130,6 @@ def test_a_broken_library_shows(script: Path, backend: str, zygotes: Zygotes) ->
 @pytest.mark.one_backend
 @every_backend
 @pytest.mark.parametrize("what", ["add", "matmul"])
-def test_sums_and_products_each_show(what: str, backend: str, tmp_path: Path) -> None:
+def test_sums_and_products_each_show(what: str, backend: str, zygotes: Zygotes) -> None:
     script = next(path for path in EXAMPLES if path.stem == "digits_pca")
-    output, _ = controlled(what, backend, script, tmp_path)
-    assert output != plain(script)
+    assert controlled(backend, script, zygotes, what).stdout != plain(script)

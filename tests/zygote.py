@@ -1,12 +1,12 @@
 """Runs command lines of ``arraydispatch``, each in a fork of one process that has imported the library once.
 
 ``python zygote.py BACKEND``: each line of standard input is a job, an object with ``argv``, ``options`` (of the launcher),
-``cwd``, ``stdin``, ``broken`` and ``out`` (a path prefix), which leaves ``out.stdout`` and ``out.stderr``; each line of standard
-output is the exit code of one. ``broken``: in this fork the library's sums and products are wrong on purpose. Every fork begins as a fresh interpreter would, with nothing of the library used so far. Without
-options it ends by Python's own way out; with options its threads end, its exit handlers run and its output is written, but the
-modules of the library, which the fork only borrows, are not taken apart one by one: that takes longer than most scripts do. The
-backend ``plain`` is plain Python. ``libraries NAME ...`` is plain Python too, with these libraries imported, for programs that use
-them by themselves; options are then filters of warnings.
+``cwd``, ``stdin``, ``below`` and ``out`` (a path prefix), which leaves ``out.stdout`` and ``out.stderr``; each line of standard
+output is the exit code of one. ``below``: what in this fork is broken on purpose, see library_control.py. Every fork begins as a fresh interpreter would, with nothing of the library used so far. Without options it ends by Python's own way out; with
+options its threads end, its exit handlers run and its output is written, but the modules of the library, which the fork only
+borrows, are not taken apart one by one: that takes longer than most scripts do. The backend ``plain`` is plain Python.
+``libraries NAME ...`` is plain Python too, with these libraries imported, for programs that use them by themselves; options are
+then filters of warnings.
 """
 
 from __future__ import annotations
@@ -53,19 +53,11 @@ def _end(code: int) -> NoReturn:
     _leave(code)
 
 
-def _break(backend: str) -> None:
-    broken = frozenset({"add", "matmul"})
-    if backend == "torch":
-        library_control.torch_mode(broken).__enter__()
-    else:
-        library_control.BREAK[backend](broken)
-
-
-def _run_plainly(script: str, filters: list[str]) -> NoReturn:
+def _run_plainly(argv: list[str], filters: list[str]) -> NoReturn:
     for text in filters:
         warnings._setoption(text)  # type: ignore[attr-defined]
-    sys.argv, sys.path[0] = [script], str(Path(script).parent)
-    runpy.run_path(script, run_name="__main__")
+    sys.argv, sys.path[0] = argv, str(Path(argv[0]).parent)
+    runpy.run_path(argv[0], run_name="__main__")
     _end(0)
 
 
@@ -93,12 +85,14 @@ def _main() -> int:
             _become(job)
             argv = list(job["argv"])
             if backend == "libraries":
-                _run_plainly(*argv, job["options"])
+                _run_plainly(argv, job["options"])
             if backend != "plain":
                 ours = ["--backend", backend, "--report", f"{job['out']}.json", *job["options"]]
-                if job["broken"]:
-                    _break(backend)
+                if job["below"] is not None:
+                    library_control.begin(backend, frozenset(job["below"]))
                 code = arraydispatch.cli.main(["run", *ours, *argv])
+                if job["below"] is not None:
+                    Path(f"{job['out']}.elements").write_text(json.dumps(library_control.elements))
                 return code if not job["options"] else _end(code)
             os.execv(sys.executable, [sys.executable, *argv])
         print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
