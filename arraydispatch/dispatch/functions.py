@@ -18,7 +18,7 @@ from ..settings import PLAIN, context_rules
 from ..trees import mapped
 from ..ufuncs.plans import WholePlan, whole_plan
 from ..views import Handle, native
-from . import floating, host, hosted, indexing, layout, windows, wrapping
+from . import floating, host, hosted, indexing, layout, science, windows, wrapping
 from .floating import UNTOUCHED, in_force
 
 _defaults = settings.default
@@ -557,8 +557,26 @@ def _attribute(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str
     return getattr(_array(value, backend), spec.func.__name__)
 
 
+def _output(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    """Where an array takes the output, the result is of its dtype and written there."""
+    at, _ = science.filled_by(spec.func)
+    place = min(at, default=len(args))
+    positional = len(args) > place
+    out: Any = args[place] if positional else kwargs.get("output")
+    if not _takes_results(out):
+        return _function(entry, spec, args, kwargs, backend)
+    args = (*args[:place], out.dtype, *args[place + 1 :]) if positional else args
+    kwargs = kwargs if positional else {**kwargs, "output": out.dtype}
+    made = _function(entry, spec, args, kwargs, backend)
+    if made.shape != out.shape:  # SciPy may take the shape of the output for that of the result
+        raise Unsupported("the output has another shape")
+    wrapping.write_out(out, native(made), backend, "unsafe")
+    return out
+
+
 _MODES = {
     "function": _function,
+    "output": _output,
     "meta": _meta,
     "view": _view,
     "like": _like,

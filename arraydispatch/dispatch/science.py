@@ -28,7 +28,7 @@ _FILLED = _OUTPUTS | {"distances", "indices"}
 
 
 @lru_cache(maxsize=512)
-def _filled(func: Any) -> tuple[frozenset[int], frozenset[str]]:
+def filled_by(func: Any) -> tuple[frozenset[int], frozenset[str]]:
     """The positions of parameters of these names, and the names themselves."""
     try:
         parameters = list(inspect.signature(func).parameters)
@@ -90,7 +90,7 @@ def call(
     start = perf_counter()
     device = None if backend.hosted else wrapping.device_among([*args, *kwargs.values()], backend)
     exchange = _Exchange(f"{names.name_of(known)} runs on the host")
-    at, named = _filled(known)
+    at, named = filled_by(known)
     hosts = [exchange.hosted(x, i in at) for i, x in enumerate(args)]
     keywords = {key: exchange.hosted(x, key in named) for key, x in kwargs.items()}
     result = compute(*hosts, **keywords)

@@ -15,7 +15,7 @@ __all__ = ["Body", "Error", "Facts", "Into", "Jumps", "Layout", "Mode", "OnHost"
 Body = Callable[..., Any]
 
 Returns = Literal["array", "scalar", "any"]
-Mode = Literal["function", "like", "view", "attribute", "update", "meta", "arrays"]
+Mode = Literal["function", "like", "view", "attribute", "update", "meta", "arrays", "output"]
 Into = Literal["made", "accumulates", "positions", "divides", "casts", "fills"]
 Layout = Literal["reduced", "first", "broadcast", "joined", "appended", "triangular", "rounded", "fortran"]
 Error = Literal["sum", "square", "spread", "remainder", "period"]
@@ -90,11 +90,12 @@ class Spec(Facts):
         Whether the shapes and dtypes of the result follow from those of the arguments and from static arguments.
     returns : {"scalar", "array", "any"}
         Whether a 0-d result is a scalar, as NumPy has it for this function; "any": it is not an array.
-    mode : {"function", "like", "view", "attribute", "update", "meta", "arrays"}
+    mode : {"function", "like", "view", "attribute", "update", "meta", "arrays", "output"}
         ``like``: the result has the memory order of the first argument, or as ``order=`` says.
         ``view``: NumPy may return a view, so the ghosts decide. ``attribute``: the argument's own, of the same name. ``update``: the body returns the new value of its first
         argument, which is written in place. ``meta``: answered from shapes and dtypes alone. ``arrays``: the body takes
         arrays of ours as they are, since it hands views of them on, to the caller or to a function of the caller's.
+        ``output``: a function whose ``output=`` names a dtype, or an array that takes the result, as in ``scipy.ndimage``.
     min_bits : int
         Compute at no fewer bits than this when a precision policy narrows floats (32 for linear algebra and FFT).
     out : int or None
@@ -150,7 +151,7 @@ class Spec(Facts):
     @property
     def computes(self) -> bool:
         """Whether the function makes new values of its arguments', and does more than move, view or write them."""
-        return self.mode == "function" and self.body.__module__.rpartition(".")[2] not in _MOVING
+        return self.mode in ("function", "output") and self.body.__module__.rpartition(".")[2] not in _MOVING
 
 
 _MOVING = frozenset({"manipulation", "joining", "indexing", "creation", "padding", "advanced_index"})

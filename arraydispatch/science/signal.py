@@ -15,7 +15,7 @@ from ..functions.contractions import conjugate
 from ..registry import XP
 from ..warned import warn
 from . import implements
-from .ndimage import median_filter
+from .neighbourhoods import median_filter
 from .operands import array, only, row_of
 
 _TAPS = 128
@@ -216,7 +216,6 @@ def _in_plane(xp: XP, in1: Any, in2: Any, mode: Any, boundary: Any, fillvalue: A
     elif to.kind == "c":
         v = conjugate(xp, v)
     left, right = xp.shape_of(a), xp.shape_of(v)
-    only(math.prod(right) <= 4 * _TAPS, "so large a kernel")
     if mode == "valid":
         shape = tuple(n - m + 1 for n, m in zip(left, right))
         pads = [(0, 0), (0, 0)]
@@ -233,6 +232,11 @@ def _in_plane(xp: XP, in1: Any, in2: Any, mode: Any, boundary: Any, fillvalue: A
         for axis, pad in enumerate(pads):
             places = np.pad(np.arange(left[axis]), pad, mode=_BOUNDARIES[boundary])  # type: ignore[call-overload]
             a = xp.prim.take(a, xp.backend.from_numpy(places.astype(np.int64), xp.backend.device_of(a)), axis)
+    if math.prod(right) > 4 * _TAPS:
+        full = _by_spectrum(xp, a, xp.prim.flip(v, (0, 1)), [0, 1])
+        made = xp.prim.slice(full, tuple(slice(m - 1, m - 1 + n, 1) for m, n in zip(right, shape)))
+        made = xp.prim.astype(xp.rint(made) if to.kind == "i" else made, to)
+        return xp.prim.flip(made, (0, 1)) if swapped and correlates else made
     total: Any = None
     for i, j in np.ndindex(right):
         tap = xp.prim.slice(v, (slice(i, i + 1, 1), slice(j, j + 1, 1)))
@@ -301,32 +305,6 @@ def detrend(xp: XP, data: Any, axis: Any = -1, type: Any = "linear", bp: Any = 0
         parts.append(xp.subtract(part, xp.prim.matmul(q, xp.prim.matmul(xp.prim.transpose(q, (1, 0)), part))))
     made = xp.prim.reshape(xp.prim.concatenate(parts, 0), xp.shape_of(moved))
     return xp.prim.transpose(made, tuple(int(i) for i in np.argsort(order)))
-
-
-@implements("scipy.signal.lfilter", returns="array", error="sum")
-def lfilter(xp: XP, b: Any, a: Any, x: Any, axis: Any = -1, zi: Any = None) -> Any:
-    only(zi is None, "a state of the filter")
-    x = array(xp, x, b)
-    x = array(xp, x, a)
-    b, a = array(xp, b, x), array(xp, a, x)
-    for each in (b, a):
-        only(xp.ndim_of(each) == 1, "coefficients of several filters")
-    only(xp.shape_of(a) == (1,), "each output depends on the one before")
-    only(xp.ndim_of(x) > 0 and 0 not in xp.shape_of(x), "no data")
-    to = np.result_type(xp.dtype_of(b), xp.dtype_of(a), xp.dtype_of(x))
-    only(to.char in "fdFD", f"it is of dtype {to}")
-    taps = xp.shape_of(b)[0]
-    only(0 < taps <= _TAPS, "so many coefficients")
-    x, b = xp.prim.astype(x, to), xp.divide(xp.prim.astype(b, to), xp.prim.astype(a, to))
-    axis = normalize_axis_index(axis, xp.ndim_of(x))
-    n = xp.shape_of(x)[axis]
-    pads = [(taps - 1, 0) if i == axis else (0, 0) for i in range(xp.ndim_of(x))]
-    padded = xp.prim.pad(x, pads, to.type(0).item())
-    total: Any = None
-    for k in range(taps):
-        term = xp.multiply(row_of(xp, padded, axis, taps - 1 - k, taps - 1 - k + n), row_of(xp, b, 0, k, k + 1))
-        total = term if total is None else xp.add(total, term)
-    return total
 
 
 @implements("scipy.signal.medfilt", returns="array")

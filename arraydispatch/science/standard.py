@@ -23,6 +23,8 @@ from ..trees import mapped as mapped_in
 from ..views import Handle
 from . import implements, stand_in
 
+__all__ = ["by_the_standard", "ours", "plain_result"]
+
 _inside: ContextVar[bool] = ContextVar("_inside", default=False)
 
 
@@ -42,7 +44,7 @@ _exchanges: list[Exchange] = []
 
 
 @contextmanager
-def _by_the_standard() -> Iterator[None]:
+def by_the_standard() -> Iterator[None]:
     for each in _exchanges:
         each.put()
     before = _inside.set(True)
@@ -62,7 +64,7 @@ def _prepare() -> bool:
     return True
 
 
-def _ours(x: Any, backend: Backend, device: Any) -> Any:
+def ours(x: Any, backend: Backend, device: Any) -> Any:
     """An argument with arrays of the backend's in place of ndarrays and of arrays in the host state."""
     if isinstance(x, Handle):
         if x._kind.backend is backend:
@@ -73,10 +75,10 @@ def _ours(x: Any, backend: Backend, device: Any) -> Any:
     if type(x) is np.ndarray and backend.holds(x.dtype):
         value = conversion.upload(backend, x, device, "a NumPy array met an array on the device")
         return views.wrapper(value, backend.kind(x.dtype))
-    return mapped_in(lambda y: _ours(y, backend, device), x) if isinstance(x, list | tuple | dict) else x
+    return mapped_in(lambda y: ours(y, backend, device), x) if isinstance(x, list | tuple | dict) else x
 
 
-def _plain(x: Any) -> Any:
+def plain_result(x: Any) -> Any:
     """A result as SciPy's is of ndarrays: not of the standard's kind, and a scalar where it has no axes."""
     if not isinstance(x, Handle) or not x._kind.standard:
         return x
@@ -97,10 +99,10 @@ def _enter(full: str) -> None:
     @implements(full, mode="arrays", pure=False, returns="any", unverified="SciPy's own code runs it, on arrays")
     def body(xp: XP, *args: Any, **kwargs: Any) -> Any:
         backend = xp.backend
-        given = [_ours(x, backend, None) for x in args]
-        keywords = {key: _ours(x, backend, None) for key, x in kwargs.items()}
+        given = [ours(x, backend, None) for x in args]
+        keywords = {key: ours(x, backend, None) for key, x in kwargs.items()}
         try:
-            with _by_the_standard():
+            with by_the_standard():
                 found = real(*given, **keywords)
         except TypeError as error:
             if not str(error).startswith("Multiple namespaces"):
@@ -109,7 +111,7 @@ def _enter(full: str) -> None:
         except NotImplementedError as error:
             why = str(error) or "SciPy's own code does not take arrays of a library here"
         else:
-            return results.mapped(found, _plain)
+            return results.mapped(found, plain_result)
         raise Unsupported(why)
 
 

@@ -76,6 +76,37 @@ ndimage.rank_filter(f34,1,3) ndimage.rank_filter(f34,-2,3) ndimage.rank_filter(f
 ndimage.map_coordinates(f34,[[0.5,1.2,2.0,-1],[1,2.5,3.0,0]],order=1) ndimage.map_coordinates(f34,[[0.5,1.2,2.4,-1],[1,2.5,3.0,0]],order=0,mode='nearest') ndimage.map_coordinates(f34,[[0.5,1.2,5],[1,2.5,3.0]],order=1,mode='nearest') ndimage.map_coordinates(f34,[[0.5,7],[1,2]],order=1,cval=3.5) ndimage.map_coordinates(f34,[[0.5]],order=1)
 """
 
+BETWEEN = """
+ndimage.spline_filter1d(f34) ndimage.spline_filter1d(f34,2,axis=0,mode='reflect') ndimage.spline_filter1d(g34,5,mode='grid-wrap') ndimage.spline_filter1d(c34,4) ndimage.spline_filter1d(i34,1) ndimage.spline_filter1d(f34,7) ndimage.spline_filter(f34) ndimage.spline_filter(f34,4,np.float32,'grid-wrap') ndimage.spline_filter(c34) ndimage.spline_filter(f34,1) ndimage.spline_filter1d(np.tile(f34,200),3)[:,5:-5] ndimage.spline_filter1d(np.tile(f34,200),5,mode='wrap')
+ndimage.map_coordinates(f34,[[0.5,1.2,2.0,-1],[1,2.5,3.0,0]]) ndimage.map_coordinates(f34,[[0.5,1.2,7,-1],[1,2.5,-9,0]],order=2,mode='reflect') ndimage.map_coordinates(f34,[[0.5,1.2,7,-1],[1,2.5,-9,0]],order=4,mode='mirror') ndimage.map_coordinates(f34,[[0.5,1.2,7,-1],[1,2.5,-9,0]],order=5,mode='nearest') ndimage.map_coordinates(i34,[[0.5,1.2,7,-1],[1,2.5,-9,0]],mode='wrap',output=np.int32)
+ndimage.map_coordinates(u34,[[0.5,1.2,7,-1],[1,2.5,-9,0]],order=1,mode='grid-wrap') ndimage.map_coordinates(f34,[[0.5,1.2,7,-1],[1,2.5,-9,0]],mode='grid-constant',cval=2.5) ndimage.map_coordinates(c34,[[0.5,1.2],[1,2.5]],cval=1j) ndimage.map_coordinates(f34,[[0.5],[1j]]) ndimage.map_coordinates(f34,[[0.5],[1.]],order=6) ndimage.map_coordinates(f34,[[0.5],[1.]],mode='x')
+ndimage.shift(f34,1.3) ndimage.shift(f34,(0.5,-1.2),order=1,mode='wrap') ndimage.shift(f34,(1,),order=1) ndimage.shift(s34,1.5,cval=7) ndimage.zoom(f34,2) ndimage.zoom(f34,(1.5,0.6),order=1,mode='nearest') ndimage.zoom(f34,2.0,mode='grid-wrap',grid_mode=True) ndimage.zoom(g34,1.7)
+ndimage.affine_transform(f34,[[0.9,0.2],[-0.3,1.1]],offset=(0.5,-1)) ndimage.affine_transform(f34,[0.8,1.3],offset=0.2,order=1,mode='mirror') ndimage.affine_transform(f34,np.array([[0.9,0.2,0.5],[-0.3,1.1,-1]])) ndimage.affine_transform(f34,f34) ndimage.affine_transform(f34,np.ones((3,3)))
+ndimage.rotate(f34,30.0) ndimage.rotate(f234,-45,axes=(2,0),reshape=False,order=1) ndimage.rotate(f5,30) ndimage.rotate(f34,30,axes=(0,5)) ndimage.geometric_transform(f34,lambda.p:(p[0]-0.5,p[1]*1.2)) ndimage.geometric_transform(f34,lambda.p:(p[0],),output_shape=(3,)) ndimage.geometric_transform(f34,lambda.p:(p[0],1),output_shape=(3,),order=1)
+"""
+
+AROUND = """
+ndimage.median_filter(f34,footprint=[[1,0],[1,1]]) ndimage.median_filter(f34,3,axes=1) ndimage.maximum_filter(f34,footprint=[[1,0,1]]) ndimage.minimum_filter(i34,footprint=[[0,1],[1,1]],mode='wrap',origin=(0,-1)) ndimage.rank_filter(f34,1,footprint=[[1,0,1],[0,1,1]]) ndimage.rank_filter(f34,0,2) ndimage.percentile_filter(f34,30,3) ndimage.percentile_filter(f34,-20,3,mode='mirror') ndimage.percentile_filter(f34,130,3) ndimage.maximum_filter(f34,footprint=[[0,0]]) ndimage.median_filter(f34)
+ndimage.generic_filter(f34,np.mean,3) ndimage.generic_filter(f34,np.median,footprint=[[1,0],[1,1]],mode='constant',cval=2) ndimage.generic_filter(i34,np.std,2,axes=1) ndimage.generic_filter(f34,np.ptp,3,output=np.float32) ndimage.generic_filter(c34,np.sum,3) ndimage.generic_filter(f34,np.sum)
+ndimage.vectorized_filter(f34,np.mean,size=3) ndimage.vectorized_filter(f34,np.median,footprint=np.array([[1,0],[1,1]]),mode='wrap') ndimage.vectorized_filter(f34,np.sum,size=2,axes=1,mode='valid') ndimage.vectorized_filter(f34,lambda.a,axis:np.max(a,axis=axis)-np.min(a,axis=axis),size=(2,3),origin=(0,1),mode='nearest') ndimage.vectorized_filter(f34,np.sum,size=3,mode='constant',cval=1.5) ndimage.vectorized_filter(f34,np.sum) ndimage.vectorized_filter(f34,np.sum,size=0) ndimage.vectorized_filter(f34,np.sum,size=3,batch_memory=1) ndimage.vectorized_filter(f34,3,size=3)
+ndimage.median_filter(f34,3,output=np.float32)
+"""
+
+FILTERS = """
+signal.lfilter([1.0,0.5],[1.0,-0.3,0.2],f34) signal.lfilter(f5,1.0,f34,axis=0) signal.lfilter([2.0,1.0],[2.0,0.5],g34) signal.lfilter([1.0],[1.0,-1.0],i34) signal.lfilter([1.0,1j],[1.0,-0.5],c34) signal.lfilter([1.0],[1.0,-0.5],f34,zi=f34[:,:1]) signal.lfilter([1.0,2.0,1.0],[1.0],f34,zi=f34[:,:2]) signal.lfilter([1.0],[1.0,-0.5],f34,zi=f5) signal.lfilter([],[1.0],f34) signal.lfilter([1.0],[1.0,-0.9],np.tile(f34,150)) signal.lfilter([1.0],[1.0,-1.0],np.tile(f34,900))
+signal.sosfilt([[1,2,1,1,-0.3,0.1],[1,0,-1,1,0.2,0.3]],f34) signal.sosfilt([[1,2,1,1,-0.3,0.1]],f34,axis=0,zi=np.ones((1,2,4))) signal.sosfilt([[1,2,1,1,-0.3]],f34) signal.sosfilt([[1,2,1,2,-0.3,0.1]],f34) signal.sosfilt([[1,2,1,1,-0.3,0.1]],f34,zi=f5)
+signal.upfirdn(f5,f34) signal.upfirdn(f5,f34,2,3) signal.upfirdn([1.0,2.0],f34,3,1,axis=0,mode='symmetric') signal.upfirdn(f5,f34,2,mode='line') signal.upfirdn(f5,f34,2,mode='smooth') signal.upfirdn(f34,f34) signal.upfirdn(f5,f34,0) signal.upfirdn(np.arange(300.0),np.tile(f34,9),2,5)
+signal.filtfilt([1.0,0.5],[1.0,-0.3],f234,axis=0,padlen=1) signal.filtfilt([1.0,0.5],[1.0,-0.3],np.tile(f34,5)) signal.filtfilt([1.0,0.5],[1.0,-0.3],np.tile(f34,5),method='gust') signal.filtfilt([1.0,0.5],[1.0,-0.3],f34) signal.sosfiltfilt([[1,2,1,1,-0.3,0.1]],np.tile(f34,5)) signal.decimate(np.tile(f34,20),2) signal.decimate(np.tile(f34,20),3,ftype='fir') signal.resample_poly(f34,3,2,axis=1) signal.resample_poly(f34,2,5,padtype='mean') signal.resample_poly(f34,2,3,axis=1,padtype='line') signal.savgol_filter(np.tile(f34,3),5,2) signal.savgol_filter(np.tile(f34,3),5,2,deriv=1,mode='nearest') signal.savgol_filter(f34,5,7)
+signal.lfilter_zi(f5,p5) signal.deconvolve(f6,f5[:2])[0] signal.wiener(f34) signal.convolve2d(np.tile(f34,(8,8)),np.tile(f34,(6,6)),'same') signal.correlate2d(np.tile(i34,(8,8)),np.tile(i34,(6,6)),'valid','symm')
+"""
+
+SPECTRA = """
+signal.welch(np.tile(f34,9),nperseg=12)[1] signal.welch(np.tile(f34,9),nperseg=12,average='median',detrend='linear')[1] signal.welch(f34,nperseg=-1) signal.csd(np.tile(f34,9),np.tile(f5[:4],9),nperseg=12)[1] signal.periodogram(f34)[1] signal.periodogram(c34,axis=0)[1] signal.spectrogram(np.tile(f34,9),nperseg=8)[2] signal.spectrogram(np.tile(f34,9),nperseg=8,mode='magnitude')[2] signal.coherence(f234.reshape(-1),f234.reshape(-1)[::-1],nperseg=8)[1] signal.stft(np.tile(f34,9),nperseg=8)[2] signal.stft(np.tile(c34,9),nperseg=8,return_onesided=False)[2] signal.istft(signal.stft(np.tile(f34,9),nperseg=8)[2],nperseg=8)[1]
+signal.ShortTimeFFT(np.hanning(8),3,1.0).stft(np.tile(f34,9)) signal.ShortTimeFFT(np.hanning(8),3,1.0).stft(np.tile(f34,9),padding='odd',k_offset=1) signal.ShortTimeFFT(np.hanning(8),3,1.0,fft_mode='centered',mfft=10).stft_detrend(np.tile(f34,9),'linear') signal.ShortTimeFFT(np.hanning(8),3,1.0).spectrogram(np.tile(f34,9)) signal.ShortTimeFFT(np.hanning(8),3,1.0).stft(c34) signal.ShortTimeFFT(np.hanning(8),2,1.0).istft(signal.ShortTimeFFT(np.hanning(8),2,1.0).stft(np.tile(f34,9)),k1=30) signal.ShortTimeFFT(np.hanning(8),2,1.0).istft(f34)
+signal.lombscargle(np.arange(5.0),f5,p5) signal.lombscargle(np.arange(5.0),f5,p5,normalize='amplitude',floating_mean=True) signal.lombscargle(f5,f6,p5) signal.freqs(f5[:2],p5,f6)[1] signal.freqs_zpk(f5[:2],p5[:3],2.0,f6)[1] signal.czt(f34) signal.czt(f34,6,axis=0) signal.zoom_fft(f34,[0.2,0.7],9) signal.CZT(4,6)(f34) signal.ZoomFFT(4,0.5)(f34) signal.czt(f34,0)
+signal.argrelextrema(f6,np.greater)[0] signal.argrelmax(np.tile(f34,3),axis=1)[1] signal.argrelmin(f6,order=2)[0] signal.hilbert2(f34) signal.envelope(f34) signal.lsim(([1.0],[1.0,1.0]),f5,np.arange(5.0))[1]
+"""
+
 SPATIAL = """
 distance.cdist(f34,f34[:2]) distance.cdist(f34,i34,'cityblock') distance.cdist(f34,f34+1,'sqeuclidean') distance.cdist(f34,f34[:2],'chebyshev') distance.cdist(f34,f34[:2],'cosine') distance.cdist(f34,f34[:2],'correlation') distance.cdist(f34,f34[:2],'canberra')
 distance.cdist(f34,f34[:2],'braycurtis') distance.cdist(i34,i34[:2],'hamming') distance.cdist(f34,f34[:2],'minkowski',p=3) distance.cdist(f34,f34[:2],'minkowski',p=1) distance.cdist(g34,g34) distance.cdist(f34,f5) distance.cdist(f34,sq33)
@@ -105,6 +136,10 @@ ALL = {
     "fft": FFT,
     "signal": SIGNAL,
     "ndimage": NDIMAGE,
+    "between": BETWEEN,
+    "around": AROUND,
+    "filters": FILTERS,
+    "spectra": SPECTRA,
     "spatial": SPATIAL,
     "stats": STATS,
     "rest": REST,

@@ -1,0 +1,316 @@
+"""``scipy.signal``: digital filters. A recursive filter is computed in blocks, all at once, by products of matrices.
+
+Where the filter's response to an impulse fades, each output is a sum over the inputs of its block and of the one before. Where it
+does not, over those of its block and the state with which that begins: the states follow one another by a matrix, so they are found
+by doubling, in as many steps as the number of blocks has binary digits. The matrices are made of SciPy's own filter, of some
+hundreds of elements.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from .. import dtypes
+from ..registry import XP
+from . import implements, stand_in
+from .operands import array, every, only, row_of
+
+_BLOCK = 128
+_TAPS = 64
+"""More weights than this are multiplied by a matrix of elements, fewer one by one."""
+_MOST = 1 << 27
+_FADED = 2048
+"""Elements after which a filter that fades is to have done so."""
+_GROWS = 1e4
+
+
+def _coefficients(xp: XP, x: Any) -> np.ndarray[Any, Any]:
+    if xp.is_array(x):
+        only(xp.backend.is_concrete(x), "a filter that is not known yet")
+        x = xp.backend.to_numpy(x)
+    return np.atleast_1d(np.asarray(x))
+
+
+def _normalised(b: Any, a: Any, to: np.dtype[Any]) -> tuple[Any, Any]:
+    wide = dtypes.COMPLEX128 if to.kind == "c" else dtypes.FLOAT64
+    b, a = b.astype(wide), a.astype(wide)
+    if a[0] == 0:
+        raise ValueError("The first element of a must be nonzero.")
+    size = max(len(a), len(b))
+    return np.pad(b / a[0], (0, size - len(b))), np.pad(a / a[0], (0, size - len(a)))
+
+
+def _faded(response: np.ndarray[Any, Any]) -> int:
+    """After how many elements a response has faded; all of them where it has not."""
+    seen = np.flatnonzero(np.abs(response) > np.abs(response).max(initial=0.0) * 1e-18)
+    return int(seen[-1]) + 1 if seen.size else 1
+
+
+def _run(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
+    """The filter of rows (r, n) in double precision from states (r, order) or zeros; the outputs and the states after them."""
+    real = stand_in("scipy.signal.lfilter").__wrapped__
+    order, (rows, n) = len(b) - 1, xp.shape_of(x)
+    if order == 0:
+        return xp.multiply(x, b.dtype.type(b[0]).item()), zi
+    zero, device = b.dtype.type(0).item(), xp.backend.device_of(x)
+
+    def matrix(values: Any) -> Any:
+        return xp.backend.from_numpy(np.ascontiguousarray(values.astype(b.dtype)), device)
+
+    impulse = np.zeros(min(n, _FADED), b.dtype)
+    impulse[0] = 1
+    with np.errstate(all="ignore"):
+        response = np.asarray(real(b, a, impulse))
+        free = np.asarray(real(b, a, np.zeros((order, len(impulse)), b.dtype), -1, np.eye(order, dtype=b.dtype))[0])
+    only(bool(np.isfinite(response).all() and np.isfinite(free).all()), "a filter that grows without bound")
+    length = max(map(_faded, (response, *free)))
+    if length < _FADED or length == n:
+        out = _by_responses(xp, response, x, min(n, max(_BLOCK, length)), matrix)
+        if zi is not None:
+            size = min(n, len(impulse))
+            out = xp.add(out, xp.prim.pad(xp.prim.matmul(zi, matrix(free[:, :size])), [(0, 0), (0, n - size)], zero))
+    else:
+        first = xp.prim.full((rows, order), 0, b.dtype, device) if zi is None else zi
+        out = _by_states(xp, b, a, x, first, matrix)
+    return out, _states_after(xp, b, a, x, out, zi, matrix)
+
+
+def _states_after(xp: XP, b: Any, a: Any, x: Any, y: Any, zi: Any, matrix: Any) -> Any:
+    """A filter's states are sums over its last inputs and outputs."""
+    order, n = len(b) - 1, xp.shape_of(x)[1]
+    m = min(order, n)
+    of_x, of_y = (np.zeros((m, order), b.dtype) for _ in range(2))
+    for k in range(m):
+        of_x[m - 1 - k, : order - k], of_y[m - 1 - k, : order - k] = b[k + 1 :], -a[k + 1 :]
+    terms = [xp.prim.matmul(row_of(xp, v, 1, n - m, n), matrix(w)) for v, w in ((x, of_x), (y, of_y))]
+    after = xp.add(*terms)
+    if zi is not None and n < order:
+        after = xp.add(after, xp.prim.pad(row_of(xp, zi, 1, n, order), [(0, 0), (0, n)], b.dtype.type(0).item()))
+    return after
+
+
+def _split(xp: XP, x: Any, length: int) -> Any:
+    """Rows in blocks, the last one filled with zeros."""
+    rows, n = xp.shape_of(x)
+    blocks = -(-n // length)
+    padded = xp.prim.pad(x, [(0, 0), (0, blocks * length - n)], xp.dtype_of(x).type(0).item())
+    return xp.prim.reshape(padded, (rows, blocks, length))
+
+
+def _joined(xp: XP, parts: Any, n: int) -> Any:
+    rows, blocks, length = xp.shape_of(parts)
+    return row_of(xp, xp.prim.reshape(parts, (rows, blocks * length)), 1, 0, n)
+
+
+def _by_responses(xp: XP, response: Any, x: Any, length: int, matrix: Any) -> Any:
+    apart = np.arange(length)[None, :] - np.arange(length)[:, None]  # of an output from an input
+    known = np.zeros(2 * length, response.dtype)
+    known[: min(len(response), length)] = response[:length]
+    parts = _split(xp, x, length)
+    out = xp.prim.matmul(parts, matrix(np.where(apart >= 0, known[apart], 0)))
+    blocks = xp.shape_of(parts)[1]
+    if blocks > 1:
+        before = xp.prim.matmul(row_of(xp, parts, 1, 0, blocks - 1), matrix(known[apart + length]))
+        out = xp.add(out, xp.prim.pad(before, [(0, 0), (1, 0), (0, 0)], response.dtype.type(0).item()))
+    return _joined(xp, out, xp.shape_of(x)[1])
+
+
+def _by_states(xp: XP, b: Any, a: Any, x: Any, zi: Any, matrix: Any) -> Any:
+    real = stand_in("scipy.signal.lfilter").__wrapped__
+    order, (rows, n), length = len(b) - 1, xp.shape_of(x), max(_BLOCK, 2 * (len(b) - 1))
+    with np.errstate(all="ignore"):
+        zeros = np.zeros((length, order), b.dtype)
+        response, state_of = real(b, a, np.eye(length, dtype=b.dtype), -1, zeros)
+        of_state, step = real(b, a, zeros.T, -1, np.eye(order, dtype=b.dtype))
+        powers = [step]
+        for _ in range((n // length).bit_length()):
+            powers.append(powers[-1] @ powers[-1])
+        largest = max(np.abs(m).max() for m in (response, of_state, *powers))
+    only(bool(largest < _GROWS), "a filter that grows, or loses digits in larger steps")
+    parts = _split(xp, x, length)
+    blocks, zero = xp.shape_of(parts)[1], b.dtype.type(0).item()
+    states = xp.prim.reshape(zi, (rows, 1, order))
+    if blocks > 1:
+        made = xp.prim.matmul(row_of(xp, parts, 1, 0, blocks - 1), matrix(state_of))
+        states = xp.prim.concatenate([states, made], 1)
+    for k, power in enumerate(powers):
+        reach = 1 << k
+        if reach >= blocks:
+            break
+        earlier = xp.prim.matmul(row_of(xp, states, 1, 0, blocks - reach), matrix(power))
+        states = xp.add(states, xp.prim.pad(earlier, [(0, 0), (reach, 0), (0, 0)], zero))
+    out = xp.add(xp.prim.matmul(parts, matrix(response)), xp.prim.matmul(states, matrix(of_state)))
+    return _joined(xp, out, n)
+
+
+def _rows(xp: XP, x: Any, axis: int) -> Any:
+    """The lines along an axis as rows."""
+    n = xp.shape_of(x)[axis]
+    return xp.prim.reshape(xp.moveaxis(x, axis, -1), (-1, n))
+
+
+def _lines(xp: XP, rows: Any, shape: tuple[int, ...], axis: int) -> Any:
+    """Rows as lines along an axis again."""
+    rest = (*shape[:axis], *shape[axis + 1 :], xp.shape_of(rows)[1])
+    return xp.moveaxis(xp.prim.reshape(rows, rest), -1, axis)
+
+
+def _signal(xp: XP, x: Any, to: np.dtype[Any]) -> Any:
+    """The signal in double precision; of what is not finite SciPy's own loop says how far it reaches."""
+    x = xp.prim.astype(x, dtypes.COMPLEX128 if to.kind == "c" else dtypes.FLOAT64)
+    only(not xp.backend.is_concrete(x) or every(xp, xp.isfinite(x)), "the signal is not finite")
+    return x
+
+
+@implements("scipy.signal.lfilter", returns="array", error="sum")
+def lfilter(xp: XP, b: Any, a: Any, x: Any, axis: Any = -1, zi: Any = None) -> Any:
+    like = next((v for v in (x, zi, b, a) if xp.is_array(v)), None)
+    x = array(xp, x, like)
+    b, a = _coefficients(xp, b), _coefficients(xp, a)
+    for name, given in (("b", b), ("a", a)):
+        if given.ndim != 1 or not given.size:
+            raise ValueError(f"Parameter {name} is not a non-empty 1d array, since {name}.shape={given.shape!r}!")
+    shape = xp.shape_of(x)
+    if not shape:
+        raise ValueError("x must be at least 1-D")
+    axis = normalize_axis_index(axis, len(shape))
+    zi = None if zi is None else array(xp, zi, x)
+    given = [b.dtype, a.dtype, xp.dtype_of(x), *([] if zi is None else [xp.dtype_of(zi)])]
+    to = np.result_type(*given)
+    if to.char not in "fdFD":
+        only(to.char in "gGO" or to.kind == "V" or dtypes.is_bfloat16(to), f"it is of dtype {to}")
+        raise NotImplementedError(f"input type '{to}' not supported")
+    only(0 not in shape, "no data")
+    b, a = _normalised(b, a, to)
+    order = len(b) - 1
+    rows = _rows(xp, _signal(xp, x, to), axis)
+    first = None
+    if zi is not None:
+        wanted = tuple(order if i == axis else n for i, n in enumerate(shape))
+        have = xp.shape_of(zi)
+        if len(have) != len(wanted) or any(
+            h != w and (h != 1 or i == axis) for i, (h, w) in enumerate(zip(have, wanted))
+        ):
+            raise ValueError(f"Unexpected shape for parameter zi: expected {wanted}, found {have}.")
+        first = _rows(xp, xp.prim.astype(xp.prim.broadcast_to(zi, wanted), b.dtype), axis) if order else None
+    made, after = _run(xp, b, a, rows, first)
+    out = xp.prim.astype(_lines(xp, made, shape, axis), to)
+    if zi is None:
+        return out
+    left = _lines(xp, after, shape, axis) if order else xp.prim.broadcast_to(zi, wanted)
+    return out, xp.prim.astype(left, to)
+
+
+@implements("scipy.signal.sosfilt", returns="array", error="sum")
+def sosfilt(xp: XP, sos: Any, x: Any, axis: Any = -1, zi: Any = None) -> Any:
+    like = next((v for v in (x, zi, sos) if xp.is_array(v)), None)
+    x = array(xp, x, like)
+    shape = xp.shape_of(x)
+    if not shape:
+        raise ValueError("x must be at least 1-D")
+    sections = _coefficients(xp, sos)
+    sections = np.atleast_2d(sections)
+    if sections.ndim > 2:
+        raise ValueError("sos array must be 2D")
+    if sections.shape[1] != 6:
+        raise ValueError("sos array must be shape (n_sections, 6)")
+    if not (sections[:, 3] == 1).all():
+        raise ValueError("sos[:, 3] should be all ones")
+    zi = None if zi is None else array(xp, zi, x)
+    to = np.result_type(sections, xp.dtype_of(x), *([] if zi is None else [xp.dtype_of(zi)]))
+    if to.char not in "fdFD":
+        only(to.char in "gGO" or to.kind == "V" or dtypes.is_bfloat16(to), f"it is of dtype {to}")
+        raise NotImplementedError(f"input type '{to}' not supported")
+    axis = normalize_axis_index(axis, len(shape))
+    wanted = (len(sections), *(2 if i == axis else n for i, n in enumerate(shape)))
+    if zi is not None and xp.shape_of(zi) != wanted:
+        raise ValueError(
+            f"Invalid zi shape. With axis={axis!r}, an input with shape {shape!r}, and an sos array with {len(sections)} "
+            f"sections, zi must have shape {wanted!r}, got {xp.shape_of(zi)!r}."
+        )
+    only(0 not in shape, "no data")
+    rows = _rows(xp, _signal(xp, x, to), axis)
+    kind = xp.dtype_of(rows)
+    ends = []
+    for k, section in enumerate(sections):
+        b, a = _normalised(section[:3], section[3:], to)
+        first = None
+        if zi is not None:
+            one = xp.prim.reshape(row_of(xp, zi, 0, k, k + 1), wanted[1:])
+            first = _rows(xp, xp.prim.astype(one, kind), axis)
+        rows, after = _run(xp, b, a, rows, first)
+        ends.append(xp.prim.reshape(_lines(xp, after, shape, axis), (1, *wanted[1:])))
+    out = xp.prim.astype(_lines(xp, rows, shape, axis), to)
+    return out if zi is None else (out, xp.prim.astype(xp.prim.concatenate(ends, 0), to))
+
+
+def _on_a_line(xp: XP, rows: Any, taps: int, by_ends: bool) -> Any:
+    """Rows, and elements beyond them on the line through the first one and the last, or at each end through its two."""
+    n, dtype, device = xp.shape_of(rows)[1], xp.dtype_of(rows), xp.backend.device_of(rows)
+    first, last = row_of(xp, rows, 1, 0, 1), row_of(xp, rows, 1, n - 1, n)
+    slope = xp.divide(xp.subtract(last, first), n - 1)
+    slopes = (slope, slope)
+    if by_ends:
+        second, previous = row_of(xp, rows, 1, 1, 2), row_of(xp, rows, 1, n - 2, n - 1)
+        slopes = (xp.subtract(second, first), xp.subtract(last, previous))
+    steps = [np.arange(-taps, 0), np.arange(1, taps + 1)]
+    ends = [
+        xp.add(end, xp.multiply(slope, xp.backend.from_numpy(step.astype(dtype)[None], device)))
+        for end, slope, step in zip((first, last), slopes, steps)
+    ]
+    return xp.prim.concatenate([ends[0], rows, ends[1]], 1)
+
+
+_EXTENDED = {"wrap": "wrap", "symmetric": "symmetric", "reflect": "reflect", "edge": "edge"}
+
+
+@implements("scipy.signal.upfirdn", returns="array", error="sum")
+def upfirdn(
+    xp: XP, h: Any, x: Any, up: Any = 1, down: Any = 1, axis: Any = -1, mode: Any = "constant", cval: Any = 0
+) -> Any:
+    x = array(xp, x, h)
+    weights = np.asarray(xp.backend.to_numpy(h)) if xp.is_array(h) and xp.backend.is_concrete(h) else h
+    only(not xp.is_array(weights), "a filter that is not known yet")
+    weights = np.asarray(weights)
+    if weights.ndim != 1 or weights.size == 0:
+        raise ValueError("h must be 1-D with non-zero length")
+    to = np.result_type(weights.dtype, xp.dtype_of(x), np.float32)
+    up, down = int(up), int(down)
+    if up < 1 or down < 1:
+        raise ValueError("Both up and down must be >= 1")
+    shape = xp.shape_of(x)
+    only(bool(shape) and 0 not in shape and to.char in "fdFD", "no data, or of another dtype")
+    only(mode in (*_EXTENDED, "constant", "line", "smooth"), f"the mode {mode!r}")
+    only(shape[axis] > 1 or mode not in ("line", "smooth"), "a line through one element")
+    axis = normalize_axis_index(axis, len(shape))
+    n, size = shape[axis], len(weights)
+    length = ((n - 1) * up + size - 1) // down + 1
+    taps = -(-size // up)
+    places = np.arange(length) * down
+    newest, phase = places // up, places % up
+    grid = np.pad(weights, (0, taps * up - size)).astype(to)
+    device = xp.backend.device_of(x)
+    rows = _rows(xp, xp.prim.astype(x, to), axis)
+    if mode == "constant":
+        rows = xp.prim.pad(rows, [(0, 0), (taps, taps)], to.type(cval).item())
+    elif mode in _EXTENDED:
+        known = np.pad(np.arange(n), taps, mode=_EXTENDED[mode])  # type: ignore[call-overload]
+        rows = xp.prim.take(rows, xp.backend.from_numpy(known.astype(np.int64), device), 1)
+    else:
+        rows = _on_a_line(xp, rows, taps, mode == "smooth")
+    which = newest[:, None] - np.arange(taps)[None, :] + taps  # the element that each weight is for
+    factor = grid[phase[:, None] + up * np.arange(taps)[None, :]]
+    total: Any = None
+    if taps <= _TAPS:
+        for k in range(taps):
+            part = xp.prim.take(rows, xp.backend.from_numpy(np.ascontiguousarray(which[:, k]), device), 1)
+            term = xp.multiply(part, xp.backend.from_numpy(np.ascontiguousarray(factor[:, k])[None, :], device))
+            total = term if total is None else xp.add(total, term)
+    else:
+        only(which.size * xp.shape_of(rows)[0] <= _MOST, "so long a filter")
+        part = xp.prim.take(rows, xp.backend.from_numpy(which, device), 1)
+        total = xp.add.reduce(xp.multiply(part, xp.backend.from_numpy(factor[None], device)), axis=-1)
+    return _lines(xp, total, shape, axis)
