@@ -175,6 +175,8 @@ PRIMITIVES: dict[str, str] = {
     "eig": "(a) -> (w, v), complex",
     "eigvals": "(a) -> w, complex",
     "solve": "(a, b) -> b is (…, n, k); LinAlgError if singular",
+    "solve_triangular": "(a, b, lower: bool) -> b is (…, n, k); reads one triangle, whose diagonal has no zeros",
+    "lu": "(a square) -> (both factors in one matrix, rows of a in their order: int64); a zero on the diagonal where singular",
     "inv": "(a) -> LinAlgError if singular",
     "slogdet": "(a) -> (sign, logabsdet)",
     "det": "(a)",

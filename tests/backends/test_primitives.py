@@ -431,8 +431,17 @@ def test_square_matrices(backend: Any, dtype: str, shape: tuple[int, ...]) -> No
     for columns in (1, 2, 0):
         b = matrix(dtype, (*shape[:-1], columns))
         close(ours(backend, "solve", d, b), np.linalg.solve(d, b))
+    factors, order = ours(backend, "lu", a)
+    assert order.dtype == np.int64
+    close(
+        (np.tril(factors, -1) + np.eye(shape[-1], dtype=dtype)) @ np.triu(factors),
+        np.take_along_axis(a, order[..., None], -2),
+    )
     for lower in (True, False):
         triangle = np.tril(d) if lower else np.triu(d)
+        for columns in (1, 2, 0):
+            b = matrix(dtype, (*shape[:-1], columns))
+            close(ours(backend, "solve_triangular", d, b, lower), np.linalg.solve(triangle, b))
         close(ours(backend, "eigvalsh", triangle, lower), reference.eigvalsh(triangle, lower))
         w, v = ours(backend, "eigh", triangle, lower)
         close(w, reference.eigvalsh(triangle, lower))
@@ -443,6 +452,7 @@ def test_square_matrices(backend: Any, dtype: str, shape: tuple[int, ...]) -> No
 def test_solve_broadcasts_stacks(backend: Any, dtype: str) -> None:
     a, b = definite(dtype, (2, 1, 3, 3)), matrix(dtype, (4, 3, 2))
     close(ours(backend, "solve", a, b), np.linalg.solve(a, b))
+    close(ours(backend, "solve_triangular", a, b, True), np.linalg.solve(np.tril(a), b))
 
 
 @each("dtype", LINALG)

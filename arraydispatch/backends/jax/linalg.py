@@ -142,6 +142,23 @@ def inv(a: Array) -> Any:
     return _solve_lu(a, jnp.broadcast_to(jnp.eye(a.shape[-1], dtype=a.dtype), a.shape))
 
 
+def _triangular(a: Array, b: Array, lower: bool) -> Array:
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = (jnp.broadcast_to(x, lead + x.shape[-2:]) for x in (a, b))
+    return lax.linalg.triangular_solve(a, b, left_side=True, lower=lower)
+
+
+solve_triangular = kernel(highest(_triangular), (2,))
+
+
+def _factors(a: Array) -> tuple[Array, Array]:
+    factors, _, order = lax.linalg.lu(a)
+    return factors, order.astype(jnp.int64)
+
+
+lu = kernel(highest(_factors))
+
+
 _slogdet = kernel(highest(lambda a: tuple(jnp.linalg.slogdet(a))))
 det = kernel(highest(jnp.linalg.det))
 

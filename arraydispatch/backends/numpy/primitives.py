@@ -224,6 +224,26 @@ def solve(a: Array, b: Array) -> Array:
     return np.linalg.solve(a, b)
 
 
+def solve_triangular(a: Array, b: Array, lower: bool) -> Array:
+    return np.linalg.solve(np.tril(a) if lower else np.triu(a), b)
+
+
+def lu(a: Array) -> tuple[Array, Array]:
+    """By elimination: SciPy, which has LAPACK's, may not be there."""
+    a, n = a.copy(), a.shape[-1]
+    order = np.broadcast_to(np.arange(n), a.shape[:-1]).copy()
+    for k in range(n):
+        chosen = np.argmax(np.abs(a[..., k:, k]), axis=-1)[..., None] + k
+        rows = np.broadcast_to(np.arange(n), order.shape).copy()
+        np.put_along_axis(rows, chosen, k, -1)
+        rows[..., k] = chosen[..., 0]
+        a, order = np.take_along_axis(a, rows[..., None], -2), np.take_along_axis(order, rows, -1)
+        pivot = a[..., k, k]
+        a[..., k + 1 :, k] /= np.where(pivot == 0, 1, pivot)[..., None]
+        a[..., k + 1 :, k + 1 :] -= a[..., k + 1 :, k, None] * a[..., k, None, k + 1 :]
+    return a, order
+
+
 def inv(a: Array) -> Array:
     return np.linalg.inv(a)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from arraydispatch.backends.base import Unsupported
 from arraydispatch.backends.tensorflow.core import BOOL, COMPLEX, HALVES, EagerTensor, dims, ints, raw
 
 Tensor = Any
@@ -212,6 +213,18 @@ def solve(a: Tensor, b: Tensor) -> Tensor:
     if sb[:-2] != lead:
         b = _broadcast_to(b, ints(lead + sb[-2:]))
     return _solve(a, b)
+
+
+def solve_triangular(a: Tensor, b: Tensor, lower: bool) -> Tensor:
+    return tf.linalg.triangular_solve(a, b, lower=lower)
+
+
+def lu(a: Tensor) -> tuple[Tensor, Tensor]:
+    """TensorFlow's refuses a singular matrix."""
+    try:
+        return tuple(tf.linalg.lu(a, output_idx_type=tf.int64))
+    except tf.errors.InvalidArgumentError:
+        raise Unsupported("TensorFlow factorises no singular matrix") from None
 
 
 @_checked("Singular matrix")

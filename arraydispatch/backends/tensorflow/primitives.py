@@ -46,11 +46,13 @@ from arraydispatch.backends.tensorflow.linalg import (
     ifftn,
     inv,
     irfft,
+    lu,
     matmul,
     qr,
     rfft,
     slogdet,
     solve,
+    solve_triangular,
     svd,
     svdvals,
 )
@@ -59,7 +61,7 @@ __all__ = [
     "argmax", "argmin", "argsort", "astype", "bincount", "broadcast_to", "cholesky", "complex", "concatenate", "copy",
     "det", "eig", "eigh", "eigvals", "eigvalsh", "fftn", "flip", "full", "gather", "ifftn", "imag", "inv", "iota",
     "irfft", "mask", "matmul", "nonzero", "pad", "qr", "real", "reshape", "rfft", "scatter", "scatter_donated",
-    "searchsorted", "slice", "slice_update", "slice_update_donated", "slogdet", "solve", "sort", "svd", "svdvals",
+    "searchsorted", "slice", "slice_update", "slice_update_donated", "lu", "slogdet", "solve", "solve_triangular", "sort", "svd", "svdvals",
     "take", "take_along_axis", "transpose", "view_dtype", "where",
 ]  # fmt: skip
 

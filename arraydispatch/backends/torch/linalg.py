@@ -135,6 +135,17 @@ def solve(a: Tensor, b: Tensor) -> Tensor:
     return torch.linalg.solve(a, b)
 
 
+def solve_triangular(a: Tensor, b: Tensor, lower: bool) -> Tensor:
+    return torch.linalg.solve_triangular(a, b, upper=not lower)
+
+
+def lu(a: Tensor) -> tuple[Tensor, Tensor]:
+    factors, pivots, _ = torch.linalg.lu_factor_ex(a)
+    order, _, _ = torch.lu_unpack(factors, pivots, unpack_data=False)
+    rows = torch.arange(a.shape[-1], dtype=torch.float64, device=a.device)
+    return factors, (order.real.to(rows.dtype).mT @ rows).to(torch.int64)
+
+
 @_numpy_errors
 def inv(a: Tensor) -> Tensor:
     return torch.linalg.inv(a)

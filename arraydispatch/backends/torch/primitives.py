@@ -28,11 +28,13 @@ from arraydispatch.backends.torch.linalg import (
     ifftn,
     inv,
     irfft,
+    lu,
     matmul,
     qr,
     rfft,
     slogdet,
     solve,
+    solve_triangular,
     svd,
     svdvals,
 )
@@ -41,7 +43,7 @@ __all__ = [
     "argmax", "argmin", "argsort", "astype", "bincount", "broadcast_to", "cholesky", "complex", "concatenate", "copy",
     "det", "eig", "eigh", "eigvals", "eigvalsh", "fftn", "flip", "full", "gather", "ifftn", "imag", "inv", "iota",
     "irfft", "mask", "matmul", "nonzero", "pad", "qr", "real", "reshape", "rfft", "scatter", "searchsorted", "slice",
-    "slice_update", "slogdet", "solve", "sort", "svd", "svdvals", "take", "take_along_axis", "transpose",
+    "slice_update", "lu", "slogdet", "solve", "solve_triangular", "sort", "svd", "svdvals", "take", "take_along_axis", "transpose",
     "view_dtype", "where",
 ]  # fmt: skip
 
