@@ -59,7 +59,7 @@ PLAIN = frozenset({
 _PARTS: dict[str, tuple[str, ...]] = {
     "fft": ("fft",),
     "integrate": ("integrate", "standard"),
-    "linalg": ("linalg", "matrices"),
+    "linalg": ("linalg", "systems", "matrices"),
     "ndimage": ("ndimage", "interpolation", "neighbourhoods"),
     "signal": ("signal", "filters", "standard", "spectra"),
     "spatial": ("spatial",),

@@ -29,7 +29,7 @@ def _square(xp: XP, a: Any, check_finite: bool = True) -> Any:
     return lapack(xp, a)[0]
 
 
-def _matrix(xp: XP, a: Any, check_finite: bool = True, batches: bool = True) -> Any:
+def matrix(xp: XP, a: Any, check_finite: bool = True, batches: bool = True) -> Any:
     (a,) = lapack(xp, checked(xp, a, check_finite))
     only(xp.ndim_of(a) == 2 or (batches and xp.ndim_of(a) > 2), "a batch of this function, or no matrix")
     only(0 not in xp.shape_of(a), "an empty matrix")
@@ -100,47 +100,7 @@ def solve(
     return x
 
 
-@implements("scipy.linalg.solve_triangular", returns="array", min_bits=32)
-def solve_triangular(
-    xp: XP, a: Any, b: Any, trans: Any = 0, lower: Any = False, unit_diagonal: Any = False, overwrite_b: Any = False,
-    check_finite: Any = True,
-) -> Any:  # fmt: skip
-    a = checked(xp, a, check_finite)
-    shape = xp.shape_of(a)
-    if len(shape) < 2 or shape[-1] != shape[-2]:
-        raise ValueError("expected square matrix")
-    a, b = lapack(xp, a, checked(xp, b, check_finite, a))
-    right = xp.shape_of(b)
-    only(0 not in shape and 0 not in right and bool(right), "an empty system")
-    if (right[0] if len(right) == 1 else right[-2]) != shape[-1]:
-        raise ValueError(f"shapes of a {shape} and b {right} are incompatible")
-    return _triangular(xp, a, b, bool(lower), {"N": 0, "T": 1, "C": 2}.get(trans, trans), bool(unit_diagonal))
-
-
-def _triangular(xp: XP, a: Any, b: Any, lower: bool, trans: int, unit: bool = False) -> Any:
-    n = xp.shape_of(a)[-1]
-    a = xp.tril(a, -1 if unit else 0) if lower else xp.triu(a, 1 if unit else 0)
-    if unit:
-        a = xp.add(a, identity(xp, xp.shape_of(a), xp.dtype_of(a), a))
-    elif xp.backend.is_concrete(a):
-        zeros = np.argwhere(xp.backend.to_numpy(xp.equal(_diagonal(xp, a), 0)))
-        if zeros.size:
-            raise LinAlgError(f"singular matrix: resolution failed at diagonal {int(zeros[0][-1])}")
-    if trans:
-        a, lower = (swapped(xp, a) if trans == 1 else adjoint(xp, a)), not lower
-    vector = xp.ndim_of(b) == 1
-    if vector:
-        b = xp.prim.reshape(b, (n, 1))
-    if lower:  # reversed, it is an upper one, which elimination leaves as it is
-        a = xp.prim.flip(a, (xp.ndim_of(a) - 2, xp.ndim_of(a) - 1))
-        b = xp.prim.flip(b, (xp.ndim_of(b) - 2,))
-    x = numpys.solve(xp, a, b)
-    if lower:
-        x = xp.prim.flip(x, (xp.ndim_of(x) - 2,))
-    return xp.prim.reshape(x, xp.shape_of(x)[:-1]) if vector else x
-
-
-def _diagonal(xp: XP, a: Any) -> Any:
+def diagonal(xp: XP, a: Any) -> Any:
     return xp.diagonal(a, axis1=-2, axis2=-1)
 
 
@@ -182,7 +142,7 @@ def lstsq(
 def pinv(
     xp: XP, a: Any, *, atol: Any = None, rtol: Any = None, return_rank: Any = False, check_finite: Any = True
 ) -> Any:
-    a = _matrix(xp, a, check_finite, batches=False)
+    a = matrix(xp, a, check_finite, batches=False)
     u, s, vh = xp.prim.svd(a, False)
     return _pseudo_inverse(xp, a, u, s, vh, atol, rtol, return_rank)
 
@@ -197,7 +157,7 @@ def pinvh(
     return_rank: Any = False,
     check_finite: Any = True,
 ) -> Any:
-    a = _matrix(xp, _square(xp, a, check_finite), False, batches=False)
+    a = matrix(xp, _square(xp, a, check_finite), False, batches=False)
     w, v = xp.prim.eigh(a, bool(lower))
     signs = xp.prim.astype(xp.sign(w), xp.dtype_of(v))
     return _pseudo_inverse(xp, a, xp.multiply(v, signs), xp.absolute(w), adjoint(xp, v), atol, rtol, return_rank)
@@ -223,36 +183,12 @@ def _pseudo_inverse(xp: XP, a: Any, u: Any, s: Any, vh: Any, atol: Any, rtol: An
 
 @implements("scipy.linalg.cholesky", returns="array", min_bits=32)
 def cholesky(xp: XP, a: Any, lower: Any = False, overwrite_a: Any = False, check_finite: Any = True) -> Any:
-    a = _matrix(xp, a, check_finite)
+    a = matrix(xp, a, check_finite)
     shape = xp.shape_of(a)
     if shape[-1] != shape[-2]:
         raise ValueError(f"Input array is expected to be square but has the shape: {shape}.")
     factor = xp.prim.cholesky(a if lower else adjoint(xp, a))
     return factor if lower else adjoint(xp, factor)
-
-
-@implements("scipy.linalg.cho_factor", returns="array", min_bits=32)
-def cho_factor(xp: XP, a: Any, lower: Any = False, overwrite_a: Any = False, check_finite: Any = True) -> Any:
-    factor = cholesky(xp, a, lower, False, check_finite)
-    (a,) = lapack(xp, xp.asarray(a))  # whose other triangle stays, as LAPACK leaves it
-    rest = xp.triu(a, 1) if lower else xp.tril(a, -1)
-    return xp.add(factor, rest), lower
-
-
-@implements("scipy.linalg.cho_solve", returns="array", min_bits=32)
-def cho_solve(xp: XP, c_and_lower: Any, b: Any, overwrite_b: Any = False, check_finite: Any = True) -> Any:
-    c, lower = c_and_lower
-    c, b = lapack(xp, checked(xp, c, check_finite, b), checked(xp, b, check_finite, c))
-    shape = xp.shape_of(c)
-    if len(shape) < 2 or shape[-1] != shape[-2]:
-        raise ValueError("The factored matrix c is not square.")
-    rows = xp.shape_of(b)[0] if xp.ndim_of(b) == 1 else xp.shape_of(b)[-2]
-    if shape[-1] != rows:
-        raise ValueError(f"incompatible dimensions ({shape} and {xp.shape_of(b)})")
-    only(0 not in shape and 0 not in xp.shape_of(b), "an empty system")
-    if lower:
-        return _triangular(xp, c, _triangular(xp, c, b, True, 0), True, 2)
-    return _triangular(xp, c, _triangular(xp, c, b, False, 2), False, 0)
 
 
 @implements("scipy.linalg.qr", returns="array", min_bits=32)
@@ -263,7 +199,7 @@ def qr(
     if mode not in ("full", "qr", "r", "economic", "raw"):
         raise ValueError("Mode argument should be one of ['full', 'r', 'economic', 'raw']")
     only(mode != "raw" and not pivoting, "reflectors or pivots are asked for")
-    a = _matrix(xp, a, check_finite)
+    a = matrix(xp, a, check_finite)
     q, r = xp.prim.qr(a, mode != "economic")
     return (r,) if mode == "r" else (q, r)
 
@@ -277,18 +213,18 @@ def svd(
         raise TypeError("lapack_driver must be a string")
     if lapack_driver not in ("gesdd", "gesvd"):
         raise ValueError(f'lapack_driver must be "gesdd" or "gesvd", not "{lapack_driver}"')
-    a = _matrix(xp, a, check_finite)
+    a = matrix(xp, a, check_finite)
     return xp.prim.svd(a, bool(full_matrices)) if compute_uv else xp.prim.svdvals(a)
 
 
 @implements("scipy.linalg.svdvals", returns="array", min_bits=32)
 def svdvals(xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True) -> Any:
-    return xp.prim.svdvals(_matrix(xp, a, check_finite))
+    return xp.prim.svdvals(matrix(xp, a, check_finite))
 
 
 def _symmetric(xp: XP, a: Any, b: Any, check_finite: Any, kind: int, *subsets: Any) -> Any:
     only(b is None and kind == 1 and all(x is None for x in subsets), "a general problem, a part of it or a driver")
-    a = _matrix(xp, a, check_finite)
+    a = matrix(xp, a, check_finite)
     if xp.shape_of(a)[-1] != xp.shape_of(a)[-2]:
         raise ValueError('expected square "a" matrix')
     return a
@@ -322,7 +258,7 @@ def eig(
     only(b is None and not left and not homogeneous_eigvals, "a general problem, or left vectors")
     if not right:
         return eigvals(xp, a, check_finite=check_finite)
-    a = _matrix(xp, a, check_finite, batches=False)
+    a = matrix(xp, a, check_finite, batches=False)
     if xp.shape_of(a)[0] != xp.shape_of(a)[1]:
         raise ValueError("expected square matrix")
     w, v = factorisations.eig(xp, a)
@@ -334,7 +270,7 @@ def eigvals(
     xp: XP, a: Any, b: Any = None, overwrite_a: Any = False, check_finite: Any = True, homogeneous_eigvals: Any = False
 ) -> Any:
     only(b is None and not homogeneous_eigvals, "a general problem")
-    a = _matrix(xp, a, check_finite)
+    a = matrix(xp, a, check_finite)
     if xp.shape_of(a)[-1] != xp.shape_of(a)[-2]:
         raise ValueError("expected square matrix")
     return xp.prim.eigvals(a)
@@ -344,12 +280,24 @@ def eigvals(
 def polar(xp: XP, a: Any, side: Any = "right") -> Any:
     if side not in ("right", "left"):
         raise ValueError("`side` must be either 'right' or 'left'")
-    a = _matrix(xp, a, False)
+    a = matrix(xp, a, False)
     w, s, vh = xp.prim.svd(a, False)
     s = xp.prim.astype(s, xp.dtype_of(a))
     row = xp.prim.reshape(s, (*xp.shape_of(s)[:-1], 1, xp.shape_of(s)[-1]))
     side_of = adjoint(xp, vh) if side == "right" else w
     return xp.prim.matmul(w, vh), xp.prim.matmul(xp.multiply(side_of, row), adjoint(xp, side_of))
+
+
+@implements("scipy.linalg.orthogonal_procrustes", min_bits=32)
+def orthogonal_procrustes(xp: XP, A: Any, B: Any, check_finite: Any = True) -> Any:
+    a, b = lapack(xp, checked(xp, A, check_finite, B), checked(xp, B, check_finite, A))
+    if xp.ndim_of(a) != 2:
+        raise ValueError(f"expected ndim to be 2, but observed {xp.ndim_of(a)}")
+    if xp.shape_of(a) != xp.shape_of(b):
+        raise ValueError(f"the shapes of A and B differ ({xp.shape_of(a)} vs {xp.shape_of(b)})")
+    only(0 not in xp.shape_of(a) and xp.dtype_of(a).kind == "f", "complex or empty matrices")
+    u, s, vh = xp.prim.svd(xp.prim.matmul(swapped(xp, a), b), False)
+    return xp.prim.matmul(u, vh), xp.add.reduce(s, axis=None)
 
 
 def _rank(xp: XP, a: Any, s: Any, rcond: Any) -> int:
@@ -360,7 +308,7 @@ def _rank(xp: XP, a: Any, s: Any, rcond: Any) -> int:
 
 @implements("scipy.linalg.orth", returns="array", min_bits=32, pure=False)
 def orth(xp: XP, A: Any, rcond: Any = None) -> Any:
-    a = _matrix(xp, A, batches=False)
+    a = matrix(xp, A, batches=False)
     u, s, _ = xp.prim.svd(a, False)
     return row_of(xp, u, 1, 0, _rank(xp, a, s, rcond))
 
@@ -375,7 +323,7 @@ def null_space(
     check_finite: Any = True,
     lapack_driver: Any = "gesdd",
 ) -> Any:
-    a = _matrix(xp, A, check_finite, batches=False)
+    a = matrix(xp, A, check_finite, batches=False)
     _, s, vh = xp.prim.svd(a, True)
     return adjoint(xp, row_of(xp, vh, 0, _rank(xp, a, s, rcond), xp.shape_of(vh)[0]))
 

@@ -274,6 +274,9 @@ def _extremes(name: str, most: bool) -> None:
         xp: XP, input: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect",
         cval: Any = 0.0, origin: Any = 0, *, axes: Any = None,
     ) -> Any:  # fmt: skip
+        if footprint is not None:
+            wanted = np.asarray(plain(xp, footprint), dtype=bool)
+            size, footprint = (wanted.shape, None) if wanted.all() else (size, wanted)
         if footprint is not None or size is None:
             return extremes(xp, input, size, footprint, output, mode, cval, origin, axes, most)
         x, to = taken(xp, input, output)

@@ -197,8 +197,10 @@ def vectorized_filter(
     only(isinstance(input, Handle), "the array to filter is none of ours")
     if not callable(function):
         raise ValueError("`function` must be a callable.")
-    if (size is None) == (footprint is None):
-        raise ValueError("Either `size` or `footprint` must be provided, and not both.")
+    if size is None and footprint is None:
+        raise ValueError("Either `size` or `footprint` must be provided.")
+    if size is not None and footprint is not None:
+        raise ValueError("Either `size` or `footprint` may be provided, not both.")
     axes = tuple(range(-input.ndim, 0)) if axes is None else (axes,) if np.isscalar(axes) else tuple(axes)
     count = len(axes)
     if count > input.ndim:

@@ -31,6 +31,13 @@ linalg.solve_triangular(sq33*0,f5[:3]) linalg.solve_triangular(f34,f5[:3]) linal
 linalg.lstsq(f34,f5) linalg.eigvalsh(f34) linalg.polar(f34,'up') linalg.cosm(f34) linalg.qr(f34,mode='x')
 """
 
+SYSTEMS = """
+linalg.lu_factor(sq33) linalg.lu_factor(cs33) linalg.lu_factor(nan34[:3,:3]) linalg.lu_solve(linalg.lu_factor(sq33),f34) linalg.lu_solve(linalg.lu_factor(sq33),f5[:3]) linalg.lu_solve(linalg.lu_factor(cs33),f34,trans=2) linalg.lu_solve(linalg.lu_factor(sq33),f34,trans=1) linalg.lu_solve(linalg.lu_factor(sq33),f5) linalg.lu_solve(linalg.lu_factor(sq33.astype('f4')),g34)
+linalg.lu(sq33) linalg.lu(cs33) linalg.lu(sq33,permute_l=True) linalg.lu(sq33,p_indices=True) linalg.orthogonal_procrustes(f34.T,g34.T) linalg.orthogonal_procrustes(f34,f5) linalg.orthogonal_procrustes(f34,sq33)
+linalg.matmul_toeplitz(f5,f5) linalg.matmul_toeplitz((f5,f6),f6) linalg.matmul_toeplitz((f5,f34[0]),f34.T) linalg.matmul_toeplitz((c5,f5),f5) linalg.matmul_toeplitz(f5,f6) linalg.solve_circulant(p5,f5) linalg.solve_circulant(c5,f5) linalg.solve_circulant(p5,np.tile(f5,(2,1)).T) linalg.solve_circulant(f5*0+1,f5) linalg.solve_circulant(f5,f6)
+linalg.solve_triangular(sq233,f34) linalg.solve_triangular(sq33,f234) linalg.solve_triangular(sq233,f34,lower=True,trans=1,unit_diagonal=True) linalg.cho_solve(linalg.cho_factor(spd33),f234)
+"""
+
 FFT = """
 fft.fft(f34,workers=0) fft.rfftn(f34,workers=-1000) fft.dct(f34,workers=0) fft.fft2(f34,workers=1)
 fft.fft(f34) fft.fft(f34,7,0) fft.fft(g34) fft.fft(c34,norm='ortho') fft.fft(i34) fft.fft(h34) fft.ifft(c34) fft.ifft(f5,norm='forward')
@@ -97,7 +104,7 @@ signal.lfilter([1.0,0.5],[1.0,-0.3,0.2],f34) signal.lfilter(f5,1.0,f34,axis=0) s
 signal.sosfilt([[1,2,1,1,-0.3,0.1],[1,0,-1,1,0.2,0.3]],f34) signal.sosfilt([[1,2,1,1,-0.3,0.1]],f34,axis=0,zi=np.ones((1,2,4))) signal.sosfilt([[1,2,1,1,-0.3]],f34) signal.sosfilt([[1,2,1,2,-0.3,0.1]],f34) signal.sosfilt([[1,2,1,1,-0.3,0.1]],f34,zi=f5)
 signal.upfirdn(f5,f34) signal.upfirdn(f5,f34,2,3) signal.upfirdn([1.0,2.0],f34,3,1,axis=0,mode='symmetric') signal.upfirdn(f5,f34,2,mode='line') signal.upfirdn(f5,f34,2,mode='smooth') signal.upfirdn(f34,f34) signal.upfirdn(f5,f34,0) signal.upfirdn(np.arange(300.0),np.tile(f34,9),2,5)
 signal.filtfilt([1.0,0.5],[1.0,-0.3],f234,axis=0,padlen=1) signal.filtfilt([1.0,0.5],[1.0,-0.3],np.tile(f34,5)) signal.filtfilt([1.0,0.5],[1.0,-0.3],np.tile(f34,5),method='gust') signal.filtfilt([1.0,0.5],[1.0,-0.3],f34) signal.sosfiltfilt([[1,2,1,1,-0.3,0.1]],np.tile(f34,5)) signal.decimate(np.tile(f34,20),2) signal.decimate(np.tile(f34,20),3,ftype='fir') signal.resample_poly(f34,3,2,axis=1) signal.resample_poly(f34,2,5,padtype='mean') signal.resample_poly(f34,2,3,axis=1,padtype='line') signal.savgol_filter(np.tile(f34,3),5,2) signal.savgol_filter(np.tile(f34,3),5,2,deriv=1,mode='nearest') signal.savgol_filter(f34,5,7)
-signal.lfilter_zi(f5,p5) signal.deconvolve(f6,f5[:2])[0] signal.wiener(f34) signal.convolve2d(np.tile(f34,(8,8)),np.tile(f34,(6,6)),'same') signal.correlate2d(np.tile(i34,(8,8)),np.tile(i34,(6,6)),'valid','symm')
+signal.lfilter_zi(f5,p5) signal.sosfilt_zi([[1,2,1,1,-0.3,0.1]]+0*f6) signal.deconvolve(f6,f5[:2])[0] signal.wiener(f34) signal.convolve2d(np.tile(f34,(8,8)),np.tile(f34,(6,6)),'same') signal.correlate2d(np.tile(i34,(8,8)),np.tile(i34,(6,6)),'valid','symm')
 """
 
 SPECTRA = """
@@ -133,6 +140,7 @@ signal.freqz(f5)[1] signal.resample(f6,4) signal.vectorstrength(p5,2.0)[0]
 
 ALL = {
     "linalg": LINALG,
+    "systems": SYSTEMS,
     "fft": FFT,
     "signal": SIGNAL,
     "ndimage": NDIMAGE,

@@ -1,0 +1,221 @@
+"""``scipy.linalg``'s equations with a structure: triangles, factors that are kept, Toeplitz matrices and circulants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from .. import dtypes
+from ..functions import fft as transforms
+from ..functions.contractions import conjugate
+from ..functions.factorisations import adjoint, identity, real_of, swapped
+from ..registry import XP
+from ..warned import warn
+from . import implements
+from .linalg import cholesky, diagonal, matrix
+from .operands import array, checked, lapack, only, row_of
+
+
+@implements("scipy.linalg.solve_triangular", returns="array", min_bits=32)
+def solve_triangular(
+    xp: XP, a: Any, b: Any, trans: Any = 0, lower: Any = False, unit_diagonal: Any = False, overwrite_b: Any = False,
+    check_finite: Any = True,
+) -> Any:  # fmt: skip
+    a = checked(xp, a, check_finite)
+    shape = xp.shape_of(a)
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ValueError("expected square matrix")
+    a, b = lapack(xp, a, checked(xp, b, check_finite, a))
+    right = xp.shape_of(b)
+    only(0 not in shape and 0 not in right and bool(right), "an empty system")
+    if (right[0] if len(right) == 1 else right[-2]) != shape[-1]:
+        raise ValueError(f"shapes of a {shape} and b {right} are incompatible")
+    return _triangular(xp, a, b, bool(lower), {"N": 0, "T": 1, "C": 2}.get(trans, trans), bool(unit_diagonal))
+
+
+def _triangular(xp: XP, a: Any, b: Any, lower: bool, trans: int, unit: bool = False) -> Any:
+    n = xp.shape_of(a)[-1]
+    a = xp.tril(a, -1 if unit else 0) if lower else xp.triu(a, 1 if unit else 0)
+    if unit:
+        a = xp.add(a, identity(xp, xp.shape_of(a), xp.dtype_of(a), a))
+    elif xp.backend.is_concrete(a):
+        zeros = np.argwhere(xp.backend.to_numpy(xp.equal(diagonal(xp, a), 0)))
+        if zeros.size:
+            raise LinAlgError(f"singular matrix: resolution failed at diagonal {int(zeros[0][-1])}")
+    if trans:
+        a, lower = (swapped(xp, a) if trans == 1 else adjoint(xp, a)), not lower
+    vector = xp.ndim_of(b) == 1
+    if vector:
+        b = xp.prim.reshape(b, (n, 1))
+    x = xp.prim.solve_triangular(a, b, lower)
+    return xp.prim.reshape(x, xp.shape_of(x)[:-1]) if vector else x
+
+
+@implements("scipy.linalg.cho_factor", returns="array", min_bits=32)
+def cho_factor(xp: XP, a: Any, lower: Any = False, overwrite_a: Any = False, check_finite: Any = True) -> Any:
+    factor = cholesky(xp, a, lower, False, check_finite)
+    (a,) = lapack(xp, xp.asarray(a))  # whose other triangle stays, as LAPACK leaves it
+    rest = xp.triu(a, 1) if lower else xp.tril(a, -1)
+    return xp.add(factor, rest), lower
+
+
+@implements("scipy.linalg.cho_solve", returns="array", min_bits=32)
+def cho_solve(xp: XP, c_and_lower: Any, b: Any, overwrite_b: Any = False, check_finite: Any = True) -> Any:
+    c, lower = c_and_lower
+    c, b = lapack(xp, checked(xp, c, check_finite, b), checked(xp, b, check_finite, c))
+    shape = xp.shape_of(c)
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ValueError("The factored matrix c is not square.")
+    rows = xp.shape_of(b)[0] if xp.ndim_of(b) == 1 else xp.shape_of(b)[-2]
+    if shape[-1] != rows:
+        raise ValueError(f"incompatible dimensions ({shape} and {xp.shape_of(b)})")
+    only(0 not in shape and 0 not in xp.shape_of(b), "an empty system")
+    if lower:
+        return _triangular(xp, c, _triangular(xp, c, b, True, 0), True, 2)
+    return _triangular(xp, c, _triangular(xp, c, b, False, 2), False, 0)
+
+
+def _factored(xp: XP, a: Any, check_finite: Any) -> tuple[Any, Any]:
+    a = matrix(xp, a, check_finite)
+    only(xp.shape_of(a)[-1] == xp.shape_of(a)[-2], "the matrix is not square")
+    return xp.prim.lu(a)
+
+
+def _pivots(order: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The exchanges of rows, one after another, that bring them into an order."""
+    rows, found = list(range(len(order))), []
+    for k, row in enumerate(order.tolist()):
+        j = rows.index(row, k)
+        rows[k], rows[j] = rows[j], rows[k]
+        found.append(j)
+    return np.array(found, dtype=np.int32)
+
+
+def _order(pivots: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The order into which exchanges bring rows."""
+    rows = list(range(len(pivots)))
+    for k, j in enumerate(pivots.tolist()):
+        rows[k], rows[j] = rows[j], rows[k]
+    return np.array(rows, dtype=np.int64)
+
+
+@implements("scipy.linalg.lu_factor", returns="array", min_bits=32)
+def lu_factor(xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True) -> Any:
+    from scipy.linalg import LinAlgWarning
+
+    factors, order = _factored(xp, a, check_finite)
+    only(
+        xp.ndim_of(factors) == 2 and xp.backend.is_concrete(order),
+        "exchanges of rows that are not known yet, or a batch",
+    )
+    zeros = np.flatnonzero(xp.backend.to_numpy(xp.equal(diagonal(xp, factors), 0)))
+    if zeros.size:
+        warn(f"Diagonal number {zeros[0] + 1} is exactly zero. Singular matrix.", LinAlgWarning)
+    return factors, xp.backend.from_numpy(_pivots(xp.backend.to_numpy(order)), xp.backend.device_of(factors))
+
+
+@implements("scipy.linalg.lu_solve", returns="array", min_bits=32)
+def lu_solve(
+    xp: XP, lu_and_piv: Any, b: Any, trans: Any = 0, overwrite_b: Any = False, check_finite: Any = True
+) -> Any:
+    factors, pivots = lu_and_piv
+    factors, b = lapack(xp, checked(xp, factors, check_finite, b), checked(xp, b, check_finite, factors))
+    shape, right = xp.shape_of(factors), xp.shape_of(b)
+    only(len(shape) == 2 and shape[0] == shape[1] and 0 not in shape and 0 not in right, "a batch, or an empty system")
+    only(len(right) in (1, 2) and trans in (0, 1, 2), "a batch")
+    if shape[0] != right[0]:
+        raise ValueError(f"Shapes of lu {shape} and b {right} are incompatible")
+    if xp.is_array(pivots):
+        only(xp.backend.is_concrete(pivots), "exchanges of rows that are not known yet")
+        pivots = xp.backend.to_numpy(pivots)
+    order = _order(np.asarray(pivots))
+    x = xp.prim.reshape(b, (right[0], -1))
+    device = xp.backend.device_of(x)
+    lower = xp.add(xp.tril(factors, -1), identity(xp, shape, xp.dtype_of(factors), factors))
+    upper = xp.triu(factors)
+    if trans:
+        turned = swapped if trans == 1 else adjoint
+        x = xp.prim.solve_triangular(turned(xp, upper), x, True)
+        x = xp.prim.solve_triangular(turned(xp, lower), x, False)
+        x = xp.prim.take(x, xp.backend.from_numpy(np.argsort(order), device), 0)
+    else:
+        x = xp.prim.take(x, xp.backend.from_numpy(order, device), 0)
+        x = xp.prim.solve_triangular(upper, xp.prim.solve_triangular(lower, x, True), False)
+    return xp.prim.reshape(x, right)
+
+
+@implements("scipy.linalg.lu", returns="array", min_bits=32)
+def lu(
+    xp: XP, a: Any, permute_l: Any = False, overwrite_a: Any = False, check_finite: Any = True, p_indices: Any = False
+) -> Any:
+    factors, order = _factored(xp, a, check_finite)
+    only(xp.ndim_of(factors) == 2, "a batch")
+    eye = identity(xp, xp.shape_of(factors), xp.dtype_of(factors), factors)
+    lower, upper = xp.add(xp.tril(factors, -1), eye), xp.triu(factors)
+    place = xp.prim.argsort(order, 0)
+    if permute_l:
+        return xp.prim.take(lower, place, 0), upper
+    if p_indices:
+        return xp.prim.astype(place, np.dtype(np.int32)), lower, upper
+    real = identity(xp, xp.shape_of(factors), real_of(xp.dtype_of(factors)), factors)
+    return xp.prim.take(real, place, 0), lower, upper
+
+
+def _circulant(xp: XP, c: Any, r: Any, check_finite: Any) -> tuple[Any, Any]:
+    """First column and first row of a Toeplitz matrix."""
+    c = checked(xp, c, check_finite, r)
+    r = conjugate(xp, c) if r is None else checked(xp, r, check_finite, c)
+    return lapack(xp, c, r)
+
+
+@implements("scipy.linalg.matmul_toeplitz", returns="array", min_bits=32, error="sum")
+def matmul_toeplitz(xp: XP, c_or_cr: Any, x: Any, check_finite: Any = False, workers: Any = None) -> Any:
+    column, row = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
+    like = next(v for v in (x, column, row) if xp.is_array(v))
+    c, r = _circulant(xp, array(xp, column, like), row, check_finite)
+    x = checked(xp, x, check_finite, like)
+    only(xp.ndim_of(c) == 1 and xp.ndim_of(r) == 1 and xp.ndim_of(x) in (1, 2), "a batch")
+    n, m = xp.shape_of(c)[0], xp.shape_of(r)[0]
+    if xp.shape_of(x)[0] != m:
+        raise ValueError(f"Incompatible dimensions: {m} columns, {xp.shape_of(x)[0]} rows")
+    only(n > 0 and m > 0 and 0 not in xp.shape_of(x), "nothing to multiply")
+    to = np.result_type(xp.dtype_of(c), xp.dtype_of(r), xp.dtype_of(x))
+    only(to.char in "fdFD", f"it is of dtype {to}")
+    wide = dtypes.COMPLEX128 if to.itemsize > 8 or to.char == "d" else dtypes.COMPLEX64
+    length = n + m - 1
+    around = xp.prim.concatenate([c, xp.prim.flip(row_of(xp, r, 0, 1, m), (0,))], 0)
+    columns = xp.prim.reshape(x, (m, -1))
+    spectrum = transforms.fft(xp, xp.prim.reshape(xp.prim.astype(around, wide), (length, 1)), length, 0)
+    made = transforms.ifft(
+        xp, xp.multiply(spectrum, transforms.fft(xp, xp.prim.astype(columns, wide), length, 0)), length, 0
+    )
+    made = row_of(xp, made if to.kind == "c" else xp.prim.real(made), 0, 0, n)
+    return xp.prim.astype(xp.prim.reshape(made, (n, *xp.shape_of(x)[1:])), to)
+
+
+@implements("scipy.linalg.solve_circulant", returns="array", min_bits=32, error="sum")
+def solve_circulant(
+    xp: XP, c: Any, b: Any, singular: Any = "raise", tol: Any = None, caxis: Any = -1, baxis: Any = 0, outaxis: Any = 0
+) -> Any:
+    like = next(v for v in (c, b) if xp.is_array(v))
+    c, b = array(xp, c, like), array(xp, b, like)
+    only(
+        (xp.ndim_of(c), caxis, baxis, outaxis, singular, tol) == (1, -1, 0, 0, "raise", None),
+        "other axes or a tolerance",
+    )
+    only(
+        xp.ndim_of(b) in (1, 2) and 0 not in xp.shape_of(b) and xp.backend.is_concrete(c),
+        "an empty system, or one not known yet",
+    )
+    n = xp.shape_of(c)[0]
+    if xp.shape_of(b)[0] != n:
+        raise ValueError(f"Shapes of c {xp.shape_of(c)} and b {xp.shape_of(b)} are incompatible")
+    spectrum = transforms.fft(xp, c)
+    sizes = xp.backend.to_numpy(xp.absolute(spectrum))
+    if np.any(sizes <= np.max(sizes) * n * np.finfo(sizes.dtype).eps):
+        raise LinAlgError("near singular circulant matrix.")
+    over = xp.prim.reshape(spectrum, (n, *(1 for _ in xp.shape_of(b)[1:])))
+    made = transforms.ifft(xp, xp.divide(transforms.fft(xp, b, n, 0), over), n, 0)
+    return made if "c" in (xp.dtype_of(c).kind, xp.dtype_of(b).kind) else xp.prim.real(made)
