@@ -656,3 +656,18 @@ def test_arrays_are_cast_with_numpys_warnings(backend: str) -> None:
         if got != expected and not (place == "no element" and np.ndim(value) == 0):  # where there is nothing to cast
             wrong.append(f"{dtype} {place} {value!r}: {got}, NumPy: {expected}")
     assert not wrong, f"{len(wrong)}\n" + "\n".join(wrong[:30])
+
+
+def test_the_last_value_stays_whatever_the_strides(backend: str) -> None:
+    """Where indices repeat, NumPy goes by the order of the indices; a library may go by that of the memory."""
+    rows, value = np.array([[-1, 0, 0], [0, 0, -1]]), np.arange(12.0).reshape(2, 3, 2) ** 0.5
+    for memory in itertools.permutations(range(3)):
+        for transposed, broadcast in itertools.product((False, True), repeat=2):
+            key = np.ascontiguousarray(rows.T).T if transposed else rows
+            v = np.ascontiguousarray(value.transpose(memory)).transpose(np.argsort(memory))[:, : 1 if broadcast else 3]
+            for write in (lambda a, k, v: a.__setitem__(k, v), np.add.at):
+                a = np.zeros((3, 2))
+                write(a, key, v)
+                x = ad.asarray(np.zeros((3, 2)), backend=backend)
+                write(x, ad.asarray(key, backend=backend), ad.asarray(v, backend=backend))
+                assert np.asarray(x).tolist() == a.tolist(), (memory, transposed, broadcast)

@@ -202,7 +202,7 @@ def where(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
 # -- scatter -------------------------------------------------------------------------------------------------------------
 
 _SERIAL = 3000
-"""Up to this many elements torch's CPU ``index_put_`` runs in one thread and in order."""
+"""Up to this many elements torch's CPU ``index_put_`` runs along one axis in one thread and in order."""
 
 _REDUCTION = {"multiply": "prod", "maximum": "amax", "minimum": "amin"}
 
@@ -234,17 +234,19 @@ def scatter(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> 
     k = len(indices)
     tail = a.shape[k:]
     value = _apart(value, a)
-    if how == "set":
+    if how in ("set", "add"):
         n = shape.numel()
+        if len(shape) > 1 and value.numel() > 1:  # torch would walk several axes in the order of the strides
+            value = value.broadcast_to(shape + tail).reshape((n,) + tail)
+            indices = tuple(index.reshape(-1) for index in indices)
+        if how == "add":
+            return a.index_put_(indices, value, accumulate=True)
         if value.numel() > 1 and n > 1 and (a.device.type != "cpu" or n * tail.numel() > _SERIAL):
-            flat = _linear(indices, a.shape[:k])
-            last = _last_writer(flat)
+            last = _last_writer(_linear(indices, a.shape[:k]))
             if last.numel() < n:
-                value = value.broadcast_to(shape + tail).reshape((n,) + tail).index_select(0, last)
-                indices = tuple(index.reshape(-1).index_select(0, last) for index in indices)
+                value = value.broadcast_to((n,) + tail).index_select(0, last)
+                indices = tuple(index.index_select(0, last) for index in indices)
         return a.index_put_(indices, value)
-    if how == "add":
-        return a.index_put_(indices, value, accumulate=True)
     if a.dtype.is_complex and how != "multiply":
         raise Unsupported("torch does not order complex numbers")
     if 0 in tail:
