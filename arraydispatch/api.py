@@ -87,12 +87,10 @@ def use(
         numbers.use(numbers.check(threads), chosen)
     if options:
         chosen.configure(**options)
-    settings.default.backend = chosen.name
+    devices = settings.default.devices if place is None else {**settings.default.devices, chosen.name: place}
+    settings.default.change(backend=chosen.name, devices=devices, fallback=policy)
     settings.set_default_precision(bits)
     settings.set_execution(way)
-    settings.default.fallback = policy
-    if place is not None:
-        settings.default.devices[chosen.name] = place
     return chosen
 
 

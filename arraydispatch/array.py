@@ -21,6 +21,7 @@ from .dispatch import floating, functions, host, indexing, ufuncs, wrapping
 from .flat import Flat
 from .functions import bits
 from .methods import equality, method, short_power, tuple_method
+from .state import process
 from .views import Handle, ghost, native
 from .warned import real_of, warn_of_cast
 
@@ -652,7 +653,7 @@ def _read_only(a: Array) -> Array:
     return a
 
 
-views.wrapper = views.maker(Array)
+process.wrapper = views.maker(Array)
 events.entrance = Array.__array_ufunc__.__code__
 loader.set_wrapper(Array)
 

@@ -7,8 +7,10 @@ none installed, the cost is one comparison with None for each call.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
+
+from . import state
+from .state import process
 
 ELEMENT = "__getitem__ (one element)"
 """The name under which reading one element is told."""
@@ -97,38 +99,28 @@ tap: Listener | None = None
 """The installed listener. Read as ``events.tap`` (never imported by value)."""
 
 
-watchers: list[Callable[[], None]] = []
-"""Called when another listener is told."""
-
-
-_changing = threading.Lock()
+@process.follows("tap")
+def _follow() -> None:
+    global tap
+    tap = process.tap
 
 
 def begin(listener: Listener) -> None:
     """Tell a listener from now on, in place of the one before it, to which it hands on."""
-    global tap
-    with _changing:
+    with state.lock:
         if listener in _chain():
             raise RuntimeError("this profile runs already; take another one for what runs inside it.")
-        listener._outer, tap = tap, listener
-    _changed()
+        listener._outer = tap
+        process.tap = listener
 
 
 def end(listener: Listener) -> None:
     """Tell it no longer, whether or not it was the last to begin."""
-    global tap
-    with _changing:
+    with state.lock:
         for inner in _chain():
             if inner._outer is listener:
                 inner._outer = listener._outer
-        if tap is listener:
-            tap = listener._outer
-    _changed()
-
-
-def _changed() -> None:
-    for watcher in watchers:
-        watcher()
+        process.tap = listener._outer if tap is listener else tap
 
 
 def told_each() -> bool:

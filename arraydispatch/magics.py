@@ -25,12 +25,13 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class
 
 from .cli import UsageError as CommandError, run_parser
 from .errors import ArrayDispatchError
-from .launcher import adoption, facade, processes, runner, tracebacks
+from .launcher import facade, processes, runner, tracebacks
 from .launcher.choices import Choices
 from .launcher.session import Spoken
 from .launcher.userfiles import UserFiles
 from .places import number_cells
 from .report import WRITERS, Run, print_report, print_verification, write
+from .state import process
 from .verification import Verification
 
 __all__ = ["load"]
@@ -278,5 +279,5 @@ def load(shell: Any) -> None:
     shell.register_magics(_ArrayDispatch)
     processes.survive_forks()
     number_cells(partial(_number, shell))
-    adoption.state.cells = shell.user_ns
+    process.cells = shell.user_ns
     _show_without_ours(shell)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import gc
 import math
 import operator
-from threading import get_ident
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -167,7 +165,7 @@ def _put_on_host(a: Handle, seen: np.ndarray[Any, Any], kind: Kind) -> None:
     """In one step for other threads, which run where something is called: the end of the value that was there is a call."""
     before = a._v, a._kind, a._root, a._ghost
     a._v, a._kind, a._root, a._ghost = seen, kind, None, seen
-    views.settled = get_ident(), monotonic()
+    views.has_settled()
     del before
 
 

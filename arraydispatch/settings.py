@@ -6,23 +6,23 @@ are plain attributes, because a ContextVar set in the main thread is not seen in
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, Token
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from . import state
 from .backends import loader
 from .backends.base import Backend
 from .errors import PrecisionError
+from .state import SETTINGS, process
 
 Precision = Literal[64, 32, 16, "bf16"] | None
 Fallback = Literal["warn", "error", "silent"]
 Execution = Literal["eager", "fused"] | None
 T = TypeVar("T")
 
-_counting = threading.Lock()
 UNSET: Any = object()
 """No override here: the process default holds."""
 
@@ -44,51 +44,13 @@ PLAIN = rules(None, "numpy")
 """NumPy's own precision, NumPy's own scalars where the device allows them."""
 
 
-watchers: list[Callable[[], None]] = []
-"""Called when a default that the thin path stands on has changed, or a block with rules of its own has begun or ended."""
-
-
-def _changed() -> None:
-    for watcher in watchers:
-        watcher()
-
-
-class _Defaults:
-    """The process defaults."""
-
-    __slots__ = ("allowing", "backend", "devices", "execution", "fallback", "lent", "min_size", "rules")
-
-    def __init__(self) -> None:
-        self.backend: str = "numpy"
-        self.devices: dict[str, Any] = {}
-        self.fallback: Fallback = "warn"
-        self.allowing: str = (
-            "To allow it, say arraydispatch.use(fallback='warn'), or arraydispatch.fallback('warn') for a block."
-        )
-        """The way out that a refused host fallback names."""
-        self.execution: Execution = None
-        """How calls run: ``"eager"`` by the library alone; None also where NumPy is faster on the library's own memory; ``"fused"``:
-        calls on large values of a CPU's are recorded, and run as blocks."""
-        self.lent: bool = False
-        """Whether there is a host state for the sake of fused execution alone."""
-        self.rules: Rules = PLAIN
-        self.min_size: int = 0
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
-        if name in ("backend", "execution", "min_size", "rules"):
-            _changed()
-        """The launcher's ``--min-size``: calls on values in the host state are the library's from so many elements on; 0 where there
-        is no host state."""
-
-
-default = _Defaults()
+default = process
+"""The process defaults are part of the state of the process."""
+process.change(rules=PLAIN)
 
 _backends: ContextVar[tuple[Backend, ...]] = ContextVar("arraydispatch_backends", default=())
 blocks_here = _backends.get
 """The backends of the blocks that this code is in, the innermost last."""
-blocks_entered = False
-"""Whether there was a block in any thread: a program without one need not ask what it is in."""
 context_rules: ContextVar[Rules | None] = ContextVar("arraydispatch_rules", default=None)
 """The rules of the innermost block here, None outside any; read together with ``default.rules`` by every call."""
 _overrides: ContextVar[tuple[Override, ...]] = ContextVar("arraydispatch_overrides", default=())
@@ -135,10 +97,8 @@ _on_cpu: dict[str, bool] = {}
 
 
 def _enter(backend: Backend) -> None:
-    global blocks_entered
-    if not blocks_entered:
-        blocks_entered = True
-        _changed()
+    if not process.blocks_entered:
+        process.blocks_entered = True
     _backends.set((*_backends.get(), backend))
 
 
@@ -155,8 +115,6 @@ Backend._exit = _exit
 
 FUSED_FROM = 1 << 18
 """Elements from which on fused execution records a call, where nothing else is said."""
-fused = False
-"""Whether fused execution is in force; the thin path sees to that."""
 
 
 def check_execution(execution: Any) -> Execution:
@@ -169,12 +127,13 @@ def check_execution(execution: Any) -> Execution:
 
 def set_execution(execution: Execution) -> None:
     """How calls run, for the whole process."""
-    if execution == "fused" and not default.min_size:
-        default.min_size, default.lent = FUSED_FROM, True
-    elif execution != "fused" and default.lent:
-        default.min_size, default.lent = 0, False
-    default.execution = execution
-    Backend.host_kernels = execution != "eager"
+    with state.lock:
+        least, lent = default.min_size, default.lent
+        if execution == "fused" and not least:
+            least, lent = FUSED_FROM, True
+        elif execution != "fused" and lent:
+            least, lent = 0, False
+        default.change(execution=execution, min_size=least, lent=lent)
 
 
 @contextmanager
@@ -188,17 +147,9 @@ def execution(way: Execution) -> Iterator[None]:
         set_execution(before)
 
 
-@contextmanager
-def kept() -> Iterator[None]:
+def kept() -> AbstractContextManager[None]:
     """What the block does to the process defaults is undone at its end."""
-    before = {name: getattr(default, name) for name in default.__slots__}
-    before["devices"] = dict(default.devices)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            setattr(default, name, value)
-        set_execution(default.execution)
+    return default.kept(*SETTINGS)
 
 
 # -- precision ---------------------------------------------------------------------------------------------------------
@@ -234,7 +185,13 @@ def current_precision() -> Precision:
 
 def current_rules() -> Rules:
     """The rules in force: of the innermost context, else the process default."""
-    return context_rules.get() or default.rules
+    held: Rules = context_rules.get() or default.rules
+    return held
+
+
+def only_values_decide() -> bool:
+    """Whether no rule is in force in any thread, and nobody has the general path for himself: calls may take shorter ways."""
+    return not process.suspended and not process.overrides and process.rules is PLAIN
 
 
 def set_default_precision(bits: Precision) -> None:
@@ -263,7 +220,8 @@ class Override:
 
     def __enter__(self) -> None:
         self._entered.append(_hold((*_overrides.get(), self)))
-        _count(self.ruling)
+        if self.ruling:
+            process.add("overrides", 1)
 
     def __exit__(self, *exc: object) -> None:
         held = _without_last(_overrides.get(), self)
@@ -273,21 +231,10 @@ class Override:
             except (ValueError, RuntimeError):  # entered in another thread or task, which may just have left
                 continue
             self._entered.remove(token)
-            _count(-self.ruling)
+            if self.ruling:
+                process.add("overrides", -1)
             break
         _hold(held)
-
-
-overrides = 0
-"""How many blocks with rules of their own are open, in any thread."""
-
-
-def _count(blocks: int) -> None:
-    global overrides
-    if blocks:
-        with _counting:
-            overrides += blocks
-        _changed()
 
 
 def _without_last(held: tuple[T, ...], one: T) -> tuple[T, ...]:

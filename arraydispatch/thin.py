@@ -2,7 +2,7 @@
 
 The methods here are made from the general ones, which they call wherever their test fails: for values of the library,
 large ones, operands of other types, results that NumPy alone has. They are in force only while nothing but the values
-decides (:func:`refresh`): no precision or other rule, nobody who wants to be told of each call by its line. Then each
+decides (:func:`_follow`): no precision or other rule, nobody who wants to be told of each call by its line. Then each
 call is counted, and no more.
 """
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 import itertools
 import operator
-import os
 import sys
 import threading
 from collections.abc import Callable
@@ -28,8 +27,9 @@ from .dispatch import hosted, wrapping
 from .engine import tape
 from .methods import OPERATORS
 from .registry import spec_of
+from .state import process
 
-__all__ = ["GENERAL", "callers", "calls", "of_function", "of_ufunc", "refresh", "suspended", "takes"]
+__all__ = ["GENERAL", "callers", "calls", "of_function", "of_ufunc", "takes"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
@@ -47,6 +47,15 @@ _bare: Any = None
 least = 0
 """Elements from which on a computation is the library's; 0 while the thin path is not in force."""
 _ticks = itertools.count()  # which is counted without a lock
+
+
+@process.follows("wrapper")
+def _follow_wrapper() -> None:
+    global _bare, _cls
+    _cls, _bare = getattr(process.wrapper, "cls", _cls), getattr(process.wrapper, "bare", _bare)
+
+
+_follow_wrapper()
 
 
 def calls() -> int:
@@ -802,62 +811,25 @@ def _made() -> dict[str, tuple[Any, Any, Any]]:
 
 
 _TABLE = _made()
-_suspended = 0
 _layer = 0
 """Which of the three is in force."""
-_refreshing = threading.RLock()
 
 
-class suspended:
-    """While the block runs the general path is in force: for who exchanges the methods of ``Array``, or its rules."""
-
-    def __enter__(self) -> None:
-        global _suspended
-        _suspended += 1
-        refresh()
-
-    def __exit__(self, *exc: object) -> None:
-        global _suspended
-        _suspended -= 1
-        refresh()
-
-
-def refresh() -> None:
-    """Put the thin path in force, or out of it, as settings and listeners have it now."""
-    with _refreshing:
-        _refresh()
-
-
-def _refresh() -> None:
-    global _any_size, _bare, _cls, _float_kind, _kinds, _layer, least
-    default = settings.default
-    plain = not _suspended and not settings.overrides and default.rules is settings.PLAIN
-    wanted = default.min_size if plain and not events.told_each() else 0
-    settings.fused = (
-        plain and default.execution == "fused" and bool(default.min_size) and settings.on_cpu(default.backend)
-    )
-    tape.force(default.min_size if settings.fused else 0)
-    held = loader.hosted(default.backend)
+@process.follows(
+    "backend", "blocks_entered", "devices", "execution", "min_size", "overrides", "rules", "suspended", "tap"
+)
+def _follow() -> None:
+    """Put the thin path in force, or out of it, as the process is now."""
+    global _any_size, _float_kind, _kinds, _layer, least
+    wanted = process.min_size if settings.only_values_decide() and not events.told_each() else 0
+    held = loader.hosted(process.backend)
     kind = held.kind(np.dtype(float))
-    _kinds, _any_size = held._kinds, settings.on_cpu(default.backend)
-    _float_kind = kind if wanted and not settings.blocks_entered else None
-    _cls, _bare = getattr(views.wrapper, "cls", _cls), getattr(views.wrapper, "bare", _bare)
-    layer = 2 if wanted else int(settings.fused)
+    _kinds, _any_size = held._kinds, settings.on_cpu(process.backend)
+    _float_kind = kind if wanted and not process.blocks_entered else None
+    layer = 2 if wanted else int(tape.least > 0)
     if layer != _layer:
         for name, layers in _TABLE.items():
             setattr(Array, name, layers[layer])
     least, _layer = wanted, layer
-    if settings.fused:
+    if tape.least:
         recording.calibrate(layer, lambda: views.wrapper(np.zeros(least + 1), kind, True))
-
-
-def _forget_lock() -> None:
-    """In a fork: no other thread has it."""
-    global _refreshing
-    _refreshing = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_lock)
-settings.watchers.append(refresh)
-events.watchers.append(refresh)

@@ -16,6 +16,7 @@ from typing import Any
 
 from .backends import loader
 from .backends.base import Backend, processors
+from .state import process
 
 __all__ = ["VARIABLES", "available", "check", "fit", "kept", "use"]
 
@@ -90,7 +91,7 @@ def use(n: int, chosen: Backend | None = None) -> None:
     for each in _loaded() - {chosen}:
         with suppress(RuntimeError):
             each.use_threads(n)
-    loader.threads = n
+    process.threads = n
 
 
 def _loaded() -> set[Backend]:
@@ -104,17 +105,17 @@ def fit() -> None:
             if each.threads > available():
                 with suppress(RuntimeError):
                     each.use_threads(available())
-        loader.threads = available()
+        process.threads = available()
 
 
 @contextmanager
 def kept() -> Iterator[None]:
     """What the block does to the numbers is undone at its end, where libraries let it be undone."""
-    held, later = {each: each.threads for each in loader.loaded()}, loader.threads
+    held, later = {each: each.threads for each in loader.loaded()}, process.threads
     try:
         yield
     finally:
-        loader.threads = later
+        process.threads = later
         for each, n in held.items():
             if each.threads != n:
                 with suppress(RuntimeError):

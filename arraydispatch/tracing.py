@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from . import places
 from .errors import TraceError
+from .state import process
 
 __all__ = ["Trace", "current", "refusal", "user_line"]
 
@@ -21,6 +22,12 @@ _epochs = count(1)
 
 running = 0
 """How many traces are entered, in all threads together: with none, nobody needs to look further."""
+
+
+@process.follows("traces")
+def _follow() -> None:
+    global running
+    running = process.traces
 
 
 class Trace:
@@ -50,14 +57,12 @@ class Trace:
         """Grows from trace to trace: what is made in this one is marked with it."""
 
     def __enter__(self) -> Self:
-        global running
         _traces.set((*_traces.get(), self))
-        running += 1
+        process.add("traces", 1)
         return self
 
     def __exit__(self, *exc: object) -> None:
-        global running
-        running -= 1
+        process.add("traces", -1)
         _traces.set(_traces.get()[:-1])
 
 

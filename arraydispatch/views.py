@@ -25,6 +25,7 @@ from . import conversion
 from .backends import loader
 from .backends.base import Backend, Kind, Native, Unsupported
 from .ghosts import Ghost, memory_of, memory_order, stand_in, stand_in_like
+from .state import process
 from .trees import mapped
 from .view_programs import compile_view
 
@@ -118,7 +119,7 @@ def maker(cls: type[Handle]) -> Callable[..., Any]:
 
 
 wrapper: Callable[..., Any] = maker(Handle)
-"""What makes every array: handed in by the array layer."""
+"""What makes every array; the array layer hands in its own."""
 
 waiting: dict[int, tuple[Any, ...]] = {}
 """``id`` of memory that pending values are to be computed from -> the tapes they are on. Who writes, or lets memory out, runs
@@ -128,6 +129,15 @@ run_readers: Callable[[Handle], None] = lambda a: None
 
 watch: Callable[[Handle, Native], None] | None = None
 """While a transform runs: called with a root and what is about to be written to it, and raises if that may not be."""
+
+
+@process.follows("watch", "wrapper")
+def _follow() -> None:
+    global watch, wrapper
+    watch, wrapper = process.watch, process.wrapper
+
+
+process.wrapper = wrapper
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------
@@ -166,6 +176,12 @@ exchange = threading.RLock()
 settled: tuple[int, float] = (0, -1.0)
 """The thread that last brought a value to the host, and when."""
 _A_CALL = 0.5  # seconds: one that began before that has ended
+
+
+def has_settled() -> None:
+    """Note that this thread has just brought a value to the host."""
+    global settled
+    settled = threading.get_ident(), monotonic()
 
 
 def moved_by_another_thread() -> bool:

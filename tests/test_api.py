@@ -22,11 +22,8 @@ MODULES = {"numpy": "numpy", "jax": "jax", "torch": "torch", "tensorflow": "tens
 @pytest.fixture(autouse=True)
 def _defaults() -> Iterator[None]:
     """Each test starts from, and leaves, the process defaults."""
-    kept = {name: getattr(settings.default, name) for name in settings.default.__slots__}
-    kept["devices"] = dict(settings.default.devices)
-    yield
-    for name, value in kept.items():
-        setattr(settings.default, name, value)
+    with settings.kept():
+        yield
 
 
 def native(backend: str, values: Any) -> Any:

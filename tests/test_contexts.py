@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,9 +12,9 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import events, settings
+from arraydispatch import settings
 from arraydispatch.array import Array
-from arraydispatch.backends.base import Backend
+from arraydispatch.state import process
 from arraydispatch.verification import Verification
 
 OTHER = next((name for name in ad.available_backends() if name != "numpy"), "numpy")
@@ -42,9 +41,8 @@ def _nothing_stays() -> Iterator[None]:
 
 
 def _state() -> tuple[Any, ...]:
-    defaults = {name: copy.copy(getattr(settings.default, name)) for name in settings.default.__slots__}
-    held = settings.context_rules.get(), settings.current_fallback(), settings.context_backend(), Backend.host_kernels
-    return defaults, held, events.tap, dict(vars(Array))
+    held = settings.context_rules.get(), settings.current_fallback(), settings.context_backend()
+    return process.held(*(set(process.__slots__) - {"blocks_entered"})), held, dict(vars(Array))
 
 
 @pytest.fixture(params=CONTEXTS)

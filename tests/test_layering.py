@@ -21,7 +21,20 @@ PACKAGE = ROOT / "arraydispatch"
 # everything inside it; the longest match wins. `.` is the package's own `__init__`: it looks names up in all layers, on
 # first use, so nothing below it may import it and its own imports are not held against it.
 LAYERS: list[tuple[str, ...]] = [
-    ("buffers", "errors", "events", "places", "exchanges", "ghosts", "names", "results", "tracing", "trees", "warned"),
+    (
+        "buffers",
+        "errors",
+        "events",
+        "places",
+        "exchanges",
+        "ghosts",
+        "names",
+        "results",
+        "state",
+        "tracing",
+        "trees",
+        "warned",
+    ),
     ("backends.base",),
     ("backends",),
     ("dtypes", "settings", "placement", "threads", "hardware", "conversion", "views", "view_programs"),
@@ -221,6 +234,32 @@ def test_what_is_true_of_a_function_is_said_where_it_is_implemented(module: str)
     assert tables_of_functions(MODULES[module].read_text(encoding="utf-8")) == []
 
 
+def names_filled_elsewhere(source: str, module: str, is_package: bool) -> list[str]:
+    """Assignments, in functions, to a name of another module of ours."""
+    tree = ast.parse(source)
+    ours = {
+        name
+        for _, target, name in imports_of(source, module, is_package)
+        if name is not None and f"{target}.{name}".removeprefix("arraydispatch").lstrip(".") in MODULES
+    }
+    found = set()
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        for node in ast.walk(function):
+            stored = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del)
+            if stored and isinstance(node.value, ast.Name) and node.value.id in ours:
+                found.add(f"line {node.lineno}: {ast.unparse(node)}")
+    return sorted(found)
+
+
+@each("module", list(MODULES))
+def test_no_function_fills_in_a_name_of_another_module(module: str) -> None:
+    """What changes while a process runs is in ``state.process``; while they are imported, layers hand things down."""
+    path = MODULES[module]
+    assert names_filled_elsewhere(path.read_text(encoding="utf-8"), module, path.name == "__init__.py") == []
+
+
 # -- the checks themselves can fail --------------------------------------------------------------------------------
 
 
@@ -248,3 +287,8 @@ def test_table_of_functions_is_found() -> None:
     assert tables_of_functions("A = frozenset({np.sum, np.linalg.svd})\n") == ["line 1"]
     assert tables_of_functions("class A:\n    b: dict = {**dict.fromkeys((np.sum,), 1), None: 2}\n") == ["line 2"]
     assert tables_of_functions("A = {np.float64: 1, 'sum': np.sum}\nb = np.zeros(3)\n") == []
+
+
+def test_name_filled_elsewhere_is_found() -> None:
+    source = "from .. import events, views\nevents.tap = None\ndef f():\n    views.made, views.x.y = 1, 2\n    views.n += 1\n"
+    assert names_filled_elsewhere(source, "dispatch.host", False) == ["line 4: views.made", "line 5: views.n"]

@@ -19,6 +19,7 @@ from arraydispatch.backends.base import processors
 from arraydispatch.dispatch import floating
 from arraydispatch.launcher import contention
 from arraydispatch.launcher.contention import Governor
+from arraydispatch.state import process
 from tests.launched import Zygotes
 
 ROOT = Path(__file__).parents[1]
@@ -142,11 +143,11 @@ def test_what_is_no_number_of_threads(wrong: Any, error: type[Exception]) -> Non
 
 def test_a_block_puts_the_numbers_back(monkeypatch: pytest.MonkeyPatch) -> None:
     held = ad.backend("numpy")
-    before, later = held.threads, loader.threads
+    before, later = held.threads, process.threads
     with threads.kept():
         ad.use("numpy", threads=before + 1)
-        assert (held.threads, loader.threads) == (before + 1, before + 1)
-    assert (held.threads, loader.threads) == (before, later)
+        assert (held.threads, process.threads) == (before + 1, before + 1)
+    assert (held.threads, process.threads) == (before, later)
 
 
 def test_by_default_no_more_than_a_quota_allows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +159,7 @@ def test_by_default_no_more_than_a_quota_allows(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(threads, "processors", lambda: 64)
         monkeypatch.setattr(threads, "available", lambda: 3)
         threads.fit()
-        assert (held.threads, loader.threads) == (3, 3)
+        assert (held.threads, process.threads) == (3, 3)
         held.use_threads(2)
         threads.fit()
         assert held.threads == 2

@@ -30,6 +30,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ..state import process
+
 Native = Any
 """An array of the backend's library (or a tracer of it)."""
 
@@ -269,9 +271,7 @@ class Backend:
         return {}
 
     HOST_KERNELS: Mapping[Any, str] = {}
-    """NumPy function -> why NumPy runs it on the zero-copy view of an array in host memory, where it may."""
-    host_kernels: ClassVar[bool] = True
-    """Whether it may: set on this class, for all backends, by ``execution="eager"``."""
+    """NumPy function -> why NumPy runs it on the zero-copy view of an array in host memory; not where execution is ``"eager"``."""
 
     def __init__(self) -> None:
         self._kinds: dict[Any, Kind] = {}
@@ -416,11 +416,11 @@ class Backend:
         return self.to_numpy(a) if self.on_cpu(a) else None
 
     def lent(self, a: Native) -> np.ndarray[Any, Any] | None:
-        """The values where NumPy may compute on them in the library's place (see :attr:`host_kernels`); else None.
+        """The values where NumPy may compute on them in the library's place (not where execution is ``"eager"``); else None.
 
         They are known, in host memory, and no gradient is recorded of them.
         """
-        return self.peek(a) if Backend.host_kernels else None
+        return self.peek(a) if process.execution != "eager" else None
 
     def item(self, a: Native) -> Any:
         """A concrete 0-d array as NumPy's own scalar."""

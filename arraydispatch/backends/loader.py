@@ -17,6 +17,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ..errors import BackendNotInstalledError, NoBackendFoundError, did_you_mean
+from ..state import process
 from .base import Backend
 
 
@@ -66,11 +67,6 @@ _lock = threading.RLock()
 _waiting: dict[str, list[Callable[[Backend], None]]] = {}
 _hosted: dict[str, Backend] = {}
 _wrapper: type | None = None
-threads: int | None = None
-"""Threads that libraries are to use that are loaded from now on; see :mod:`arraydispatch.threads`."""
-
-natives_first = False
-"""Whether an operator between an array of ours and one of a library's own is the library's, as between it and an ndarray."""
 
 
 def installed(name: str) -> bool:
@@ -160,9 +156,9 @@ def load(name: str) -> Backend:
             backend = importlib.import_module(f"{__package__}.{name}").BACKEND
             if _wrapper is not None:
                 backend.adopt_wrapper(_wrapper)
-            if threads is not None:
+            if process.threads is not None:
                 with suppress(RuntimeError):  # the program has started the library by itself
-                    backend.use_threads(threads)
+                    backend.use_threads(process.threads)
             for then in _waiting.pop(name, []):
                 then(backend)
             _loaded[name] = backend

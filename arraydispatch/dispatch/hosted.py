@@ -15,7 +15,7 @@ import numpy as np
 from .. import conversion, dtypes, events, settings, views
 from ..backends import loader
 from ..backends.base import Backend
-from ..engine import apart
+from ..engine import apart, tape
 from ..ghosts import memory_of
 from ..registry import SCIENTIFIC, spec_of
 from ..trees import mapped
@@ -31,7 +31,7 @@ def large(values: Any) -> bool:
     Under fused execution none is: what is not recorded is NumPy's on the host.
     """
     least = settings.default.min_size
-    if settings.fused:
+    if tape.least:
         return False
     for x in values:
         if isinstance(x, Handle):
@@ -62,7 +62,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if views.waiting and _writes(func, kwargs):
         for a in found:
             views.run_readers(a)
-    result = apart.call(func, tuple(hosts), dict(keywords)) if settings.fused else apart.NOT_APART
+    result = apart.call(func, tuple(hosts), dict(keywords)) if tape.least else apart.NOT_APART
     if result is apart.NOT_APART:
         result = func(*hosts, **keywords)
     if events.tap is not None:
@@ -157,7 +157,7 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
         held is not None
         and held.native_is_ndarray
         and settings.default.rules is settings.PLAIN
-        and not settings.overrides
+        and not settings.default.overrides
     ):
         kind = held._kinds.get(host.dtype)
         if kind is not None and held.holds(host.dtype):

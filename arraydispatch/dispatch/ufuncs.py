@@ -127,7 +127,7 @@ def _defers(other: Any) -> bool:
     protocol = getattr(type(other), "__array_ufunc__", _defers)
     if protocol is None:
         return True
-    if protocol is not _defers or (not loader.natives_first and loader.backend_of(other) is not None):
+    if protocol is not _defers or (not _defaults.natives_first and loader.backend_of(other) is not None):
         return False
     # NumPy asks the object alone, where what hands attributes on to an array finds an ndarray's 0, but here an array's 100.
     return hasattr(type(other), "__array_priority__") and other.__array_priority__ > 0

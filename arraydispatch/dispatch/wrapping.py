@@ -13,6 +13,7 @@ from ..backends import loader
 from ..backends.base import Backend, Kind, Native, Unsupported
 from ..errors import BackendMismatchError, DeviceMismatchError
 from ..registry import Returns
+from ..state import process
 from ..trees import mapped
 from ..ufuncs.plans import check_shapes
 from ..views import Handle, native
@@ -22,6 +23,13 @@ scalar_class: Any = None
 """The class of scalars on a device: handed in by the array layer."""
 admit: Any = None
 """While a transform runs: called with what is about to be written."""
+
+
+@process.follows("admit")
+def _follow() -> None:
+    global admit
+    admit = process.admit
+
 
 PLAIN = frozenset({
     int, float, complex, bool, str, bytes, type(None), type, np.dtype, slice, type(Ellipsis), np.bool_, np.float64, np.float32,
@@ -211,7 +219,7 @@ def wrap_result(
             if value.ndim or returns != "scalar":
                 return made_of(value, backend)
             kind = backend.kind_of(value)
-            if settings.default.rules is settings.PLAIN and not settings.overrides:
+            if process.rules is settings.PLAIN and not process.overrides:
                 made = kind.scalar(value)
                 if made is not None:
                     return made
@@ -236,7 +244,7 @@ def wrap_result(
 def made_of(value: Native, backend: Backend) -> Any:
     """An array of a fresh native result. The host has it, if it is its memory already, or if it is small."""
     kind = backend.kind_of(value)
-    least = settings.default.min_size
+    least = process.min_size
     if least and not backend.native_is_ndarray and backend.on_cpu(value):
         held = loader.hosted(backend.name)
         if held.holds(kind.dtype):

@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from typing import Any, Protocol
 
 from .. import threads as numbers
-from ..backends import loader
+from ..state import process
 
 __all__ = ["Done", "count", "run"]
 
@@ -66,8 +66,8 @@ _here: int | None = None
 def count() -> int:
     """How many threads a block gets."""
     global _here
-    if loader.threads is not None:
-        return loader.threads
+    if process.threads is not None:
+        return process.threads
     if _here is None:
         _here = numbers.available()
     return _here

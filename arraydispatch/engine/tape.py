@@ -18,8 +18,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .. import events, views
+from .. import events, settings, views
 from ..ghosts import memory_of
+from ..state import process
 from ..views import NEVER, Handle
 from ..warned import FLOATING_ERRORS, user_frame
 from . import pool
@@ -28,7 +29,7 @@ from .loops import PYTHON, SCALARS, cast, fits, loop_of, select
 from .nodes import Buffer, Node, Place, Shift
 
 __all__ = [
-    "IN_THREADS", "LONGEST", "REFUSED", "Tape", "astype", "force", "least", "line_now", "mine", "modes", "operand", "order_of",
+    "IN_THREADS", "LONGEST", "REFUSED", "Tape", "astype", "least", "line_now", "mine", "modes", "operand", "order_of",
     "record", "run_all", "ufunc", "where",
 ]  # fmt: skip
 
@@ -51,9 +52,12 @@ _filters: Any = None
 """The list of warning filters outside of any ``warnings.catch_warnings``."""
 
 
-def force(elements: int) -> None:
-    """Record calls of so many elements from now on; 0: none."""
+@process.follows("backend", "devices", "execution", "min_size", "overrides", "rules", "suspended")
+def _follow() -> None:
+    """Record calls from now on, or none, as the process is now."""
     global least, _filters
+    fused = process.execution == "fused" and settings.only_values_decide() and settings.on_cpu(process.backend)
+    elements = process.min_size if fused else 0
     if elements and not least:
         _filters = warnings.filters
     least = elements

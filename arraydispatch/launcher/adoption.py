@@ -29,11 +29,10 @@ from .. import conversion, dtypes, events, ghosts, thin, tracing, views
 from ..api import from_protocol
 from ..dispatch.wrapping import circular
 from ..registry import spec_of
+from ..state import process
 from ..trees import mapped
-from .userfiles import UserFiles
 
 __all__ = [
-    "Adoption",
     "Function",
     "Made",
     "Output",
@@ -43,11 +42,12 @@ __all__ = [
     "Ufunc",
     "Views",
     "ViewsOfMany",
+    "asked_by_user",
     "by_name",
     "is_window",
     "move",
-    "state",
     "to_host",
+    "traced",
 ]
 
 _ndarray = np.ndarray
@@ -58,36 +58,14 @@ _NESTS = (list, tuple)
 _DEPTH = 4
 
 
-class Adoption:
-    """What adoption needs to know of the run in progress; one for the process.
-
-    Attributes
-    ----------
-    users : UserFiles or None
-        Who counts as user code; None while no launcher runs, and then nothing is adopted.
-    observer : callable or None
-        Told each ndarray that is adopted.
-    visited : callable or None
-        Whether a library that the program uses by itself is tracing a function of its: what NumPy makes there is a constant.
-    """
-
-    def __init__(self) -> None:
-        self.users: UserFiles | None = None
-        self.observer: Callable[[np.ndarray[Any, Any]], None] | None = None
-        self.visited: Callable[[], bool] | None = None
-        self.cells: dict[str, Any] | None = None
-        """The names of a notebook, whose cells see the facade or do not, by turns."""
-
-    def asked_by_user(self, depth: int) -> bool:
-        """Whether the frame ``depth`` above the caller is user code."""
-        return self.users is not None and self.users.owns_frame(sys._getframe(depth + 1))
-
-    def traced(self) -> bool:
-        """Whether the program runs inside a trace that is not ours."""
-        return self.visited is not None and not tracing.running and self.visited()
+def asked_by_user(depth: int) -> bool:
+    """Whether the frame ``depth`` above the caller is user code."""
+    return process.users is not None and process.users.owns_frame(sys._getframe(depth + 1))
 
 
-state = Adoption()
+def traced() -> bool:
+    """Whether the program runs inside a trace that is not ours."""
+    return process.visited is not None and not tracing.running and process.visited()
 
 
 def movable(x: np.ndarray[Any, Any]) -> bool:
@@ -114,8 +92,8 @@ def name_of(real: Any) -> str:
 
 def adopt(x: np.ndarray[Any, Any]) -> Any:
     """An ``Array`` of an ndarray that came from a library; it is a copy, because its owner may go on to write to it."""
-    if state.observer is not None:
-        state.observer(x)
+    if process.observer is not None:
+        process.observer(x)
     native = x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
     return ad.asarray(native, backend=conversion.beginning(x.size, native.dtype), copy=True)
 
@@ -157,7 +135,7 @@ def move(result: Any, what: str) -> Any:
     """Fresh host results, also inside tuples, lists and named tuples, on the backend."""
     kind = type(result)
     if kind is _ndarray:
-        if state.visited is not None and state.traced():
+        if process.visited is not None and traced():
             return result
         made = thin.fresh(result)
         return _upload(result, what) if made is None else made
@@ -343,7 +321,7 @@ class Function(Stand):
                 raise
             result = self._asking(args, kwargs)
         # From scalars alone NumPy makes a fresh array.
-        return self._moved(result, args, kwargs) if type(result) is _ndarray and state.asked_by_user(3) else result
+        return self._moved(result, args, kwargs) if type(result) is _ndarray and asked_by_user(3) else result
 
     def _moved(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """What NumPy made, moved; but what it saw in a buffer or in a guest among the arguments stays there."""
@@ -363,7 +341,7 @@ class Function(Stand):
         return kwargs.get("out")
 
     def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not state.asked_by_user(4) or state.traced():
+        if not asked_by_user(4) or traced():
             return self.real(*args, **kwargs)
         target = self._written(args, kwargs)
         if target is not None:
@@ -421,7 +399,7 @@ class Views(Function):
     """A function whose result may be a view: a view of an ndarray stays one, or writing to it would be lost."""
 
     def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not state.asked_by_user(4) or state.traced():
+        if not asked_by_user(4) or traced():
             return self.real(*args, **kwargs)
         return self._viewing(args, kwargs)
 
@@ -438,7 +416,7 @@ class Made(Stand):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the NumPy function by this class's rule."""
         result = self.real(*args, **kwargs)
-        return move(result, self._what) if state.asked_by_user(1) else result
+        return move(result, self._what) if asked_by_user(1) else result
 
 
 class Special(Stand):
@@ -455,18 +433,17 @@ class Special(Stand):
 
 def _watched(real: Any, answer: Callable[..., Any]) -> Callable[..., Any]:
     """The answer; where a library traces functions of the program's, NumPy's own inside of that."""
-    if state.visited is None:
+    if process.visited is None:
         return answer
 
     def watched(*args: Any, **kwargs: Any) -> Any:
-        return (real if state.traced() else answer)(*args, **kwargs)
+        return (real if traced() else answer)(*args, **kwargs)
 
     return watched
 
 
-def visit(is_tracing: Callable[[], bool] | None) -> None:
-    """From now on, ask this whether a library that the program uses by itself is tracing one of its functions."""
-    state.visited = is_tracing
+@process.follows("visited")
+def _follow() -> None:
     for cls in Special.__subclasses__():
         cls.__call__ = staticmethod(_watched(*cls.rule))  # type: ignore[attr-defined, method-assign]
 

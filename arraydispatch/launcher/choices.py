@@ -128,9 +128,6 @@ class Choices:
     @contextmanager
     def applied(self) -> Iterator[None]:
         """Make them the defaults for a block, in a process that is not ours alone; raises what :meth:`apply` raises."""
-        from . import rng
-
-        drawing = rng._on_device
         with settings.kept(), threads.kept():
             governor = None
             try:
@@ -140,14 +137,11 @@ class Choices:
             finally:
                 if governor is not None:
                     governor.stop()
-                rng.use_device(drawing)
 
     def _governor(self) -> Governor | None:
         return None if self.threads is not None else Governor.of("numpy", settings.default.backend)
 
     def _use(self) -> None:
-        from . import rng
-
         fused = self.execution == "fused"
         given: dict[str, Any] = {} if fused or self.execution is None else {"execution": self.execution}
         if self.precision is not None:
@@ -173,6 +167,8 @@ class Choices:
                 loader.load(name)
             settings.set_execution("fused")
         # In "warn" the launcher speaks for itself (see Session); the core keeps quiet.
-        settings.default.fallback = "error" if self.on_fallback == "error" else "silent"
-        settings.default.allowing = "Run it with --on-fallback warn to allow it."
-        rng.use_device(self.rng == "device")
+        settings.default.change(
+            fallback="error" if self.on_fallback == "error" else "silent",
+            allowing="Run it with --on-fallback warn to allow it.",
+            draws_on_device=self.rng == "device",
+        )

@@ -21,8 +21,9 @@ from .. import creation, exports, ghosts, reshaping, settings, views
 from ..backends import loader
 from ..backends.base import Kind
 from ..dispatch import host, hosted
+from ..state import process
 from . import asking
-from .adoption import adopt, by_name, holds_array, is_window, left, movable, move, state, to_host
+from .adoption import adopt, asked_by_user, by_name, holds_array, is_window, left, movable, move, to_host, traced
 from .memory import shared
 
 __all__ = ["CLASSES", "FUNCTIONS", "index_object"]
@@ -107,7 +108,7 @@ class _NdarrayType(abc.ABCMeta):
     # To a user, ``type(x) == np.ndarray`` holds for NumPy's own arrays too; to a library, which would hand an Array on to
     # C code then, the classes differ, as they do in the tables of both.
     def __eq__(cls, other: object) -> bool:
-        return other is cls or (other is _real and state.asked_by_user(1))
+        return other is cls or (other is _real and asked_by_user(1))
 
     def __hash__(cls) -> int:
         return type.__hash__(cls)
@@ -140,7 +141,7 @@ def _view(self: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _class_shown(a: Any) -> type:
     names = sys._getframe(1).f_globals
-    if state.cells is names and state.users is None:
+    if process.cells is names and process.users is None:
         return (
             _real  # in a notebook's cells that see NumPy's own module, what prints as an ndarray is one to `isinstance`
         )
@@ -161,7 +162,7 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         # User files have no np.asarray of NumPy's own: no function of theirs asked for this.
-        asked = settings.current_fallback() != "silent" and not self._kind.backend.hosted and state.asked_by_user(1)
+        asked = settings.current_fallback() != "silent" and not self._kind.backend.hosted and asked_by_user(1)
         if asked and asking.could_compute(sys._getframe(1)):
             host.allow("ndarray.__array__", self.backend, "compiled code on this line asks for an ndarray")
         return super().__array__(dtype, copy)
@@ -177,7 +178,7 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         """As ``ndarray.view``; NumPy holds the memory from then on where a user's subclass could not share it otherwise."""
         wanted = dtype if type is None else type
-        if isinstance(wanted, builtins.type) and issubclass(wanted, _real) and state.asked_by_user(1):
+        if isinstance(wanted, builtins.type) and issubclass(wanted, _real) and asked_by_user(1):
             held = self._kind.backend
             if not (held.hosted or held.shares_with_host(views.native(views.owner(self)))):
                 left("ndarray.view", f"{wanted.__name__} shares its memory")
@@ -388,7 +389,7 @@ class _Grid(_IndexObject):
     """``np.mgrid`` and ``np.ogrid``."""
 
     def __getitem__(self, key: Any) -> Any:
-        return creation.grid(key, self._real.sparse) if not state.traced() else self._real[key]
+        return creation.grid(key, self._real.sparse) if not traced() else self._real[key]
 
 
 class _Joiner(_IndexObject):
@@ -450,7 +451,7 @@ class _Archive(np.lib.npyio.NpzFile):
 
     def __getitem__(self, key: str) -> Any:
         result = super().__getitem__(key)
-        return move(result, "numpy.load") if state.asked_by_user(1) else result
+        return move(result, "numpy.load") if asked_by_user(1) else result
 
 
 _Archive.__name__ = _Archive.__qualname__ = "NpzFile"

@@ -14,8 +14,9 @@ from typing import Any
 import arraydispatch as ad
 
 from ..exchanges import Exchange, Exchanges
+from ..state import process
 from . import facade
-from .adoption import Stand, state
+from .adoption import Stand
 from .memory import shared
 
 __all__ = ["LIBRARIES", "OPEN", "numpys_own"]
@@ -81,7 +82,7 @@ def _compiled(exchange: Exchange) -> Any:
 
     @wraps(real)
     def __call__(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if not exchange.on or state.users is None:
+        if not exchange.on or process.users is None:
             return real(self, *args, **kwargs)
         given = _given(args)
         named = kwargs and {name: numpys_own(value) for name, value in kwargs.items()}

@@ -26,8 +26,9 @@ from ..dispatch import host
 from ..dispatch.wrapping import check_writeable
 from ..exchanges import Exchange, Exchanges
 from ..methods import OPERATORS
+from ..state import process
 from . import classes, compilers, extensions, facade
-from .adoption import holds_array, state, visit
+from .adoption import holds_array
 from .memory import shared
 from .userfiles import UserFiles
 
@@ -117,14 +118,14 @@ def _hosted(value: Any, deep: bool = True) -> Any:
 
 def _given(args: tuple[Any, ...]) -> Sequence[Any]:
     for value in args:
-        if _looked_at[type(value)] and state.users is not None:
+        if _looked_at[type(value)] and process.users is not None:
             deep = _from_outside()
             return [_hosted(value, deep) for value in args]
     return args
 
 
 def _named(kwargs: dict[str, Any]) -> dict[str, Any]:
-    return kwargs if state.users is None else {name: _hosted(value) for name, value in kwargs.items()}
+    return kwargs if process.users is None else {name: _hosted(value) for name, value in kwargs.items()}
 
 
 def _from_outside() -> bool:
@@ -144,7 +145,7 @@ def _saving(exchange: Exchange) -> Any:
 
 
 def _given_alone(args: tuple[Any, ...]) -> Sequence[Any]:
-    if state.users is None:
+    if process.users is None:
         return args
     return [value._host(events.AT_A_DOOR) if isinstance(value, ad.Array) else value for value in args]
 
@@ -183,13 +184,13 @@ def _written(value: Any) -> Any:
 
 
 def _given_to_ufunc(args: tuple[Any, ...]) -> Sequence[Any]:
-    if args[2:3] == ("at",) and state.users is not None:
+    if args[2:3] == ("at",) and process.users is not None:
         return [*args[:3], _written(args[3]), *_given(args[4:])]
     return _given(args)
 
 
 def _named_to_ufunc(kwargs: dict[str, Any]) -> dict[str, Any]:
-    if state.users is None:
+    if process.users is None:
         return kwargs
     return {name: _written(value) if name == "out" else _hosted(value) for name, value in kwargs.items()}
 
@@ -278,7 +279,7 @@ def _keeping(exchange: Exchange) -> Any:
     real, library = exchange.real, _root(exchange.holder.__module__)
 
     def keep(self: Any, name: str, value: Any) -> None:
-        if _looked_at[type(value)] and state.users is not None and _root(type(self).__module__) == library:
+        if _looked_at[type(value)] and process.users is not None and _root(type(self).__module__) == library:
             value = _hosted(value)
         real(self, name, value)
 
@@ -345,7 +346,7 @@ class Doors:
             visiting = importlib.import_module(f"{loader.__package__}.{name}.visiting")
             visiting.receive(classes.ndarray, compilers.numpys_own, self._exchanges)
             if hasattr(visiting, "is_tracing"):
-                visit(visiting.is_tracing)
+                process.visited = visiting.is_tracing
 
     def _news(self, library: str, names: tuple[str, ...]) -> Iterator[ModuleType]:
         """Those of a library's modules that have been imported since, the library itself being there."""

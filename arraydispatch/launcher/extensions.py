@@ -14,7 +14,7 @@ from types import BuiltinFunctionType, MethodDescriptorType, ModuleType
 from typing import Any
 
 from ..exchanges import Exchange, Exchanges
-from .adoption import state
+from ..state import process
 from .compilers import numpys_own
 from .userfiles import UserFiles
 
@@ -38,7 +38,7 @@ def _handing(exchange: Exchange) -> Any:
 
     @wraps(real)
     def answer(*args: Any, **kwargs: Any) -> Any:
-        if not exchange.on or state.users is None:
+        if not exchange.on or process.users is None:
             return real(*args, **kwargs)
         return real(*map(numpys_own, args), **{name: numpys_own(value) for name, value in kwargs.items()})
 

@@ -142,9 +142,8 @@ class _Forks:
 
     def in_child(self) -> None:
         global homeless
-        from .. import settings
         from ..backends import loader
-        from . import rng
+        from ..state import process
 
         for backend in loader.loaded():
             backend.after_fork()
@@ -153,8 +152,7 @@ class _Forks:
                 loader.stand_in(backend, loader.load("numpy"))
         if not homeless:
             return
-        rng.use_device(False)
-        settings.default.backend, settings.default.min_size = "numpy", sys.maxsize
+        process.change(backend="numpy", min_size=sys.maxsize, draws_on_device=False)
         _bring_home(self._hosts)
         self._hosts = []
 
@@ -180,6 +178,12 @@ class Interrupted(KeyboardInterrupt):
 
 exit_code: int | None = None
 """Of the program, once its last line has run."""
+
+
+def ended_with(code: int) -> None:
+    """The last line of the program has run."""
+    global exit_code
+    exit_code = code
 
 
 def _bring_home(hosts: list[tuple[Any, Any]]) -> None:

@@ -21,9 +21,10 @@ import numpy as np
 import arraydispatch as ad
 
 from .. import creation, thin, views
-from .adoption import Stand, by_name, move, state, to_host
+from ..state import process
+from .adoption import Stand, asked_by_user, by_name, move, to_host
 
-__all__ = ["attributes", "use_device"]
+__all__ = ["attributes"]
 
 _KEPT = frozenset({"bytes", "get_bit_generator", "get_state", "seed", "set_bit_generator", "set_state", "test"})
 """Module functions that have to do with state or bytes, not arrays."""
@@ -115,15 +116,15 @@ class _ModuleFunction(Stand):
         self._called = name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if thin.takes(args, kwargs) and not _on_device:
+        if thin.takes(args, kwargs) and not process.draws_on_device:
             result = self.real(*args, **kwargs)
-            return move(result, self._what) if type(result) is np.ndarray and state.asked_by_user(1) else result
-        if _on_device:
+            return move(result, self._what) if type(result) is np.ndarray and asked_by_user(1) else result
+        if process.draws_on_device:
             drawn = _device_draw(self._called, args, kwargs)
             if drawn is not None:
                 return drawn
         result = _draw(self._source, self._called, args, kwargs)
-        if kwargs.get("out") is not None or not state.asked_by_user(1):
+        if kwargs.get("out") is not None or not asked_by_user(1):
             return result
         return move(result, self._what)
 
@@ -133,7 +134,7 @@ class _Seed(Stand):
 
     def __call__(self, seed: Any = None) -> None:
         self.real(to_host(seed))
-        if _on_device and isinstance(seed, (int, np.integer)):
+        if process.draws_on_device and isinstance(seed, (int, np.integer)):
             ad.default_backend().seed(int(seed))
 
 
@@ -159,11 +160,11 @@ def _method(counterpart: Any, name: str) -> Any:
 
     @functools.wraps(plain)
     def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if thin.takes(args, kwargs) and not _on_device:
+        if thin.takes(args, kwargs) and not process.draws_on_device:
             result = plain(self, *args, **kwargs)
-            return move(result, what) if type(result) is np.ndarray and state.asked_by_user(1) else result
-        user = state.asked_by_user(1)
-        if _on_device and user:
+            return move(result, what) if type(result) is np.ndarray and asked_by_user(1) else result
+        user = asked_by_user(1)
+        if process.draws_on_device and user:
             drawn = _device_draw(name, args, kwargs)
             if drawn is not None:
                 return drawn
@@ -220,7 +221,7 @@ class _DefaultRng(Stand):
 
     def __call__(self, seed: Any = None) -> Any:
         made = self.real(to_host(seed))
-        if _on_device and isinstance(seed, (int, np.integer)):
+        if process.draws_on_device and isinstance(seed, (int, np.integer)):
             ad.default_backend().seed(int(seed))
         return Generator(made.bit_generator) if type(made) is np.random.Generator else made
 
@@ -261,14 +262,6 @@ def attributes(module: ModuleType) -> dict[str, Any]:
 
 
 # -- the library's own generator (--rng device) -------------------------------------------------------------------------
-
-_on_device = False
-
-
-def use_device(on: bool) -> None:
-    """Whether normal and uniform numbers come from the library's generator."""
-    global _on_device
-    _on_device = on
 
 
 def _device_draw(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

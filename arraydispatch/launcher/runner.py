@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .. import thin, views
-from ..backends import loader
+from ..state import process
 from . import processes, tracebacks
 from .userfiles import UserFiles
 
@@ -200,37 +199,30 @@ def include_root(name: str) -> str:
 def accelerated(users: UserFiles, observer: Any = None) -> Iterator[None]:
     """The facade in place for user files, for as long as the block runs."""
     from ..exchanges import Exchanges
-    from . import adoption, array_method, doors, facade, hook, warned
+    from . import array_method, doors, facade, hook, warned
 
     run = Exchanges()
     opened = doors.Doors(run, users)
     importer = hook.ImportHook(users, facade.substitute, opened.open_all, doors.LIBRARIES)
-    state = adoption.state
-    before, visited = (state.users, state.observer, views.wrapper, loader.natives_first), state.visited
-    importer.install()
-    begin(users, opened, observer)
-    try:
-        warned.at_user_lines(run)
-        tracebacks.hide_ours(run)
-        array_method.for_c_code(users, run)
-        yield
-    finally:
-        importer.remove()
-        run.undo()
-        state.users, state.observer, views.wrapper, loader.natives_first = before
-        adoption.visit(visited)
-        thin.refresh()
+    with process.kept("users", "observer", "visited", "wrapper", "natives_first"):
+        importer.install()
+        try:
+            begin(users, opened, observer)
+            warned.at_user_lines(run)
+            tracebacks.hide_ours(run)
+            array_method.for_c_code(users, run)
+            yield
+        finally:
+            importer.remove()
+            run.undo()
 
 
 def begin(users: UserFiles, opened: doors.Doors, observer: Any = None) -> None:
     """From now on, arrays are what user files know as ``np.ndarray``, and those of libraries are adopted."""
-    from . import adoption, classes
+    from . import classes
 
     opened.open_all()
-    adoption.state.users, adoption.state.observer = users, observer
-    views.wrapper = classes.make
-    loader.natives_first = True
-    thin.refresh()
+    process.change(users=users, observer=observer, wrapper=classes.make, natives_first=True)
 
 
 def _main_module(program: Program) -> ModuleType:
@@ -279,11 +271,11 @@ def exit_code(action: Callable[[], Any], passing: type[BaseException] | tuple[()
     Exceptions of the class ``passing`` are not the program's, and pass. :class:`processes.Interrupted` ends a program
     that Ctrl-C has ended.
     """
-    processes.exit_code = _exit_code(action, passing)
-    if processes.exit_code is None:
-        processes.exit_code = processes.INTERRUPTED
+    code = _exit_code(action, passing)
+    processes.ended_with(processes.INTERRUPTED if code is None else code)
+    if code is None:
         raise processes.Interrupted
-    return processes.exit_code
+    return code
 
 
 def _exit_code(action: Callable[[], Any], passing: type[BaseException] | tuple[()]) -> int | None:

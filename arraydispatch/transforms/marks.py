@@ -13,13 +13,13 @@ from typing import Any
 
 from .. import tracing, views
 from ..backends.base import Backend, Kind, Native
-from ..dispatch import wrapping
+from ..state import process
 from ..tracing import Trace
 from ..views import Handle
 
 _lock = threading.Lock()
 _running = 0
-_plain: Callable[..., Any] = views.wrapper
+_plain: Callable[..., Any] = process.wrapper
 
 
 def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
@@ -88,19 +88,16 @@ def marking() -> Iterator[None]:
     with _lock:
         _running += 1
         if _running == 1:
-            _plain = views.wrapper
-            views.wrapper = _make
-            views.watch = _watch
-            wrapping.admit = admit
+            _plain = process.wrapper
+            process.change(wrapper=_make, watch=_watch, admit=admit)
     try:
         yield
     finally:
         with _lock:
             _running -= 1
             if _running == 0:
-                views.watch = wrapping.admit = None
-                if views.wrapper is _make:
-                    views.wrapper = _plain
+                before = _plain if process.wrapper is _make else process.wrapper
+                process.change(wrapper=before, watch=None, admit=None)
 
 
 def home_kind(kind: Kind) -> Kind:

@@ -24,6 +24,7 @@ from arraydispatch.launcher import adoption, classes, facade, runner, tables
 from arraydispatch.launcher.userfiles import UserFiles
 from arraydispatch.profiling import Profile
 from arraydispatch.registry import facts_of
+from arraydispatch.state import process
 
 HERE = Path(__file__).parent
 
@@ -288,7 +289,7 @@ def test_lists_of_arrays_are_gathered(np: Any, backend: Any) -> None:
 def test_repeated_uploads_are_counted(np: Any, backend: Any) -> None:
     n = real.ones(1000)
     profile = Profile()
-    adoption.state.observer = profile.adopted
+    process.observer = profile.adopted
     with profile:
         for _ in range(4):
             np.sum(n)
@@ -336,9 +337,8 @@ def test_nditer_writes_back(np: Any) -> None:
 
 
 def test_device_random_numbers(np: Any, backend: Any) -> None:
-    from arraydispatch.launcher import rng
 
-    rng.use_device(True)
+    process.draws_on_device = True
     try:
         np.random.seed(1)
         first = np.random.normal(5.0, 0.1, (50, 20))
@@ -353,7 +353,7 @@ def test_device_random_numbers(np: Any, backend: Any) -> None:
         assert 2.9 < max(uniform.tolist()) <= 3
         assert isinstance(generator.random(), float)
     finally:
-        rng.use_device(False)
+        process.draws_on_device = False
 
 
 _AS_NUMPY = """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 import subprocess
@@ -23,7 +22,7 @@ import arraydispatch as ad
 from arraydispatch import magics, places, settings
 from arraydispatch.backends import loader
 from arraydispatch.backends.base import Backend
-from arraydispatch.launcher import adoption, rng
+from arraydispatch.state import SETTINGS, process
 from arraydispatch.ufuncs import plans
 
 ROOT = Path(__file__).parents[2]
@@ -135,16 +134,15 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setitem(sys.modules, "cells", None)
     made = InteractiveShell(config=config, user_module=ModuleType("cells"), colors="nocolor")
     monkeypatch.setattr(places, "_number", places._number)
-    monkeypatch.setattr(adoption.state, "cells", None)
+    monkeypatch.setattr(process, "cells", None)
     magics.load(made)
     with settings.kept():
         made.run_cell("import numpy as np, arraydispatch as ad").raise_error()
         yield made
 
 
-def _settings() -> tuple[Any, ...]:
-    kept = {name: copy.copy(getattr(settings.default, name)) for name in settings.default.__slots__}
-    return kept, Backend.host_kernels, rng._on_device
+def _settings() -> dict[str, Any]:
+    return process.held(*SETTINGS)
 
 
 @pytest.mark.parametrize("end", ["", "\n1 / 0", "\nad.use('numpy', precision=16)", "\nx = = 1"])

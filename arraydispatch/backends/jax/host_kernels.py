@@ -16,8 +16,8 @@ import numpy as np
 from jax import lax
 
 from arraydispatch import events, tracing
-from arraydispatch.backends.base import Backend
 from arraydispatch.backends.jax.compiled import is_concrete, kernel
+from arraydispatch.state import process
 
 __all__ = ["HOST_KERNELS", "argsort", "in_host_memory", "is_rare", "mask", "nonzero", "sort"]
 
@@ -52,7 +52,7 @@ def is_rare(*key: Any) -> bool:
 
 def in_host_memory(a: Array) -> bool:
     """Whether NumPy can look at the values without moving them, and may."""
-    if not (Backend.host_kernels and is_concrete(a) and a.is_fully_addressable):
+    if not (process.execution != "eager" and is_concrete(a) and a.is_fully_addressable):
         return False
     return all(d.platform == "cpu" for d in a.devices())
 

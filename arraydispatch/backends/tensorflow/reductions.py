@@ -9,7 +9,6 @@ import numpy as np
 import tensorflow as tf
 
 from arraydispatch import events
-from arraydispatch.backends.base import Backend
 from arraydispatch.backends.tensorflow import primitives
 from arraydispatch.backends.tensorflow.core import (
     BOOL,
@@ -25,6 +24,7 @@ from arraydispatch.backends.tensorflow.core import (
     raw,
     taped,
 )
+from arraydispatch.state import process
 
 __all__ = ["ACCUMULATE", "REDUCE"]
 
@@ -117,7 +117,7 @@ def _running(op: Kernel) -> Kernel:
 
 def _begins_with_zero(a: Tensor, axis: int) -> bool:
     """Whether NumPy may, and is to, add: TensorFlow begins with 0.0 + the first element, which is 0.0 for -0.0."""
-    if not (on_host(a) and Backend.host_kernels) or taped() or not (a.dtype.is_floating or a.dtype.is_complex):
+    if not (on_host(a) and process.execution != "eager") or taped() or not (a.dtype.is_floating or a.dtype.is_complex):
         return False
     return bool(a.shape[axis]) and not np.all(_memory(a).take(0, axis))
 

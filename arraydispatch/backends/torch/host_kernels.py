@@ -17,8 +17,8 @@ import torch
 from torch import Tensor
 
 from arraydispatch import events
-from arraydispatch.backends.base import Backend
 from arraydispatch.backends.torch.dtypes import BFLOAT16, concrete
+from arraydispatch.state import process
 
 __all__ = ["HOST_KERNELS", "accumulated", "sqrt"]
 
@@ -34,7 +34,7 @@ _KEPT_WIDER = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.com
 
 def _on_host(function: Callable[..., Any], a: Tensor, *args: Any) -> Tensor | None:
     """NumPy's function of a tensor that NumPy can read, and may; None of any other."""
-    if not (a.is_cpu and Backend.host_kernels and concrete(a)) or a.requires_grad:
+    if not (a.is_cpu and process.execution != "eager" and concrete(a)) or a.requires_grad:
         return None
     if events.tap is not None:
         events.tap.host_kernel()
