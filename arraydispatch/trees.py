@@ -13,12 +13,13 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 __all__ = [
     "LEAF",
     "Structure",
+    "first",
     "mapped",
     "rebuilt",
     "register",
@@ -202,6 +203,18 @@ def rebuilt(like: Any, items: list[Any], f: Callable[[Any], Any] | None = None) 
         more = () if f is None else getattr(cls, "_extra_fields", ())
         vars(made).update({name: mapped(f, x, frozenset()) if f and name in more else x for name, x in held.items()})
     return made
+
+
+def first(test: Callable[[Any], Any], values: Iterable[Any]) -> Any:
+    """The first of the values, lists and tuples searched, that passes a test; None where none does."""
+    for x in values:
+        if test(x):
+            return x
+        if isinstance(x, list | tuple):
+            found = first(test, x)
+            if found is not None:
+                return found
+    return None
 
 
 def _filled(like: Any, values: dict[Any, Any]) -> Any:

@@ -26,7 +26,7 @@ from .backends import loader
 from .backends.base import Backend, Kind, Native, Unsupported
 from .ghosts import Ghost, memory_of, memory_order, stand_in, stand_in_like
 from .state import process
-from .trees import mapped
+from .trees import first, mapped
 from .view_programs import compile_view
 
 
@@ -249,9 +249,7 @@ def keep_apart(arrays: Iterable[Any], results: Any, but: Handle | None = None) -
 
 
 def _shares(backend: Backend, value: Native, results: Any) -> bool:
-    if isinstance(results, list | tuple):
-        return any(_shares(backend, value, r) for r in results)
-    return backend.is_native(results) and backend.may_share(results, value)
+    return first(lambda r: backend.is_native(r) and backend.may_share(r, value), (results,)) is not None
 
 
 def ghost(a: Handle) -> Ghost:

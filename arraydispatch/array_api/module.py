@@ -21,6 +21,7 @@ from ..backends import loader
 from ..backends.base import Backend
 from ..dispatch import wrapping
 from ..scalars import Scalar
+from ..trees import mapped
 from . import creation, data_types, elementwise, fft, functions, linalg
 from .info import Info
 
@@ -146,7 +147,7 @@ def taken(x: Any, backend: Backend) -> Any:
     if cls in _NEVER_ARRAYS:
         return x
     if cls is list or cls is tuple:
-        return x if all(type(y) is int for y in x) else cls([taken(y, backend) for y in x])
+        return mapped(lambda y: taken(y, backend), x)
     if isinstance(x, np.ndarray | np.generic) or loader.backend_of(x) is not None:
         return creation.asarray(backend, x)
     return x

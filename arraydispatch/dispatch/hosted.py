@@ -18,7 +18,7 @@ from ..backends.base import Backend
 from ..engine import apart, tape
 from ..ghosts import memory_of
 from ..registry import SCIENTIFIC, spec_of
-from ..trees import mapped
+from ..trees import first, mapped
 from ..views import Handle
 from . import wrapping
 
@@ -33,13 +33,9 @@ def large(values: Any) -> bool:
     least = settings.default.min_size
     if tape.least:
         return False
-    for x in values:
-        if isinstance(x, Handle):
-            if type(x._v) is np.ndarray and x._v.size >= least:
-                return True
-        elif isinstance(x, list | tuple) and large(x):
-            return True
-    return False
+    return (
+        first(lambda x: isinstance(x, Handle) and type(x._v) is np.ndarray and x._v.size >= least, values) is not None
+    )
 
 
 def computes(func: Any, kwargs: dict[str, Any]) -> bool:

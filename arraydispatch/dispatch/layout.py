@@ -15,7 +15,7 @@ import numpy as np
 from .. import ghosts, views
 from ..ghosts import Ghost
 from ..registry import SPECS, Layout
-from ..trees import mapped
+from ..trees import first, mapped
 from ..views import Handle
 
 __all__ = ["of_function", "of_index", "of_method", "of_ufunc", "ordered", "slowest_first"]
@@ -26,16 +26,12 @@ Rule = Callable[[Any, list[Any], dict[str, Any]], Ghost]
 
 def _in_c_order(operands: Iterable[Any]) -> bool:
     """Whether no operand, sequences searched, is known to lie in memory in another order than C."""
-    for x in operands:
-        if isinstance(x, Handle):
-            if x._ghost is not None and not x._ghost.flags.c_contiguous:
-                return False
-        elif isinstance(x, list | tuple):
-            if not _in_c_order(x):
-                return False
-        elif isinstance(x, np.ndarray) and not x.flags.c_contiguous:
-            return False
-    return True
+
+    def otherwise(x: Any) -> bool:
+        memory = x._ghost if isinstance(x, Handle) else x
+        return isinstance(memory, np.ndarray) and not memory.flags.c_contiguous
+
+    return first(otherwise, operands) is None
 
 
 def _stand_in(x: Any) -> Any:

@@ -14,7 +14,7 @@ from ..backends.base import Backend, Kind, Native, Unsupported
 from ..errors import BackendMismatchError, DeviceMismatchError
 from ..registry import Returns
 from ..state import process
-from ..trees import mapped
+from ..trees import first, mapped
 from ..ufuncs.plans import check_shapes
 from ..views import Handle, native
 from ..warned import warn_of_cast
@@ -157,17 +157,14 @@ def to_native(x: Any, backend: Backend, device: Any) -> Any:
 
 def first_array(values: Iterable[Any], backend: Backend) -> Native | None:
     """A native array of the backend among the values: it tells the device."""
-    for x in values:
+
+    def held(x: Any) -> bool:
         if isinstance(x, Handle):
-            if x._kind.backend is backend:
-                return native(x)
-        elif isinstance(x, list | tuple):
-            found = first_array(x, backend)
-            if found is not None:
-                return found
-        elif type(x) not in PLAIN and backend.is_native(x):
-            return x
-    return None
+            return x._kind.backend is backend
+        return type(x) not in PLAIN and backend.is_native(x)
+
+    found = first(held, values)
+    return native(found) if isinstance(found, Handle) else found
 
 
 def device_among(values: Iterable[Any], backend: Backend) -> Any:
@@ -202,9 +199,7 @@ def device_scalar(value: Native, kind: Kind) -> Any:
 
 def is_standard(values: Iterable[Any]) -> bool:
     """Whether an array among the values, sequences searched, was made by an array-API namespace."""
-    return any(
-        x._kind.standard if isinstance(x, Handle) else isinstance(x, list | tuple) and is_standard(x) for x in values
-    )
+    return first(lambda x: isinstance(x, Handle) and x._kind.standard, values) is not None
 
 
 def wrap_result(

@@ -11,6 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from .. import dtypes, views
 from ..errors import listed
+from ..trees import first
 from ..warned import warn_of_cast
 
 Native = Any
@@ -21,14 +22,7 @@ BOOL = dtypes.BOOL
 
 def first_native(xp: Any, xs: Iterable[Any]) -> Native | None:
     """The first native array among the values and the sequences of values: it says on which device we compute."""
-    for x in xs:
-        if xp.is_array(x):
-            return x
-        if isinstance(x, list | tuple):
-            found = first_native(xp, x)
-            if found is not None:
-                return found
-    return None
+    return first(xp.is_array, xs)
 
 
 def arrays(xp: Any, *xs: Any) -> list[Native]:

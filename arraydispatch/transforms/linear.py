@@ -18,7 +18,7 @@ from .. import conversion, tracing, views
 from ..backends import loader
 from ..backends.base import Backend
 from ..errors import TraceError
-from ..trees import tree_flatten, tree_unflatten
+from ..trees import first, tree_flatten, tree_unflatten
 from ..views import Handle
 from .bodies import is_array, name_of
 
@@ -393,12 +393,17 @@ def _key(key: Any, a: Affine) -> Any:
     return made if isinstance(key, tuple) else made[0]
 
 
+def holds_affine(x: Any) -> bool:
+    """Whether a nested sequence has an affine array in it."""
+    return first(lambda y: isinstance(y, Affine), x) is not None
+
+
 def affine(x: Any, like: Affine) -> Affine:
     """A constant, or a nested sequence with affine arrays in it, as an affine array."""
     if isinstance(x, Affine):
         return x
     run = like.store.run
-    if isinstance(x, list | tuple) and any(isinstance(y, Affine) for y in tree_flatten(x)[0]):
+    if isinstance(x, list | tuple) and holds_affine(x):
         return FUNCTIONS[np.stack]([affine(y, like) for y in x])
     values = run.constant(x)
     store = _Store(sp.csr_array((values.size, run.columns)), values.ravel(), run)

@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ..trees import tree_flatten
+from ..trees import mapped, tree_flatten
 from ..views import Handle
-from .linear import Affine, Run, affine, follows, made_of
+from .linear import Affine, Run, affine, follows, holds_affine, made_of
 
 __all__: list[str] = []
 
@@ -54,7 +54,7 @@ class _Pool:
     def places(self, x: Any) -> Any:
         """An argument with the places of its elements."""
         if isinstance(x, list | tuple):
-            if not any(isinstance(y, Affine) for y in tree_flatten(x)[0]):
+            if not holds_affine(x):
                 return self._numbered(affine(np.asarray(x), self.like))
             return type(x)(self.places(y) for y in x)
         return self._numbered(affine(x, self.like))
@@ -68,7 +68,7 @@ class _Pool:
     def taken(self, made: Any) -> Any:
         """What NumPy made of places as the elements that are there."""
         if isinstance(made, list | tuple):
-            return type(made)(self.taken(x) for x in made)
+            return mapped(self.taken, made)
         flat = np.ravel(made)
         if len(self.parts) == 1 and (not flat.size or flat.min() > 0):
             return self.parts[0]._taken(self.parts[0].places.ravel()[flat - 1].reshape(np.shape(made)))
@@ -83,7 +83,7 @@ def _viewing(func: Any) -> Callable[..., Any]:
 
     def run(a: Affine, *args: Any, **kwargs: Any) -> Any:
         made = func(a.places, *args, **kwargs)
-        return type(made)(a._of(x) for x in made) if isinstance(made, list | tuple) else a._of(np.asarray(made))
+        return mapped(lambda x: a._of(np.asarray(x)), made)
 
     return run
 

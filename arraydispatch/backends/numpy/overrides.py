@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from arraydispatch.backends.base import Unsupported
+from arraydispatch.trees import first
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
@@ -40,13 +41,7 @@ def _position_of_out(func: Any) -> int:
 
 def _foreign(values: Any) -> bool:
     """Whether an array is of a dtype that another package made: bfloat16."""
-    for x in values:
-        if isinstance(x, np.ndarray):
-            if x.dtype.isbuiltin == 2:
-                return True
-        elif isinstance(x, list | tuple) and _foreign(x):
-            return True
-    return False
+    return first(lambda x: isinstance(x, np.ndarray) and x.dtype.isbuiltin == 2, values) is not None
 
 
 def _array(result: Any) -> Any:

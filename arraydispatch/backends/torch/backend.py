@@ -25,6 +25,7 @@ from arraydispatch.backends.torch.dtypes import (
     may_alias,
 )
 from arraydispatch.backends.torch.host_kernels import HOST_KERNELS
+from arraydispatch.trees import mapped
 
 __all__ = ["TorchBackend"]
 
@@ -315,14 +316,10 @@ class TorchBackend(Backend):
             if isinstance(value, wrapper):
                 native = value.native  # type: ignore[attr-defined]
                 return native if self.is_native(native) else self.from_numpy(native)
-            if type(value) in (list, tuple):
-                return type(value)(bare(item) for item in value)
-            if type(value) is dict:
-                return {key: bare(item) for key, item in value.items()}
             return value
 
         def __torch_function__(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            return func(*bare(tuple(args)), **bare(kwargs or {}))
+            return func(*mapped(bare, tuple(args)), **mapped(bare, kwargs or {}))
 
         wrapper.__torch_function__ = classmethod(__torch_function__)  # type: ignore[attr-defined]
         for cls in {wrapper, *wrapper.__subclasses__()} - self._pytrees:
