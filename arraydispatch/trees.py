@@ -210,7 +210,7 @@ def first(test: Callable[[Any], Any], values: Iterable[Any]) -> Any:
     for x in values:
         if test(x):
             return x
-        if isinstance(x, list | tuple):
+        if issubclass(type(x), (list, tuple)):  # isinstance would ask an array what it says of its class
             found = first(test, x)
             if found is not None:
                 return found

@@ -24,7 +24,7 @@ def _numpys_own(func: Any) -> Callable[..., Any]:
     def run(xp: Any, *args: Any, **kwargs: Any) -> Any:
         if len(args) > at:  # bodies have no `out`
             args = (*args[:at], None, *args[at:])
-        if _foreign(args) or _foreign(kwargs.values()):
+        if first(_is_foreign, (*args, *kwargs.values())) is not None:
             raise Unsupported("NumPy computes bfloat16 with few bits, or not at all")
         return _array(func(*args, **kwargs))
 
@@ -39,9 +39,9 @@ def _position_of_out(func: Any) -> int:
     return next((i for i, p in enumerate(parameters) if p.name == "out" and p.kind is p.POSITIONAL_OR_KEYWORD), 99)
 
 
-def _foreign(values: Any) -> bool:
-    """Whether an array is of a dtype that another package made: bfloat16."""
-    return first(lambda x: isinstance(x, np.ndarray) and x.dtype.isbuiltin == 2, values) is not None
+def _is_foreign(x: Any) -> bool:
+    """Whether it is an array of a dtype that another package made: bfloat16."""
+    return isinstance(x, np.ndarray) and x.dtype.isbuiltin == 2
 
 
 def _array(result: Any) -> Any:
