@@ -20,6 +20,7 @@ from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Kind, Unsup
 from arraydispatch.backends.jax import primitives, reductions, ufuncs, visiting
 from arraydispatch.backends.jax.compiled import kernel
 from arraydispatch.backends.jax.host_kernels import HOST_KERNELS, in_host_memory
+from arraydispatch.backends.jax.shardings import fitting
 
 Array = Any
 Scope = Callable[[], AbstractContextManager[Any]]
@@ -127,8 +128,12 @@ class JaxBackend(Backend):
         if self._host_only is None:
             # With `jax_platforms` unset JAX starts on an accelerator wherever it finds one.
             named = (jax.config.jax_platforms or "cpu").split(",")
-            self._host_only = jax.default_backend() == "cpu" and named == ["cpu"]
-        return self._host_only or all(device.platform == "cpu" for device in a.devices())
+            alone = jax.process_count() == 1
+            self._host_only = alone and jax.default_backend() == "cpu" and named == ["cpu"]
+        if self._host_only:
+            return True
+        here = a.is_fully_addressable or a.is_fully_replicated  # and not another process's, in part
+        return here and all(device.platform == "cpu" for device in a.devices())
 
     def lent(self, a: Array) -> np.ndarray[Any, Any] | None:
         return np.asarray(a) if in_host_memory(a) else None
@@ -143,7 +148,7 @@ class JaxBackend(Backend):
         with _wide_types():
             if device is not None and not (isinstance(device, jax.Device) and device.platform == "cpu"):
                 # The transfer may read the memory after the call: wait, so that the caller can write to it.
-                return jax.device_put(x, device).block_until_ready()
+                return jax.device_put(x, fitting(device, x.shape)).block_until_ready()
             # On the CPU JAX keeps 64-byte aligned memory it is handed, `may_alias=False` or not (0.10), and may still
             # read other memory after the call: hand it a copy that is nobody else's.
             if x.nbytes >= _SMALL:
@@ -351,7 +356,7 @@ class JaxBackend(Backend):
                     self._key = jax.random.key(int.from_bytes(os.urandom(7), "little"))
                 self._key, key = jax.random.split(self._key)
             values = _draw(key, kind, tuple(shape), dtype)
-            return values if device is None else jax.device_put(values, device)
+            return values if device is None else jax.device_put(values, fitting(device, shape))
 
     def seed(self, n: int) -> None:
         with _wide_types(), self._key_lock, jax.ensure_compile_time_eval():

@@ -42,6 +42,7 @@ from arraydispatch.backends.jax.linalg import (
     svd,
     svdvals,
 )
+from arraydispatch.backends.jax.shardings import fitting
 
 __all__ = [
     "argmax",
@@ -124,7 +125,7 @@ _BY_NUMPY = 1 << 16  # bytes
 
 
 def _moved(x: np.ndarray[Any, Any], device: Any) -> Array:
-    return jnp.asarray(x) if device is None else jax.device_put(x, device)
+    return jnp.asarray(x) if device is None else jax.device_put(x, fitting(device, x.shape))
 
 
 def full(shape: tuple[int, ...], value: Any, dtype: DType, device: Any) -> Array:
@@ -134,13 +135,13 @@ def full(shape: tuple[int, ...], value: Any, dtype: DType, device: Any) -> Array
         value = np.asarray(value).astype(dtype)  # not `asarray(value, dtype)`, which refuses -1 for unsigned types
         if math.prod(shape) * dtype.itemsize <= _BY_NUMPY and is_rare(tuple(shape), dtype, device):
             return _moved(np.full(shape, value), device)
-    return _on(device, _full, (1,))(value, tuple(shape))
+    return _on(fitting(device, shape), _full, (1,))(value, tuple(shape))
 
 
 def iota(n: int, dtype: DType, device: Any) -> Array:
     if n * dtype.itemsize <= _BY_NUMPY and is_rare(n, dtype, device):
         return _moved(np.arange(n).astype(dtype), device)
-    return _on(device, _iota, (0, 1))(n, dtype)
+    return _on(fitting(device, (n,)), _iota, (0, 1))(n, dtype)
 
 
 def _to_integer(a: Array, dtype: DType) -> Array:
