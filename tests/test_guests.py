@@ -77,6 +77,21 @@ def test_h5py(m: Any, tmp_path: Path) -> None:
         assert on(ad.asarray(file["m"], backend=m.backend), m).tolist() == HOST.tolist()
 
 
+def test_zarr(m: Any, tmp_path: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    with ad.profile() as told:
+        group = zarr.open_group(tmp_path / "a.zarr", mode="w")
+        whole = group.create_array("m", data=m, chunks=(2, 2))
+        part = group.create_array("part", shape=(3, 4), dtype="f8")
+        part[:, 1:3] = m[:, :2]
+        zarr.save(tmp_path / "b.zarr", m[1])
+    assert not any("element" in call.function for call in told.calls())
+    part.oindex[ad.asarray([0, 2], backend=m.backend)] = m[1:]
+    assert whole[:].tolist() == HOST.tolist() and zarr.load(tmp_path / "b.zarr").tolist() == [4, 5, 6, 7]
+    assert part[:].tolist() == [[4, 5, 6, 7], [0, 4, 5, 0], [8, 9, 10, 11]]
+    assert on(ad.asarray(whole, backend=m.backend), m).tolist() == HOST.tolist()
+
+
 def test_numpys_files(m: Any, tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", m)
     np.savez(tmp_path / "b.npz", m=m, row=m[1])

@@ -76,9 +76,9 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
                 wrapping.check_writeable(x)
                 host = host.copy()
                 copies.append((x, host))
-            elif host.flags.writeable:
+            else:
                 host = host.view()
-                host.flags.writeable = False
+                host.flags.writeable = False  # not read first: of what np.broadcast_arrays made that is a warning
             return host
         if isinstance(x, list | tuple | dict):
             return mapped(lambda y: to_host(y, written), x)
