@@ -11,8 +11,10 @@ from tests.launched import Zygotes
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits and peaks as Linux has them")
 
+# TensorFlow's own allocator waits ten seconds, each time, for memory that others may give back.
 TOO_LARGE = """\
-import re, resource
+import os, re, resource
+os.environ["TF_ONEDNN_USE_SYSTEM_ALLOCATOR"] = "1"
 import numpy as np
 
 a, b = np.ones(200_000), np.arange(4.0)
