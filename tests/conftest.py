@@ -120,12 +120,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _not_drawn(config: pytest.Config, items: list[pytest.Item]) -> set[pytest.Item]:
-    """Of each test marked ``one_backend`` the items on all backends but one; what is left of those marked ``compiles`` on JAX."""
+    """Of what is marked ``one_backend`` all but one item of each test, or of each name; of what is marked ``compiles`` some on JAX."""
     alike: dict[tuple[str, ...], list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("one_backend"):
-            parts = re.split(r"[-\[\]]", item.nodeid)
-            alike.setdefault(tuple(part for part in parts if part not in _BACKENDS), []).append(item)
+        if mark := item.get_closest_marker("one_backend"):
+            parts = [part for part in re.split(r"[-\[\]]", item.nodeid) if part not in _BACKENDS]
+            alike.setdefault(mark.args or tuple(parts), []).append(item)
     taken: set[pytest.Item] = {
         random.Random(f"{config.option.seed} {key}").choice(several) for key, several in alike.items()
     }

@@ -98,14 +98,14 @@ class Zygotes:
         self._made.append(Zygote(self._factory.mktemp(backend), backend, *libraries))
         return self._made[-1]
 
-    def with_libraries(self, *names: str) -> Zygote:
-        """Plain Python that has imported these."""
-        return self.of("libraries", *names)
+    def with_library(self, backend: str) -> Zygote:
+        """Plain Python that has imported the library of a backend."""
+        return self.of("libraries", loader.KNOWN[backend].library)
 
     @property
     def with_all_libraries(self) -> Zygote:
         """Plain Python that has imported the library of every backend."""
-        return self.with_libraries(*(loader.KNOWN[name].library for name in loader.available()))
+        return self.of("libraries", *(loader.KNOWN[name].library for name in loader.available()))
 
     @property
     def plain(self) -> Zygote:

@@ -1,8 +1,9 @@
 """Tables of rows that one test runs, instead of a test for each row: twenty thousand tests cost more than what they test.
 
 :func:`each` stands where ``pytest.mark.parametrize`` would. The test collects the rows that fail and names all of them;
-``--row TEXT`` runs only rows that contain the text. In a run of the whole suite a test on JAX, which compiles a program for
-nearly every row, takes one row of twenty, drawn anew each time: ``--seed`` draws the same again, ``--all`` takes all.
+``--row TEXT`` runs only rows that contain the text. A run of the whole suite takes on JAX, which compiles a program for nearly
+every row, one of three of these tests, and of its table one row of twenty, drawn anew each time: ``--seed`` draws the same again,
+``--all`` takes all.
 
 :func:`drawn`, the fixture of that name, is for tests that walk a table themselves.
 """
@@ -76,7 +77,7 @@ def _collected(
     asked = dict.fromkeys([*more, *(name for name in wanted if name not in filled), "request"])
     kind = inspect.Parameter.KEYWORD_ONLY
     signature = inspect.Signature([inspect.Parameter(name, kind) for name in asked])
-    marks = list(getattr(test, "pytestmark", []))
+    marks = [*getattr(test, "pytestmark", []), pytest.mark.compiles(3).mark]
     vars(collected).update(__signature__=signature, pytestmark=marks, _tables=like, _body=body)
     return collected
 

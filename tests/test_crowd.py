@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -102,12 +100,14 @@ except Raised:
 """
 
 
-def test_tensorflow_alone_loses_what_is_raised_inside_it() -> None:
+@pytest.mark.parametrize("library", ["tensorflow"])
+def test_a_library_alone_loses_what_is_raised_inside_it(library: str, tmp_path: Path, zygotes: Zygotes) -> None:
     """Why signals spare its code: once this fails, they need not."""
-    pytest.importorskip("tensorflow")
-    done = subprocess.run([sys.executable, "-c", _TENSORFLOW_ALONE], capture_output=True, text=True)
+    pytest.importorskip(library)
+    (tmp_path / "main.py").write_text(_TENSORFLOW_ALONE)
+    done = zygotes.with_library(library).run("main.py", cwd=tmp_path)
     assert "raised" not in done.stdout
-    assert done.returncode
+    assert done.code
 
 
 @pytest.mark.parametrize("statements", [writers.SCATTERED, writers.BY_ROW], ids=["scattered", "by row"])

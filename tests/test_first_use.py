@@ -64,9 +64,7 @@ def slowly(monkeypatch: pytest.MonkeyPatch, holder: Any, name: str) -> None:
     monkeypatch.setattr(holder, name, slow)
 
 
-def fresh(code: str) -> str:
-    """What a new interpreter prints, in which eight threads do what ``act(i)`` of the code does."""
-    start = f"""
+START = f"""
 import importlib, sys, threading, time, traceback
 import numpy as np
 import arraydispatch as ad
@@ -99,9 +97,13 @@ def together():
     if failed:
         sys.exit(failed[0])
 """
+
+
+def fresh(code: str) -> str:
+    """What a new interpreter prints, in which eight threads do what ``act(i)`` of the code does."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", start + code], env=env, capture_output=True, text=True, timeout=240
+        [sys.executable, "-X", "faulthandler", "-c", START + code], env=env, capture_output=True, text=True, timeout=240
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -264,8 +266,9 @@ def test_the_first_view_of_an_array(backend: str, monkeypatch: pytest.MonkeyPatc
 # -- backends ----------------------------------------------------------------------------------------------------------
 
 
-def test_backends(backend: str) -> None:
-    fresh(f"""
+def test_backends(backend: str, tmp_path: Path, zygotes: Zygotes, request: pytest.FixtureRequest) -> None:
+    """Whose library has been imported, but in a run of everything."""
+    code = f"""
 found = []
 def act(i):
     found.append(ad.backend({backend!r}))
@@ -278,7 +281,13 @@ def act(i):
         assert len(ad.active_backend.uniform(0, 1, 3)) == 3
 together()
 assert all(x is found[0] for x in found)
-""")
+"""
+    if request.config.option.all:
+        fresh(code)
+    else:
+        (tmp_path / "main.py").write_text(START + code)
+        done = zygotes.with_library(backend).run("main.py", cwd=tmp_path)
+        assert done.code == 0, done.stderr
 
 
 def test_host_states() -> None:
@@ -400,7 +409,7 @@ shared = np.arange(6000.0).reshape(60, 100)
 host = [[i * 100.0 + j for j in range(100)] for i in range(60)]
 def act(i):
     barrier.wait()
-    x = shared[i::2, ::3]
+    x = shared[i : i + 50 : 2, ::3]
     y = x - np.median(x)
     found[i] = [
         float(np.linalg.norm(y)), float(np.unique(x)[3]), float(np.add.reduce(x, axis=0)[1]), float((x[::-1] @ x.T)[1, 2]),

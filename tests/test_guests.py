@@ -15,6 +15,7 @@ import pytest
 
 import arraydispatch as ad
 from arraydispatch import doors
+from tests.launched import Zygotes
 from tests.rows import each
 
 HOST = np.arange(12.0).reshape(3, 4)
@@ -213,12 +214,20 @@ def test_dask_holds_chunks(m: Any) -> None:
 # -- processes and compilers -------------------------------------------------------------------------------------------------
 
 
-def test_a_fresh_process_unpickles(m: Any) -> None:
-    code = (
-        "import pickle, sys; x = pickle.load(sys.stdin.buffer); print(type(x * 2).__name__, x.backend, (x * 2).sum())"
-    )
-    done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(m), capture_output=True)
-    assert done.stdout.decode().split() == ["Array", m.backend.name, "132.0"], done.stderr.decode()
+UNPICKLES = """
+import pickle, sys
+assert "arraydispatch" not in sys.modules
+with open("pickled", "rb") as file:
+    x = pickle.load(file)
+print(type(x * 2).__name__, x.backend, (x * 2).sum())
+"""
+
+
+def test_a_fresh_process_unpickles(m: Any, tmp_path: Path, zygotes: Zygotes) -> None:
+    (tmp_path / "main.py").write_text(UNPICKLES)
+    (tmp_path / "pickled").write_bytes(pickle.dumps(m))
+    done = zygotes.with_library(m.backend.name).run("main.py", cwd=tmp_path)
+    assert done.stdout.split() == ["Array", m.backend.name, "132.0"], done.stderr
 
 
 def _doubled(x: Any) -> Any:

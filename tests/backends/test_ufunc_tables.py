@@ -35,7 +35,10 @@ from .support import (
 DTYPES = BOOL + INTEGERS + FLOATS + COMPLEX
 Drawn = Callable[..., list[Any]]
 
-pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's own, at the values tested
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # NumPy's own, at the values tested
+    pytest.mark.compiles(3),
+]
 
 
 def rows(table: str) -> list[Any]:

@@ -12,6 +12,8 @@ import arraydispatch as ad
 from .. import oracle
 from ..rows import each
 
+pytestmark = pytest.mark.compiles(3)
+
 _SQUARES = ["sq33", "cs33", "sq233", "sq33.T", "sq33.astype('f4')", "cs33.astype('c8')", "i34[:, :3]", "b34[:, :3]"]
 _WRONG_SQUARES = ["f34", "f5", "f0", "h34[:, :3]"]
 _EMPTY_SQUARES = ["e03[:, :0]", "sq233[:, :0, :0]", "sq233[:0]"]

@@ -11,6 +11,8 @@ import pytest
 from .. import oracle
 from ..rows import each
 
+pytestmark = pytest.mark.compiles(3)
+
 METHODS = (
     "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull",
     "linear", "median_unbiased", "normal_unbiased", "lower", "higher", "midpoint", "nearest",

@@ -66,7 +66,7 @@ def test_programs_that_use_a_library_by_themselves(library: str, backend: str, z
     if not {library, backend} <= set(loader.available()):
         pytest.skip(f"{library} or {backend} is not installed")
     script = f"visits_{library}.py"
-    expected = zygotes.plain.run(script, cwd=CORPUS)
+    expected = zygotes.with_library(library).run(script, cwd=CORPUS)
     got = zygotes.of(backend).run(script, cwd=CORPUS, options=("--min-size", "0"))
     assert expected.code == 0
     assert got.stdout == expected.stdout, got.stderr

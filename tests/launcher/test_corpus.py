@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,9 +82,13 @@ BY_NAME = {case.name: case for case in CASES}
 STARTING = ("spawn", "spawn_classes", "pickles_spawned", "pool", "subprocesses")
 """Scripts that start interpreters, each of which imports the library."""
 
-EACH_ON_EVERY_BACKEND = [
-    pytest.param(case, marks=pytest.mark.one_backend) if case.name in STARTING else case for case in CASES
-]
+
+def _cases(*marks: pytest.MarkDecorator) -> list[Any]:
+    """With these marks; a script that starts interpreters is run in one way on one backend, drawn anew each time."""
+    return [
+        pytest.param(case, marks=pytest.mark.one_backend(case.name) if case.name in STARTING else marks)
+        for case in CASES
+    ]
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,7 @@ def launched_small(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
 
 
 @pytest.mark.compiles(3)
-@pytest.mark.parametrize("case", EACH_ON_EVERY_BACKEND, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", _cases(), ids=lambda case: case.name)
 def test_same_as_plain_and_on_the_backend(case: Case, plain: Runs, launched: Runs) -> None:
     expected, got = plain[case.name], launched[case.name]
     assert got.stdout == expected.stdout, got.stderr
@@ -131,8 +136,7 @@ def test_same_as_plain_and_on_the_backend(case: Case, plain: Runs, launched: Run
         assert got.report["calls_on_backend"] > 0
 
 
-@pytest.mark.one_backend
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", _cases(pytest.mark.one_backend), ids=lambda case: case.name)
 def test_same_with_small_arrays_on_the_host(case: Case, plain: Runs, launched_small: Runs) -> None:
     expected, got = plain[case.name], launched_small[case.name]
     assert got.stdout == expected.stdout, got.stderr
@@ -145,8 +149,7 @@ def launched_fused(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
     return Runs(zygotes.of(request.param), ("--execution", "fused", "--min-size", "1"))
 
 
-@pytest.mark.one_backend
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", _cases(pytest.mark.one_backend), ids=lambda case: case.name)
 def test_same_under_fused_execution(case: Case, plain: Runs, launched_fused: Runs) -> None:
     expected, got = plain[case.name], launched_fused[case.name]
     assert got.stdout == expected.stdout, got.stderr

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +10,6 @@ import pytest
 from arraydispatch.backends import loader
 from tests.launched import Done, Zygotes
 
-ROOT = Path(__file__).parents[2]
-ENV = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 every_backend = pytest.mark.parametrize("backend", loader.available())
 WORK = """\
 import sys
@@ -110,7 +105,7 @@ def test_a_line_warns_once_beside_numpy_too(
 
 
 @every_backend
-def test_what_a_program_keeps_to_the_end_does_not_speak(backend: str, tmp_path: Path) -> None:
+def test_what_a_program_keeps_to_the_end_does_not_speak(backend: str, tmp_path: Path, zygotes: Zygotes) -> None:
     (tmp_path / "main.py").write_text(
         "import atexit\n"
         "import numpy as np\n"
@@ -121,9 +116,8 @@ def test_what_a_program_keeps_to_the_end_does_not_speak(backend: str, tmp_path: 
         "np.seterrcall(lambda *a: print(a))\n"
         "atexit.register(lambda: print(type(np.zeros(3)) is np.ndarray))\n"
     )
-    command = [sys.executable, "-m", "arraydispatch", "run", "--backend", backend, "main.py"]
-    done = subprocess.run(command, cwd=tmp_path, env=ENV, capture_output=True, text=True, timeout=300)
-    assert (done.returncode, done.stdout) == (0, "True\n")
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path)
+    assert (done.code, done.stdout) == (0, "True\n")
     assert "Exception ignored" not in done.stderr
     assert "Traceback" not in done.stderr
     assert "\narraydispatch: " in f"\n{done.stderr}"

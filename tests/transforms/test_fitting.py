@@ -96,9 +96,9 @@ def test_with_an_optimiser_of_the_library(library: str, tumours: tuple[Any, Any]
 
 
 def diffused(u: Any) -> Any:
-    """A hundred steps of the heat equation, in place."""
+    """Forty steps of the heat equation, in place."""
     u = u.copy()
-    for _ in range(100):
+    for _ in range(40):
         u[1:-1] += 0.2 * (u[2:] - 2 * u[1:-1] + u[:-2])
     return u
 
@@ -114,10 +114,10 @@ def test_the_way_back_through_a_simulation(library: str) -> None:
     np.testing.assert_allclose(np.asarray(gradient), 2 * whole.T @ (whole @ guess - target), rtol=1e-10, atol=1e-13)
     u, misfit = ad.asarray(guess), ad.value_and_grad(lambda u: np.sum((diffused(u) - target) ** 2))
     before, rate = float(misfit(u)[0]), 0.5 / np.linalg.norm(whole, 2) ** 2
-    for _ in range(10):
+    for _ in range(5):
         u = u - rate * misfit(u)[1]
     expected = guess
-    for _ in range(10):
+    for _ in range(5):
         expected = expected - rate * 2 * whole.T @ (whole @ expected - target)
     np.testing.assert_allclose(np.asarray(u), expected, rtol=1e-9, atol=1e-12)
     assert float(misfit(u)[0]) < 0.9 * before
