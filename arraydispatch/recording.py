@@ -129,7 +129,7 @@ def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: st
     made = reductions.reduced(name, a, args, kwargs, references == _alone.get(how))
     if made is not None and events.tap is not None:  # its time is the block's
         events.tap.call(
-            getattr(np, name), (v.held if type(v) is Node else a._kind).backend.name, "fused", "", 0.0, None, 2
+            getattr(np, name), (v.form.held if type(v) is Node else a._kind).backend.name, "fused", "", 0.0, None, 2
         )
     return made
 

@@ -27,7 +27,7 @@ import pytest
 import arraydispatch as ad
 from arraydispatch import creation, views
 from arraydispatch.array import Array
-from arraydispatch.engine import blocks, kernels, tape
+from arraydispatch.engine import blocks, kernels, nodes, plans, tape
 from arraydispatch.settings import default, kept, set_execution
 
 STEPS = 20
@@ -492,13 +492,15 @@ def threshold(least: int, execution: Any = None, most: int = 100) -> Iterator[No
     with kept(), pytest.MonkeyPatch.context() as patch:
         default.min_size = least
         set_execution(execution)
+        patch.setattr(nodes, "ALONE", 1 << 60)  # each call is recorded, however little comes of it
         if least == 1:  # threads, pieces of two elements, and kernels of all chains but those that come late
             patch.setattr(kernels, "HOT", 0)
             patch.setattr(kernels, "MOST", most)
             patch.setattr(tape, "IN_THREADS", 0)
-            patch.setattr(blocks, "STEP", 1)
-            patch.setattr(blocks, "PIECE", 16)
-            patch.setattr(blocks, "LONGEST", 2)
+            patch.setattr(blocks, "_plans", {})
+            patch.setattr(plans, "STEP", 1)
+            patch.setattr(plans, "PIECE", 16)
+            patch.setattr(plans, "LONGEST", 2)
         yield
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import platform
 import threading
+from array import array
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from math import prod
+from struct import pack_into
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +21,10 @@ import numpy as np
 from ..ufuncs.elementary import INSTRUCTIONS
 from .compiler import Compiler, is_there
 from .loops import cast, select
-from .nodes import Bound, Buffer, Node
+from .nodes import Bound, Form, Node
 from .source import Call, Chain, Pointer, has, source, table
 
-__all__ = ["Fused", "Group", "Kernel", "Part", "grouped", "numbers_of"]
+__all__ = ["Fused", "Group", "Kernel", "Part", "computed", "grouped", "numbers_of"]
 
 HOT = 1 << 26
 """Elements, times calls, that a chain has computed before it is compiled: some 30 ms of NumPy's time, as long as compiling takes."""
@@ -65,9 +67,10 @@ class Group(NamedTuple):
 
     numbers: list[int]
     chain: Chain
-    arrays: list[Any]
-    """Buffers, and nodes that are no part of it, which it reads."""
-    scalars: list[Any]
+    arrays: list[tuple[str, int]]
+    """What it reads: a ``node`` that is no part of it, or what is in a ``slot``."""
+    scalars: list[tuple[int, int, str]]
+    """Number of a node, the how-manieth operand, and as what it is packed."""
 
 
 def numbers_of(step: Group | int) -> Sequence[int]:
@@ -98,26 +101,38 @@ def _name(dtype: Any) -> str:
 # -- which nodes ---------------------------------------------------------------------------------------------------------
 
 
-def _op(node: Node) -> str | None:
+def _op(node: Node, reads: list[tuple[str, int]], arrays: list[Any]) -> str | None:
     """What a node's call is for a kernel; None where it is none."""
-    if node.span is not node.shape or node.halved is not None or node.pinned or node.ins is None:
+    form = node.form
+    if form.reduces() or form.halved is not None or form.pinned or form.ins is None:
         return None
-    func = node.func
+    func = form.func
     op = "cast" if func is cast else "select" if func is select else INSTRUCTIONS.get(func)  # type: ignore[call-overload]
-    if op is None or not has(op, node.ins, node.dtype):
+    if op is None or not has(op, form.ins, form.dtype):
         return None
-    for x in node.args:
-        if type(x) is Buffer and not (x.array.flags.aligned and x.array.dtype.isnative):
+    for what, k in reads:
+        if what == "slot" and not (arrays[k].flags.aligned and arrays[k].dtype.isnative):
             return None
     return op
 
 
-def grouped(nodes: list[Node], numbers: list[int]) -> list[Group | int]:
+def grouped(
+    nodes: list[Node], numbers: list[int], reads: list[list[tuple[str, int]]], arrays: list[Any], cold: list[tuple[Chain, int]]
+) -> list[Group | int]:  # fmt: skip
     """The nodes of a stretch, in an order in which they can be computed: each by itself, or those of a kernel together.
 
-    ``numbers``: which of the nodes.
+    Parameters
+    ----------
+    nodes : list of Node
+        Of the block.
+    numbers : list of int
+        Which of them.
+    reads, arrays
+        What the operands of each are, and what is in the slots.
+    cold : list
+        Is told the chains that are not worth a kernel yet, and their work.
     """
-    ops = {i: _op(nodes[i]) for i in numbers} if _can_compile() else {}
+    ops = {i: _op(nodes[i], reads[i], arrays) for i in numbers} if _can_compile() else {}
     if sum(op is not None for op in ops.values()) < 2:
         return list(numbers)
     order: list[Group | int] = []
@@ -125,7 +140,7 @@ def grouped(nodes: list[Node], numbers: list[int]) -> list[Group | int]:
     members: set[int] = set()
 
     def close() -> None:
-        order.extend(_made(nodes, open_, ops))
+        order.extend(_made(nodes, open_, ops, reads, arrays, cold))
         open_.clear()
         members.clear()
 
@@ -143,40 +158,56 @@ def grouped(nodes: list[Node], numbers: list[int]) -> list[Group | int]:
     return order
 
 
-def _made(nodes: list[Node], numbers: list[int], ops: dict[int, str | None]) -> list[Group | int]:
+def _made(
+    nodes: list[Node], numbers: list[int], ops: dict[int, str | None], reads: list[list[tuple[str, int]]], slots: list[Any],
+    cold: list[tuple[Chain, int]],
+) -> list[Group | int]:  # fmt: skip
     """A group of these nodes, where it is worth a kernel; else the nodes."""
     if len(numbers) < 2:
         return list(numbers)
-    at = {id(nodes[i]): k for k, i in enumerate(numbers)}
-    arrays: dict[int, tuple[int, Any]] = {}
-    scalars: list[Any] = []
+    at = {i: k for k, i in enumerate(numbers)}
+    arrays: dict[tuple[str, int], int] = {}
+    scalars: list[tuple[int, int, str]] = []
     of_scalars: list[str] = []
     calls: list[Call] = []
     for i in numbers:
-        node = nodes[i]
+        form = nodes[i].form
         args = []
-        ins: Any = node.ins
-        for x, to in zip(node.args, ins):
-            if (k := at.get(id(x))) is not None:
-                args.append(("call", k, calls[k].out))
-            elif isinstance(x, Buffer | Node):
-                number, _ = arrays.setdefault(id(x), (len(arrays), x))
-                args.append(("pointer", number, _name((x.array if isinstance(x, Buffer) else x).dtype)))
-            else:
+        ins: Any = form.ins
+        for (what, k), to in zip(reads[i], ins):
+            if what == "node" and k in at:
+                args.append(("call", at[k], calls[at[k]].out))
+            elif what == "scalar":
                 args.append(("scalar", len(scalars), _name(to)))
-                scalars.append(np.asarray(x).astype(to))
+                scalars.append((i, k, _PACKED.get((to.kind, to.itemsize), "Q" if to.kind == "u" else "q")))
                 of_scalars.append(_name(to))
-        calls.append(Call(str(ops[i]), tuple(map(_name, ins)), _name(node.dtype), tuple(args)))
+            else:
+                dtype = slots[k].dtype if what == "slot" else nodes[k].dtype
+                args.append(("pointer", arrays.setdefault((what, k), len(arrays)), _name(dtype)))
+        calls.append(Call(str(ops[i]), tuple(map(_name, ins)), _name(form.dtype), tuple(args)))
     chain = Chain(tuple(calls), tuple(of_scalars))
-    work = _work.get(chain, 0)
-    if work < HOT:
-        if len(_work) > 4096:
-            _work.clear()
-        _work[chain] = work + nodes[numbers[0]].size * len(numbers)
+    if _work.get(chain, 0) < HOT:
+        cold.append((chain, nodes[numbers[0]].size * len(numbers)))
         return list(numbers)
     if len(arrays) > POINTERS or chain in _refused:
         return list(numbers)
-    return [Group(list(numbers), chain, [x for _, x in arrays.values()], scalars)]
+    return [Group(list(numbers), chain, list(arrays), scalars)]
+
+
+_PACKED = {("f", 8): "d", ("f", 4): "f"}
+"""How a number is packed into eight bytes; what is no floating one as an integer."""
+
+
+def computed(cold: list[tuple[Chain, int]]) -> bool:
+    """Count what has been computed without kernels; whether some of it is worth one now."""
+    is_hot = False
+    for chain, work in cold:
+        before = _work.get(chain, 0)
+        if len(_work) > 4096:
+            _work.clear()
+        _work[chain] = before + work
+        is_hot = is_hot or (before + work >= HOT and chain not in _refused)
+    return is_hot
 
 
 # -- compiling -----------------------------------------------------------------------------------------------------------
@@ -213,8 +244,12 @@ def _compiled(chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: 
 class Part(NamedTuple):
     """What is in a register, for all pieces."""
 
-    array: np.ndarray[Any, Any] | None
+    slot: int | None
     """None for scratch memory."""
+    memory: int
+    """The first slot that begins where it does."""
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
     dtype: np.dtype[Any]
     moves: bool
     """Whether a piece has its part of it, along the first axis."""
@@ -226,8 +261,8 @@ class Fused(Bound):
     Parameters
     ----------
     group : Group
-    nodes : list of Node
-        Of the block.
+    forms : list of Form
+        Of its nodes.
     ins, outs : list of int, dict of int to int
         Registers of the arrays that it reads; number in the group -> register of a result that somebody else wants.
     saved : dict of int to int
@@ -235,14 +270,16 @@ class Fused(Bound):
     """
 
     def __init__(
-        self, group: Group, nodes: list[Node], ins: list[int], outs: dict[int, int], saved: dict[int, int]
+        self, group: Group, forms: list[Form], ins: list[int], outs: dict[int, int], saved: dict[int, int]
     ) -> None:
-        self.group, self.ins, self.outs, self.saved = group, ins, outs, saved
-        self.nodes = [nodes[i] for i in group.numbers]
+        self.group, self.forms, self.ins, self.outs, self.saved = group, forms, ins, outs, saved
         self.kernel: Kernel | None = None
 
-    def settle(self, parts: dict[int, Part], shape: tuple[int, ...], row: bool) -> None:
-        """Choose the kernel, when it is known what is in the registers. ``shape``: that of the stretch."""
+    def settle(self, parts: dict[int, Part], shape: tuple[int, ...], row: bool, told: list[Any]) -> None:
+        """Choose the kernel, when it is known what is in the registers.
+
+        ``shape``: that of the stretch; ``told``: of each node of the block the modes of ``np.errstate``.
+        """
         if not row:
             shape = (prod(shape),)
         slots: list[int] = []  # registers, each on memory of its own
@@ -252,7 +289,7 @@ class Fused(Bound):
         for register in (*self.ins, *self.outs.values()):
             part = parts[register]
             steps = _strides(part, shape)
-            where = register if part.array is None else (part.array.__array_interface__["data"][0], steps, part.dtype)
+            where = register if part.slot is None else (part.memory, steps, part.dtype)
             slot_of.append(places.setdefault(where, len(slots)))
             if slot_of[-1] == len(slots):
                 slots.append(register)
@@ -265,76 +302,98 @@ class Fused(Bound):
             return
         dtypes = [parts[register].dtype for register in slots]
         pointers = tuple(Pointer(_name(t), _inner(steps[-1], t)) for t, steps in zip(dtypes, merged))
-        told = [node.told for node in self.nodes if node.told is not None]
-        mask = sum(flag for mode, flag in _FLAGS[_MACHINE].items() if any(modes[mode] == "warn" for modes in told))
+        modes_told = [modes for i in self.group.numbers if (modes := told[i]) is not None]
+        mask = sum(
+            flag for mode, flag in _FLAGS[_MACHINE].items() if any(modes[mode] == "warn" for modes in modes_told)
+        )
         chain = Chain(calls, self.group.chain.scalars)
         kernel = _compiled(chain, len(lengths), pointers, results, mask)
         if kernel is None or kernel.flagged > OFTEN:
             _refused.add(self.group.chain)
             return
         self.kernel = kernel
-        numbers = table(len(lengths), pointers, lengths, merged)
-        words = np.zeros(len(numbers) + len(self.group.scalars), np.int64)
-        words[: len(numbers)] = numbers
-        for i, scalar in enumerate(self.group.scalars):
-            words[len(numbers) + i :][:1].view(scalar.dtype)[0] = scalar
-        self._table = words
-        self._begins = np.zeros(len(slots), np.int64)
-        self._steps = np.zeros(len(slots), np.int64)
-        self._scratch = []
-        for i, register in enumerate(slots):
+        self._table = array("q", [*table(len(lengths), pointers, lengths, merged), *(0 for _ in self.group.scalars)])
+        first = len(self._table) - len(self.group.scalars)
+        self._scalars = [
+            (8 * (first + k), i, j, how, _NUMBER.get(how, int)) for k, (i, j, how) in enumerate(self.group.scalars)
+        ]
+        self._whole: list[tuple[int, int, int]] = []  # pointer, slot, bytes from one row to the next
+        self._scratch: list[tuple[int, int]] = []
+        for at, register in enumerate(slots, 1):
             part = parts[register]
-            if part.array is None:
-                self._scratch.append((i, register))
+            if part.slot is None:
+                self._scratch.append((at, register))
             else:
-                self._begins[i] = part.array.__array_interface__["data"][0]
-                self._steps[i] = part.array.strides[0] if part.moves else 0
+                self._whole.append((at, part.slot, part.strides[0] if part.moves else 0))
+        self._length = 1 + len(slots)
 
-    def worker(self, values: list[Any], scratch: dict[int, int]) -> Callable[[int, int, list[int]], None]:
-        """What a thread does for each piece. ``values``: of the registers; ``scratch``: the addresses of its own memory."""
+    def looked(self) -> set[int]:
+        """Registers that NumPy's loops are handed, where there is no error."""
+        if self.kernel is None:
+            return {*self.ins, *self.outs.values(), *self.saved, *self.saved.values()}
+        return {*self.saved, *self.saved.values()} if self.kernel.mask else set()
+
+    def is_refused(self) -> bool:
+        """Whether it is left to NumPy from now on: errors are no exception."""
+        if self.kernel is not None and self.kernel.flagged > OFTEN:
+            _refused.add(self.group.chain)
+            return True
+        return False
+
+    def worker(
+        self, block: Any, stretch: Any, values: list[Any], scratch: dict[int, int]
+    ) -> Callable[[int, int, list[int]], None]:
+        """As of all that is bound."""
         kernel = self.kernel
         if kernel is None:
-            return partial(self._one_by_one, values)
-        begins = self._begins.copy()
-        for i, register in self._scratch:
-            begins[i] = scratch[register]
-        addresses = np.empty(1 + len(begins), np.int64)
-        pointers, steps, factor = addresses[1:], self._steps, self._factor
-        words, at = self._table.__array_interface__["data"][0], addresses.__array_interface__["data"][0]
-        function, saved = kernel.function, self.saved if kernel.mask else {}
+            return partial(self._one_by_one, block, values)
+        words = self._table[:]
+        for at, i, j, how, number in self._scalars:
+            pack_into(how, words, at, number(block.nodes[i].args[j]))
+        addresses = array("q", bytes(8 * self._length))
+        for at, register in self._scratch:
+            addresses[at] = scratch[register]
+        whole = [(at, block.addresses[slot], step) for at, slot, step in self._whole]
+        table_at, addresses_at = words.buffer_info()[0], addresses.buffer_info()[0]
+        function, factor, saved = kernel.function, self._factor, self.saved if kernel.mask else {}
 
-        def work(begin: int, end: int, now: list[int]) -> None:
+        def work(begin: int, end: int, now: list[int], _words: Any = words) -> None:
             addresses[0] = (end - begin) * factor
-            np.multiply(steps, begin, out=pointers)
-            np.add(pointers, begins, out=pointers)
+            for at, first, step in whole:
+                addresses[at] = first + begin * step
             for register, copy in saved.items():
                 np.copyto(values[copy], values[register])
-            if function(words, at):
+            if function(table_at, addresses_at):
                 kernel.flagged += 1
-                self._call_by_call(values, now)
+                stretch.look(block.arrays, values, begin, end, {*self.ins, *self.outs.values()})
+                self._call_by_call(block, values, now)
 
         return work
 
-    def _one_by_one(self, values: list[Any], _begin: int, _end: int, now: list[int]) -> None:
+    def _one_by_one(self, block: Any, values: list[Any], _begin: int, _end: int, now: list[int]) -> None:
         for register, copy in self.saved.items():
             np.copyto(values[copy], values[register])
-        self._call_by_call(values, now)
+        self._call_by_call(block, values, now)
 
-    def _call_by_call(self, values: list[Any], now: list[int]) -> None:
+    def _call_by_call(self, block: Any, values: list[Any], now: list[int]) -> None:
         """NumPy's own calls on a piece, which say what error it is and whose."""
         made: list[Any] = []
         shape = np.broadcast_shapes(*[values[register].shape for register in (*self.ins, *self.outs.values())])
-        for k, (node, number, call) in enumerate(zip(self.nodes, self.group.numbers, self.group.chain.calls)):
-            ins = []
-            for x, (what, i, _) in zip(node.args, call.args):
-                if what == "pointer":
-                    register = self.ins[i]
-                    ins.append(values[self.saved.get(register, register)])
-                else:
-                    ins.append(made[i] if what == "call" else x)
-            made.append(values[self.outs[k]] if k in self.outs else np.empty(shape, node.dtype))
-            now[0] = number
-            node.func(*ins, out=made[-1])
+        with block.listening(now):
+            for k, (form, number, call) in enumerate(zip(self.forms, self.group.numbers, self.group.chain.calls)):
+                ins = []
+                for x, (what, i, _) in zip(block.nodes[number].args, call.args):
+                    if what == "pointer":
+                        register = self.ins[i]
+                        ins.append(values[self.saved.get(register, register)])
+                    else:
+                        ins.append(made[i] if what == "call" else x)
+                made.append(values[self.outs[k]] if k in self.outs else np.empty(shape, form.dtype))
+                now[0] = number
+                form.func(*ins, out=made[-1])
+
+
+_NUMBER: dict[str, Callable[[Any], Any]] = {"d": float, "f": float}
 
 
 def _inner(stride: int, dtype: np.dtype[Any]) -> str:
@@ -343,11 +402,10 @@ def _inner(stride: int, dtype: np.dtype[Any]) -> str:
 
 def _strides(part: Part, shape: tuple[int, ...]) -> tuple[int, ...]:
     """Those of a register, in the shape of the stretch; 0 where it is broadcast."""
-    x = part.array
-    if x is None:
+    if part.slot is None:
         return tuple(part.dtype.itemsize * prod(shape[axis + 1 :]) for axis in range(len(shape)))
-    missing = len(shape) - x.ndim
-    return (0,) * missing + tuple(step if n != 1 else 0 for n, step in zip(x.shape, x.strides))
+    missing = len(shape) - len(part.shape)
+    return (0,) * missing + tuple(step if n != 1 else 0 for n, step in zip(part.shape, part.strides))
 
 
 def _merged(

@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
+from itertools import islice
+from math import prod
 from sys import getrefcount
+from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Bound", "Buffer", "Node", "Place", "Shift", "Whole", "shifts"]
+__all__ = ["Bound", "Buffer", "Form", "Node", "Place", "Shift", "Whole", "shifts"]
 
 NEVER = -1
 """What :data:`arraydispatch.views.NEVER` is."""
 
 
 class Place(NamedTuple):
-    """A line of the user's, of which a warning tells."""
+    """A place in the user's code, of which a warning tells."""
 
-    file: str
-    line: int
+    code: CodeType
+    instruction: int
+    """Its place in the bytecode, of which Python finds the line when somebody asks."""
     names: dict[str, Any]
     """The globals of its module."""
     filters: tuple[Any, ...]
     """The warning filters there were."""
+
+    @property
+    def line(self) -> int:
+        """The line, from 1 on."""
+        lines = next(islice(self.code.co_positions(), self.instruction // 2, None), (None,))
+        return lines[0] or self.code.co_firstlineno
 
 
 class Whole(NamedTuple):
@@ -37,8 +48,13 @@ class Whole(NamedTuple):
 class Bound:
     """What a stretch does of which a piece is told where it begins and ends, instead of being handed its operands."""
 
-    def worker(self, values: list[Any], scratch: dict[int, int]) -> Callable[[int, int, list[int]], None]:
-        """What a thread calls for each piece. ``values``: of the registers; ``scratch``: the addresses of its own memory."""
+    def worker(
+        self, block: Any, stretch: Any, values: list[Any], scratch: dict[int, int]
+    ) -> Callable[[int, int, list[int]], None]:
+        """What a thread calls for each piece.
+
+        ``values``: of the registers of the stretch; ``scratch``: the addresses of the thread's own memory.
+        """
         raise NotImplementedError
 
 
@@ -57,13 +73,13 @@ class Shift:
 
 
 class Buffer:
-    """An ndarray that nodes read, and the number of the last one."""
+    """An ndarray that nodes of a tape read, and the how-manieth of them it is."""
 
-    __slots__ = ("array", "last")
+    __slots__ = ("array", "number")
 
-    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+    def __init__(self, array: np.ndarray[Any, Any], number: int) -> None:
         self.array = array
-        self.last = -1
+        self.number = number
 
     def is_dead(self) -> bool:
         """Whether nobody but the block has it: then results may take its place."""
@@ -71,6 +87,96 @@ class Buffer:
             return False
         flags = self.array.flags  # which is a reference too
         return flags.owndata and flags.writeable
+
+
+class Form:
+    """What is true of every call of a function on operands of these dtypes, shapes and layouts. It is made once.
+
+    Attributes
+    ----------
+    func : callable
+        A ufunc, or what is called as one, with ``out`` last.
+    held : Kind
+        The kind of the result, in the host state.
+    shape, dtype, size, ndim, nbytes
+        Of the result.
+    ins : tuple of dtype or None
+        In which dtypes it takes its operands; None of what no kernel computes.
+    weak : tuple of int
+        Which operands are Python scalars, whose values have to fit.
+    reports : bool
+        Whether an element may be a floating-point error.
+    row : bool
+        Whether pieces are parts along the first axis; else of the memory as it lies.
+    fortran : bool
+        Whether the result lies in Fortran's order.
+    pinned : bool
+        Whether pieces have to begin where they do not change an element's bits, which no row does.
+    span : tuple of int
+        The shape that it goes over: that of the result, or of what is reduced to it.
+    halved : Whole or None
+        How the parts of a reduction to one element are put together; None for others.
+    work : int
+        Time that it takes: in that of a sum of two numbers of eight bytes.
+    laid : object
+        What a call that reads the result has to know of it.
+    alone : int
+        Blocks in a row that were one call of it, done by the thread that asked.
+    """
+
+    __slots__ = (
+        "_by_rows", "_skipped", "alone", "dtype", "fortran", "func", "halved", "held", "ins", "laid", "nbytes", "ndim", "pinned", "reports", "row", "shape", "size",
+        "span", "weak", "work",
+    )  # fmt: skip
+
+    def __init__(
+        self, func: Callable[..., Any], held: Any, shape: tuple[int, ...], work: float, *, row: bool = False, fortran: bool = False,
+        pinned: bool = False, ins: tuple[np.dtype[Any], ...] | None = None, weak: tuple[int, ...] = (), reports: bool = False,
+        span: tuple[int, ...] | None = None, halved: Whole | None = None,
+    ) -> None:  # fmt: skip
+        self.func, self.held, self.shape, self.work = func, held, shape, int(work)
+        self.row, self.fortran, self.pinned, self.ins, self.weak, self.reports = (
+            row,
+            fortran,
+            pinned,
+            ins,
+            weak,
+            reports,
+        )
+        self.span, self.halved = shape if span is None else span, halved
+        self.dtype, self.size, self.ndim = held.dtype, prod(shape), len(shape)
+        self.nbytes = self.size * self.dtype.itemsize
+        self.laid = _LAID.setdefault((held, shape, fortran), object())
+        self._by_rows: Form | None = None
+        self.alone = self._skipped = 0
+
+    def gains_nothing(self) -> bool:
+        """Whether to record a call only costs time, by what came of the last ones; now and then it is tried again."""
+        if self.alone < ALONE:
+            return False
+        self._skipped += 1
+        return self._skipped % AGAIN != 0
+
+    def by_rows(self) -> Form:
+        """The same, of which pieces are parts along the first axis."""
+        if self.row:
+            return self
+        if self._by_rows is None:
+            made = copy(self)
+            made.row = True
+            self._by_rows = made
+        return self._by_rows
+
+    def reduces(self) -> bool:
+        """Whether its result is of another shape than what it goes over."""
+        return self.span is not self.shape
+
+
+_LAID: dict[Any, object] = {}
+ALONE = 8
+"""Blocks of one call, in a row, from which on such calls are no longer recorded."""
+AGAIN = 64
+"""Of so many calls that would not be, one is recorded."""
 
 
 class Node:
@@ -82,28 +188,16 @@ class Node:
 
     Attributes
     ----------
+    form : Form
+        The call, and what is known of its result.
     dtype, shape, size, ndim
         Of the value.
-    held : Kind
-        The kind of the array, in the host state.
-    func : callable
-        A ufunc, or what is called as one, with ``out`` last.
     args : tuple
         Nodes, buffers and scalars.
-    ins : tuple of dtype or None
-        In which dtypes it takes them; None of what no kernel computes.
-    row : bool
-        Whether pieces are parts along the first axis; else of the memory as it lies.
-    fortran : bool
-        Whether the result lies in Fortran's order.
-    pinned : bool
-        Whether pieces have to begin where they do not change an element's bits, which no row does.
-    span : tuple of int
-        The shape that it goes over: that of the value, or of what is reduced to it.
-    halved : Whole or None
-        How the parts of a reduction to one element are put together; None for others.
-    work : int
-        Time that it takes: in that of a sum of two numbers of eight bytes.
+    refs : tuple of int or None
+        Numbers of the nodes; one less than the negative numbers of the buffers; None for scalars.
+    number : int
+        The how-manieth of its tape.
     told : dict or None
         The modes of ``np.errstate``, where an error is to be told.
     place : Place or None
@@ -119,30 +213,36 @@ class Node:
     """
 
     __slots__ = (
-        "args", "dtype", "fortran", "func", "halved", "handle", "held", "ins", "ndim", "pinned", "place", "row", "shape", "size", "span", "tape",
-        "target", "told", "value", "work",
+        "args", "dtype", "form", "handle", "ndim", "number", "place", "refs", "shape", "size", "tape", "target", "told", "value",
     )  # fmt: skip
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     size: int
     ndim: int
-    held: Any
-    func: Callable[..., Any]
+    form: Form
     args: tuple[Any, ...]
-    ins: tuple[np.dtype[Any], ...] | None
-    row: bool
-    fortran: bool
-    pinned: bool
-    span: tuple[int, ...]
-    halved: Whole | None
-    work: int
+    refs: tuple[int | None, ...]
+    number: int
     told: dict[str, Any] | None
     place: Place | None
     handle: Any
     tape: Any
     target: np.ndarray[Any, Any] | None
     value: np.ndarray[Any, Any] | None
+
+    @classmethod
+    def of(cls, form: Form, told: dict[str, Any] | None = None, place: Place | None = None) -> Node:
+        """A node without operands yet, whose array is not made."""
+        made = cls()
+        made.form, made.dtype, made.shape, made.size, made.ndim = form, form.dtype, form.shape, form.size, form.ndim
+        made.told, made.place, made.value, made.target, made.handle, made.tape = told, place, None, None, None, None
+        return made
+
+    @property
+    def is_held(self) -> bool:
+        """Whether its array is still there."""
+        return self.handle is not None and self.handle() is not None
 
     def run(self) -> None:
         """Have a value; at once, if there is one."""
@@ -158,9 +258,10 @@ class Node:
         if name[:2] == "__":
             raise AttributeError(name)
         self.run()
-        return getattr(self.held, name)
+        return getattr(self.form.held, name)
 
 
 def shifts(node: Node) -> bool:
     """Whether a piece of it is made of others than its own part of the operand."""
-    return isinstance(node.func, Shift) and node.func.reads_other_rows
+    func = node.form.func
+    return isinstance(func, Shift) and func.reads_other_rows

@@ -7,17 +7,16 @@ all elements is a look at a value: the block runs, and the pieces' results are p
 from __future__ import annotations
 
 import weakref
-from functools import cache, partial
+from functools import lru_cache, partial
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from .. import views
 from ..ufuncs.recorded import UNSIGNED
-from ..views import NEVER, Handle
-from . import tape
-from .nodes import Node, Whole
+from ..views import Handle
+from . import tape, told
+from .nodes import Form, Node, Whole
 
 __all__ = ["NAMES", "reduced"]
 
@@ -37,7 +36,7 @@ class _Look:
     _v: Any
 
 
-@cache
+@lru_cache(4096)
 def _result(func: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any] | None:
     """The dtype of a reduction whose bits do not depend on how it is divided; None for others."""
     if func is np.add:
@@ -56,18 +55,26 @@ def _axes(axis: Any, ndim: int) -> tuple[int, ...] | None:
     return found if found and len(set(found)) == len(found) else None
 
 
-def _node(func: Any, shape: tuple[int, ...], dtype: np.dtype[Any], kind: Any, told: Any) -> Node:
-    node = Node()
-    node.dtype, node.shape, node.size, node.ndim = dtype, shape, prod(shape), len(shape)
-    node.held, node.func = kind.backend.kind(dtype), func
-    node.row = node.fortran = node.pinned = False
-    node.target, node.halved, node.value, node.ins = None, None, None, None
-    node.told, node.place = told, None if told is None else tape.line_now()
-    return node
+@lru_cache(4096)
+def _form_of_all(func: np.ufunc, kind: Any, span: tuple[int, ...], fortran: bool) -> Form:
+    """A reduction to one element."""
+    dtype = kind.dtype
+    whole = Whole((2 if dtype.kind == "c" else 1) if func is np.add and dtype.kind in "fc" else 0, func)
+    call = partial(func.reduce, axis=None, dtype=dtype)
+    return Form(call, kind, (), prod(span), fortran=fortran, span=span, halved=whole)
+
+
+@lru_cache(4096)
+def _form_along(func: np.ufunc, kind: Any, span: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> Form:
+    """A reduction along axes."""
+    shape = tuple(1 if i in axes else n for i, n in enumerate(span) if keepdims or i not in axes)
+    short = func is np.add and axes == (len(span) - 1,) and span[-1] * (2 if kind.dtype.kind == "c" else 1) < _SHORT
+    call: Any = _sum_of_few if short else partial(func.reduce, axis=axes, keepdims=keepdims)
+    return Form(call, kind, shape, prod(span), row=True, span=span)
 
 
 def _told(func: np.ufunc, dtype: np.dtype[Any]) -> Any:
-    return tape.modes() if dtype.kind in "fc" else None
+    return told.modes() if dtype.kind in "fc" else None
 
 
 def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
@@ -87,18 +94,17 @@ def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
     if dtype is None:
         return None
     if pending:
-        fortran = v.fortran
+        fortran = v.form.fortran
     else:
         if not (v.flags.c_contiguous or v.flags.f_contiguous):
             return None
         fortran = not v.flags.c_contiguous
-    told = _told(func, dtype)
-    if told is tape.REFUSED:
+    modes = _told(func, dtype)
+    if modes is told.REFUSED:
         return None
-    extreme = func is not np.add and dtype.kind == "f" and not (pending and v.func in UNSIGNED)
-    node = _node(partial(func.reduce, axis=None, dtype=dtype), (), dtype, kind, told)
-    node.span, node.fortran, node.work = v.shape, fortran, size
-    node.halved = Whole((2 if dtype.kind == "c" else 1) if func is np.add and dtype.kind in "fc" else 0, func)
+    extreme = func is not np.add and dtype.kind == "f" and not (pending and v.form.func in UNSIGNED)
+    form = _form_of_all(func, kind.backend.kind(dtype), v.shape, fortran)
+    node = Node.of(form, modes, None if modes is None else told.line_now())
     look = _Look()
     look._v = look._kind = look._root = node
     node.handle = weakref.ref(look)
@@ -141,21 +147,15 @@ def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, die
     order = tape.order_of([v], v.shape, True)
     if order is None or order[1]:
         return None
-    told = _told(func, dtype)
-    if told is tape.REFUSED:
+    modes = _told(func, dtype)
+    if modes is told.REFUSED:
         return None
-    shape = tuple(1 if i in axes else n for i, n in enumerate(v.shape) if keepdims or i not in axes)
-    short = func is np.add and axes == (len(v.shape) - 1,) and v.shape[-1] * (2 if dtype.kind == "c" else 1) < _SHORT
-    how: Any = _sum_of_few if short else partial(func.reduce, axis=axes, keepdims=keepdims)
-    node = _node(how, shape, dtype, kind, told)
-    node.span, node.row, node.work = v.shape, True, prod(v.shape)
-    made = views.wrapper(node, node, True)
-    node.handle = weakref.ref(made)
+    form = _form_along(func, kind.backend.kind(dtype), v.shape, axes, keepdims)
+    node = Node.of(form, modes, None if modes is None else told.line_now())
+    made = tape.array_of(node)
     if type(v) is Node and dies:
         v.handle = None
     mine.add(node, [v])
-    made._v = made._kind = made._root = node
-    made._seen = NEVER
     if shared or mine.is_full():
         mine.run()
     return made

@@ -58,10 +58,17 @@ class _Roll(Shift):
     __name__ = "roll"
 
     def __init__(self, steps: list[int], shape: tuple[int, ...]) -> None:
+        self._steps = tuple(steps), shape
         self.first, *inner = steps
         self.reads_other_rows = self.first != 0
         pairs = [_halves(step, n) for step, n in zip(inner, shape[1:])]
         self._parts = [tuple(zip(*parts)) for parts in product(*pairs)] if pairs else [((), ())]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Roll) and other._steps == self._steps
+
+    def __hash__(self) -> int:
+        return hash(self._steps)
 
     def __call__(self, x: Any, out: Any) -> None:
         self.rows(x, 0, len(out), out)

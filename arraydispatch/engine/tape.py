@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-import warnings
 import weakref
 from math import prod
 from time import perf_counter
@@ -22,15 +21,14 @@ from .. import events, settings, views
 from ..ghosts import memory_of
 from ..state import process
 from ..views import NEVER, Handle
-from ..warned import FLOATING_ERRORS, user_frame
-from . import pool
-from .blocks import Block, Short, needed, plan
+from . import pool, told
+from .blocks import Block, Short, needed, planned
 from .loops import PYTHON, SCALARS, cast, fits, loop_of, select
-from .nodes import Buffer, Node, Place, Shift
+from .nodes import Buffer, Form, Node, Shift
 
 __all__ = [
-    "IN_THREADS", "LONGEST", "REFUSED", "Tape", "astype", "least", "line_now", "mine", "modes", "operand", "order_of",
-    "record", "run_all", "ufunc", "where",
+    "IN_THREADS", "LONGEST", "Tape", "array_of", "astype", "least", "mine", "operand", "order_of", "record", "run_all", "ufunc",
+    "where",
 ]  # fmt: skip
 
 least = 0
@@ -46,20 +44,17 @@ IN_THREADS = 1 << 21
 long as NumPy takes for so many."""
 
 _ndarray = np.ndarray
-_errors_in_force: Any = np._core.umath._extobj_contextvar.get
 _live: set[Tape] = set()
-_filters: Any = None
-"""The list of warning filters outside of any ``warnings.catch_warnings``."""
 
 
 @process.follows("backend", "devices", "execution", "min_size", "overrides", "rules", "suspended")
 def _follow() -> None:
     """Record calls from now on, or none, as the process is now."""
-    global least, _filters
+    global least
     fused = process.execution == "fused" and settings.only_values_decide() and settings.on_cpu(process.backend)
     elements = process.min_size if fused else 0
     if elements and not least:
-        _filters = warnings.filters
+        told.begin()
     least = elements
 
 
@@ -123,21 +118,30 @@ class Tape:
         self.block: Block | None = None
         self.buffers: dict[int, Buffer] = {}
         self.memory: set[int] = set()
-        self.bytes = self.seen = self.work = 0
+        self.bytes = self.seen = self.work = self.count = 0
 
     def add(self, node: Node, values: list[Any]) -> None:
         """Record a node that computes with these values, which nobody may write from now on."""
+        args: list[Any] = []
+        refs: list[int | None] = []
         with self.lock:
-            node.args = tuple([self._buffer(x) if type(x) is _ndarray else x for x in values])
-            node.tape = self
+            for x in values:
+                if type(x) is _ndarray:
+                    x = self._buffer(x)
+                    refs.append(-1 - x.number)
+                else:
+                    refs.append(x.number if type(x) is Node else None)
+                args.append(x)
+            node.args, node.refs, node.number, node.tape = tuple(args), tuple(refs), self.count, self
+            self.count += 1
             self.nodes.append(node)
-            self.work += node.work
+            self.work += node.form.work
             _live.add(self)
 
     def _buffer(self, x: np.ndarray[Any, Any]) -> Buffer:
         found = self.buffers.get(id(x))
         if found is None:
-            found = self.buffers[id(x)] = Buffer(x)
+            found = self.buffers[id(x)] = Buffer(x, len(self.buffers))
             self.bytes += x.nbytes
             key = id(memory_of(x))
             if key not in self.memory:
@@ -159,8 +163,7 @@ class Tape:
                 return True
         if count % 16:
             return False
-        held = [node for node in self.nodes if node.handle is not None and node.handle() is not None]
-        return self.bytes + sum(node.size * node.dtype.itemsize for node in held) > MOST_BYTES
+        return self.bytes + sum(node.form.nbytes for node in self.nodes if node.is_held) > MOST_BYTES
 
     def run(self) -> None:
         """Have all values there.
@@ -201,13 +204,13 @@ class Tape:
             elif failure is None or block.helpers:
                 self._end(nodes, block)
             if events.tap is not None:
-                name = nodes[0].held.backend.name
+                name = nodes[0].form.held.backend.name
                 events.tap.call(events.BLOCK, name, "block", "", perf_counter() - start)
         if interrupt is not None:
             raise interrupt
         if failure is not None:
             raise failure
-        _tell(block)
+        told.tell(block)
 
     def _is_due(self, nodes: list[Node]) -> bool:
         """Whether a run is still to end; a signal's handler may have ended it."""
@@ -215,13 +218,15 @@ class Tape:
 
     def _plan(self, nodes: list[Node]) -> Block:
         left = needed([node for node in nodes if node.value is None])
-        block: Block
-        if not left or sum(node.work for node in left) < IN_THREADS:
-            block = Short(left)
-        else:
+        threads = 0
+        if self.work >= IN_THREADS and sum([node.form.work for node in left]) >= IN_THREADS:
             threads = pool.count()
-            block = plan(left, list(self.buffers.values()), threads)
-            block.helpers = min(threads, max(stretch.pieces for stretch in block.stretches))
+        if len(left) > 1 or threads or not left:
+            for node in left:
+                node.form.alone = 0
+        elif left[0].target is None:
+            left[0].form.alone += 1
+        block = planned(left, threads) if left else Short(left)
         block.group, block.is_due = nodes, lambda: self._is_due(nodes)
         return block
 
@@ -244,9 +249,9 @@ class Tape:
                     values = [_value(x) if type(x) is Node else x for x in values]
                     made = node.target
                     if made is None:
-                        made = np.empty(node.shape, node.dtype, "F" if node.fortran else "C")
+                        made = np.empty(node.shape, node.dtype, "F" if node.form.fortran else "C")
                     with np.errstate(all="ignore"):
-                        node.func(*values, out=made)
+                        node.form.func(*values, out=made)
                 except Exception as failure:  # noqa: BLE001 -- whoever looks at this value hears of it
                     node.tape = _Failed(failure)
                 else:
@@ -258,7 +263,7 @@ class Tape:
     def _hand_over(self, node: Node) -> None:
         a = None if node.handle is None else node.handle()
         if a is not None and a._v is node and node.value is not None:
-            a._kind = node.held
+            a._kind = node.form.held
             a._v = node.value
             a._root = None  # the last: until then, whoever reads the array waits for this thread
 
@@ -295,7 +300,8 @@ class Tape:
                     views.waiting[key] = rest
                 else:
                     views.waiting.pop(key, None)
-            self.buffers, self.memory, self.bytes, self.seen, self.work = {}, set(), 0, 0, 0
+            self.buffers, self.memory = {}, set()
+            self.bytes = self.seen = self.work = self.count = 0
             _live.discard(self)
 
 
@@ -322,55 +328,6 @@ def mine() -> Tape:
     except AttributeError:
         found = _local.tape = Tape()
     return found
-
-
-# -- floating-point errors ---------------------------------------------------------------------------------------------
-
-_ORDER = {kind: i for i, kind in enumerate(("divide by zero", "overflow", "underflow", "invalid value"))}
-"""In which order NumPy tells of the errors of one call."""
-_modes_known: tuple[Any, dict[str, Any] | None] = (None, None)
-REFUSED: Any = object()
-
-
-def modes() -> Any:
-    """The modes of ``np.errstate`` in force; None where all is ignored, ``REFUSED`` where an error is more than a warning."""
-    global _modes_known
-    now = _errors_in_force()
-    seen, found = _modes_known
-    if now is not seen or seen is None:
-        modes: dict[str, Any] = {**np.geterr()}
-        said = set(modes.values())
-        found = REFUSED if not said <= {"ignore", "warn"} else None if said == {"ignore"} else modes
-        _modes_known = now, found
-    return REFUSED if found is not None and _warnings_are_for_now() else found
-
-
-def _warnings_are_for_now() -> bool:
-    """Whether a warning must come at once: in ``catch_warnings`` it is waited for, or forgotten, and an error ends this line."""
-    return warnings.filters is not _filters or any(each[0] == "error" for each in warnings.filters)
-
-
-def line_now() -> Place:
-    """The line of the user's that is being run."""
-    frame = user_frame()
-    return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_globals, tuple(warnings.filters))
-
-
-def _tell(block: Block) -> None:
-    """Warn as NumPy had, of each error at the line that was recorded, by the filters of then."""
-    for i, kind in sorted(block.errors, key=lambda error: (error[0], _ORDER[error[1]])):
-        node = block.nodes[i]
-        if node.told is None or node.place is None or node.told[FLOATING_ERRORS[kind]] != "warn":
-            continue
-        text = f"{kind} encountered in {getattr(node.func, '__name__', 'reduce')}"
-        file, line, names, filters = node.place
-        said = text, RuntimeWarning, file, line, names.get("__name__"), names.setdefault("__warningregistry__", {})
-        if tuple(warnings.filters) == filters:
-            warnings.warn_explicit(*said)
-        else:
-            with warnings.catch_warnings():
-                warnings.filters[:] = filters  # type: ignore[index]
-                warnings.warn_explicit(*said)
 
 
 # -- recording ---------------------------------------------------------------------------------------------------------
@@ -413,11 +370,31 @@ def operand(x: Handle, tape: Tape) -> tuple[Any, Any, bool]:
         v.run()
         v = x._v
     if type(v) is Node:
-        return v, v.held, False
+        return v, v.form.held, False
     kind = x._kind
     if type(v) is _ndarray and kind.backend.hosted and not kind.standard:
-        return v, kind, not views.owner(x)._owned or not memory_of(v).flags.owndata
+        return v, kind, _is_shared(x, v)
     return v, None, False
+
+
+def _is_shared(x: Handle, v: np.ndarray[Any, Any]) -> bool:
+    if v.base is None and x._base is None and x._owned:
+        return not v.flags.owndata
+    return not views.owner(x)._owned or not memory_of(v).flags.owndata
+
+
+def array_of(node: Node) -> Any:
+    """An array whose value is pending; ``node`` is on a tape."""
+    made = views.wrapper(node, node, True)
+    node.handle = weakref.ref(made)
+    made._root = node
+    made._seen = NEVER
+    return made
+
+
+_forms: dict[Any, Form | None] = {}
+"""What is known of calls, by the function and what is to be known of the operands; None of those that are not recorded."""
+_MOST_FORMS = 1 << 14
 
 
 def record(
@@ -436,84 +413,109 @@ def record(
     """
     tape = mine()
     values: list[Any] = []
-    keys: list[Any] = []
-    home: Any = None
-    shape: tuple[int, ...] | None = None
-    alike, shared = True, False
+    keys: list[Any] = [func, dtype]
+    shared = False
+    cls = views.wrapper.cls  # type: ignore[attr-defined]
     for x in inputs:
-        cls = type(x)
-        if cls in SCALARS:
+        if type(x) is cls or isinstance(x, Handle):
+            v = x._v
+            if type(v) is Node and v.tape is not tape:
+                v.run()
+                v = x._v
+            if type(v) is Node:
+                keys.append(v.form.laid)
+            elif type(v) is _ndarray:
+                keys.append((x._kind, v.shape, v.strides))
+                shared = shared or _is_shared(x, v)
+            else:
+                return None
+            values.append(v)
+        elif type(x) in SCALARS:
             values.append(x)
-            keys.append(cls)
-            continue
+            keys.append(type(x))
+        else:
+            return None
+    key = tuple(keys)
+    form = _forms.get(key)
+    if form is None:
+        if key in _forms:
+            return None
+        if len(_forms) >= _MOST_FORMS:
+            _forms.clear()
+        form = _forms[key] = _form(func, inputs, values, dtype)
+        if form is None:
+            return None
+    if form.size < least or form.work < least or form.nbytes > MOST_BYTES:
+        return None  # for so much there may be no memory: NumPy says so at the call
+    if form.alone and form.gains_nothing():
+        return None
+    for i in form.weak:
+        if not fits(inputs[i], form.ins[i]):  # type: ignore[index]
+            return None
+    if like is not None and (form.dtype, form.shape) != like:
+        return None
+    modes = told.modes() if form.reports else None
+    if modes is told.REFUSED:
+        return None
+
+    node = Node.of(form, modes, None if modes is None else told.line_now())
+    if into is None:
+        made = array_of(node)
+        tape.add(node, values)
+    else:
+        made = into
+        node.handle = weakref.ref(made)
+        if type(values[0]) is Node:
+            values[0].handle = None
+        tape.add(node, values)
+        made._v = made._kind = made._root = node  # type: ignore[assignment]
+        made._seen = NEVER
+    if events.tap is not None:
+        events.tap.call(func_seen or func, form.held.backend.name, "fused", "", 0.0, None, 3)
+    if runs and (shared or tape.is_full()):
+        tape.run()
+    return made
+
+
+def _form(func: Any, inputs: tuple[Any, ...], values: list[Any], dtype: np.dtype[Any] | None) -> Form | None:
+    """What is known of a call on these arrays and scalars; None where it is not recorded."""
+    home: Any = None
+    keys: list[Any] = []
+    for x, v in zip(inputs, values):
         if not isinstance(x, Handle):
+            keys.append(type(x))
+            continue
+        kind = v.form.held if type(v) is Node else x._kind
+        if not kind.backend.hosted or kind.standard or (home is not None and home is not kind.backend):
             return None
-        v, kind, is_shared = operand(x, tape)
-        if kind is None:
-            return None
-        shared = shared or is_shared
-        if home is None:
-            home, shape = kind.backend, v.shape
-        elif home is not kind.backend:
-            return None
-        elif v.shape != shape:
-            alike = False
-        values.append(v)
+        home = kind.backend
         keys.append(kind.dtype)
-    if shape is None:
+    try:
+        shape = np.broadcast_shapes(*[v.shape for v in values if type(v) is Node or type(v) is _ndarray])
+    except ValueError:
+        return None  # NumPy says so where it runs
+    if home is None or not shape:
         return None
-    if not alike:
-        try:
-            shape = np.broadcast_shapes(*[v.shape for v in values if type(v) is Node or type(v) is _ndarray])
-        except ValueError:
-            return None  # NumPy says so where it runs
     size = prod(shape)
-    if size < least or not shape:
-        return None
+    weak: tuple[int, ...] = ()
+    work: float
     if dtype is None:
         loop = loop_of(func, tuple(keys))
         if loop is None:
             return None
-        for i in loop.weak:
-            if not fits(inputs[i], loop.ins[i]):
-                return None
-        dtype, reports, pinned, ins = loop.out, loop.reports, loop.pinned, loop.ins
+        dtype, reports, pinned, ins, weak = loop.out, loop.reports, loop.pinned, loop.ins, loop.weak
         work = size * loop.weight
     else:
         work = size * max(dtype.itemsize, values[-1].dtype.itemsize if func is cast else 1) >> 3
         reports, pinned = func is cast and keys[0].kind in "fc", False
         ins = tuple([dtype if key in PYTHON else np.dtype(key) for key in keys])
-    if work < least or (like is not None and (dtype, shape) != like):
-        return None
-    if size * dtype.itemsize > MOST_BYTES:  # for which there may be no memory: NumPy says so at the call
-        return None
     shifts = isinstance(func, Shift)
     order = order_of(values, shape, func is cast or shifts)
     if order is None or (shifts and order[1]) or (pinned and (order[0] or size == 1)):
         return None
-    told = modes() if reports else None
-    if told is REFUSED:
-        return None
-
-    start = perf_counter()
-    node = Node()
-    node.dtype, node.shape, node.size, node.ndim = dtype, shape, size, len(shape)
-    node.held, node.func, node.work, node.ins = home.kind(dtype), func, int(work), ins
-    node.row, node.fortran = order[0] or shifts, order[1]
-    node.pinned, node.target, node.span, node.halved = pinned, None, shape, None
-    node.told, node.place, node.value = told, None if told is None else line_now(), None
-    made = views.wrapper(node, node, True) if into is None else into
-    node.handle = weakref.ref(made)
-    if into is not None and type(values[0]) is Node:
-        values[0].handle = None
-    tape.add(node, values)
-    made._v = made._kind = made._root = node
-    made._seen = NEVER
-    if events.tap is not None:
-        events.tap.call(func_seen or func, home.name, "fused", "", perf_counter() - start, None, 3)
-    if runs and (shared or tape.is_full()):
-        tape.run()
-    return made
+    return Form(
+        func, home.kind(dtype), shape, work, row=order[0] or shifts, fortran=order[1], pinned=pinned, ins=ins, weak=weak, reports=reports
+    )  # fmt: skip
 
 
 def order_of(values: list[Any], shape: tuple[int, ...], copies: bool) -> tuple[bool, bool] | None:
@@ -526,7 +528,7 @@ def order_of(values: list[Any], shape: tuple[int, ...], copies: bool) -> tuple[b
         if type(v) is Node:
             if v.shape != shape:
                 c = f = False
-            elif v.fortran:
+            elif v.form.fortran:
                 c = False
             elif v.ndim > 1:
                 f = False
@@ -540,7 +542,7 @@ def order_of(values: list[Any], shape: tuple[int, ...], copies: bool) -> tuple[b
         return False, not c
     for v in values:
         if type(v) is Node:
-            if v.fortran:
+            if v.form.fortran:
                 return None
         elif type(v) is _ndarray and not _lies_in_c_order(v, copies):
             return None

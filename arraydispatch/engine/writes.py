@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from math import prod
 from sys import getrefcount
 from typing import Any
 
@@ -12,7 +14,7 @@ from ..ghosts import memory_of
 from ..views import Handle
 from . import tape
 from .loops import cast
-from .nodes import Node, shifts
+from .nodes import Form, Node, shifts
 from .tape import Tape, mine, record
 
 __all__ = ["inplace", "is_itself", "onto", "store"]
@@ -71,7 +73,8 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], a: Handle) -> bool:
             return False
         node = made._v
         if type(node) is Node and node.tape is tape_here and _may_take(tape_here, node, v, row, fortran):
-            node.target, node.row, node.handle = v, node.row or row, None
+            node.target, node.handle = v, None
+            node.form = node.form.by_rows() if row else node.form
             tape_here.run()
         else:  # another part of this memory is read: the result is there before anything is written
             result = made._v if type(made._v) is _ndarray else _value_of(made)
@@ -97,7 +100,7 @@ def _is_place(a: Handle, v: Any) -> bool:
 
 def _may_take(own: Tape, node: Node, v: np.ndarray[Any, Any], row: bool, fortran: bool) -> bool:
     """Whether pieces of a node may be written over pieces of an ndarray, before the next pieces are computed."""
-    if node.fortran != fortran or (row and node.pinned):
+    if node.form.fortran != fortran or (row and node.form.pinned):
         return False
     memory = memory_of(v)
     if any(other is not own for other in views.waiting.get(id(memory), ())):
@@ -151,7 +154,7 @@ def store(a: Handle, key: Any, given: Handle) -> bool:
         return False
     if not _is_basic(key):
         return False
-    if own.work < tape.IN_THREADS or node.fortran or node.span is not node.shape or not v.flags.writeable:
+    if own.work < tape.IN_THREADS or node.form.fortran or node.form.reduces() or not v.flags.writeable:
         return False
     try:
         place = v[key]
@@ -163,16 +166,13 @@ def store(a: Handle, key: Any, given: Handle) -> bool:
     with own.lock:
         if memory in views.waiting:
             own.forget()
-        if node.tape is not own or (row and node.pinned) or memory in views.waiting:
+        if node.tape is not own or (row and node.form.pinned) or memory in views.waiting:
             return False
         # Whoever holds what is assigned has from now on a copy of the place, made before that is written again.
-        again = Node()
-        again.dtype, again.shape, again.size, again.ndim = node.dtype, node.shape, node.size, node.ndim
-        again.held, again.func, again.work, again.row, again.fortran = node.held, cast, node.size, row, False
-        again.pinned, again.target, again.told, again.place, again.value = False, None, None, None, None
-        again.span, again.halved, again.ins = node.shape, None, (node.dtype,)
-        again.handle, again.tape = node.handle, None
-        node.target, node.row, node.handle = place, node.row or row, None
+        again = Node.of(_form_of_copy(node.form.held, node.shape, row))
+        again.handle = node.handle
+        node.target, node.handle = place, None
+        node.form = node.form.by_rows() if row else node.form
         given._v = given._kind = given._root = again  # type: ignore[assignment]
         try:
             own.run()
@@ -180,6 +180,11 @@ def store(a: Handle, key: Any, given: Handle) -> bool:
             own.add(again, [place])
     views.owner(a)._writes += 1
     return True
+
+
+@lru_cache(1024)
+def _form_of_copy(kind: Any, shape: tuple[int, ...], row: bool) -> Form:
+    return Form(cast, kind, shape, prod(shape), row=row, ins=(kind.dtype,))
 
 
 def is_without_repeats(x: np.ndarray[Any, Any]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from arraydispatch.engine import blocks, kernels, pool, tape
+from arraydispatch.engine import blocks, kernels, nodes, plans, pool, tape, told
 from arraydispatch.settings import default, kept, set_execution
 
 
@@ -18,12 +18,14 @@ def fused(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
         default.min_size = 1
         set_execution("fused")
         monkeypatch.setattr(
-            tape, "_warnings_are_for_now", lambda: False
+            told, "_warnings_are_for_now", lambda: False
         )  # which they are in tests, where they are errors
         monkeypatch.setattr(tape, "IN_THREADS", 0 if threads else 1 << 60)
-        monkeypatch.setattr(blocks, "STEP", 128)
-        monkeypatch.setattr(blocks, "PIECE", 1000)
-        monkeypatch.setattr(blocks, "LONGEST", 300)
+        monkeypatch.setattr(blocks, "_plans", {})
+        monkeypatch.setattr(nodes, "ALONE", 1 << 60)  # each call, however little comes of it
+        monkeypatch.setattr(plans, "STEP", 128)
+        monkeypatch.setattr(plans, "PIECE", 1000)
+        monkeypatch.setattr(plans, "LONGEST", 300)
         monkeypatch.setattr(pool, "count", lambda: 3)
         monkeypatch.setattr(kernels, "HOT", 0 if request.param == "kernels" else 1 << 60)
         yield

@@ -11,7 +11,7 @@ import pytest
 
 from arraydispatch import creation, recording
 from arraydispatch.array import Array
-from arraydispatch.engine import blocks, reductions, tape
+from arraydispatch.engine import blocks, plans, reductions, tape
 from arraydispatch.engine.nodes import Node
 
 pytestmark = pytest.mark.usefixtures("fused")
@@ -115,7 +115,7 @@ def test_what_nobody_holds_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tape, "IN_THREADS", 0)  # what is not planned has a value of its own at each step
     made: list[tuple[int, ...]] = []
     memory = blocks._memory
-    monkeypatch.setattr(blocks, "_memory", lambda node, i, dead: made.append(node.shape) or memory(node, i, dead))
+    monkeypatch.setattr(blocks, "_memory", lambda form: made.append(form.shape) or memory(form))
     x = creation.array(GIVEN["square"])
     for call in (
         lambda z: (z * 3).sum(axis=1),
@@ -139,9 +139,9 @@ def test_pieces_are_those_of_the_pairwise_sum() -> None:
     for length in (1, 127, 128, 129, 1000, 4099, 65537):
         for unit in (1, 2):
             for longest in (1, 64, 300, 1 << 20):
-                parts = list(blocks.halves(length, unit, longest))
+                parts = list(plans.halves(length, unit, longest))
                 assert sum(parts) == length
-                assert max(parts) <= max(longest, blocks.LEAST_SUMMED // unit)
+                assert max(parts) <= max(longest, plans.LEAST_SUMMED // unit)
 
 
 def test_sums_along_axes_are_pending() -> None:

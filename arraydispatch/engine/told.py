@@ -1,0 +1,104 @@
+"""Floating-point errors of what is recorded: whether they are to be told, of which line, and the telling."""
+
+from __future__ import annotations
+
+import warnings
+from sys import _getframe
+from typing import Any
+
+import numpy as np
+
+from ..places import is_core
+from ..warned import FLOATING_ERRORS
+from .blocks import Block
+from .nodes import Place
+
+__all__ = ["REFUSED", "begin", "line_now", "modes", "tell"]
+
+_errors_in_force: Any = np._core.umath._extobj_contextvar.get
+_filters: Any = None
+"""The list of warning filters outside of any ``warnings.catch_warnings``."""
+
+
+def begin() -> None:
+    """From now on calls are recorded."""
+    global _filters
+    _filters = warnings.filters
+
+
+_ORDER = {kind: i for i, kind in enumerate(("divide by zero", "overflow", "underflow", "invalid value"))}
+"""In which order NumPy tells of the errors of one call."""
+_modes_known: tuple[Any, dict[str, Any] | None] = (None, None)
+_every_modes: dict[tuple[Any, ...], dict[str, Any]] = {}
+_filters_known: tuple[tuple[Any, ...], bool] = ((), False)
+REFUSED: Any = object()
+
+
+def modes() -> Any:
+    """The modes of ``np.errstate`` in force; None where all is ignored, ``REFUSED`` where an error is more than a warning.
+
+    The same object each time.
+    """
+    global _modes_known
+    now = _errors_in_force()
+    seen, found = _modes_known
+    if now is not seen or seen is None:
+        modes: dict[str, Any] = {**np.geterr()}
+        said = set(modes.values())
+        found = REFUSED if not said <= {"ignore", "warn"} else None if said == {"ignore"} else modes
+        if found is modes:
+            found = _every_modes.setdefault(tuple(modes.items()), modes)
+        _modes_known = now, found
+    return REFUSED if found is not None and _warnings_are_for_now() else found
+
+
+def _warnings_are_for_now() -> bool:
+    """Whether a warning must come at once: in ``catch_warnings`` it is waited for, or forgotten, and an error ends this line."""
+    global _filters_known
+    if warnings.filters is not _filters:
+        return True
+    filters = tuple(warnings.filters)
+    known, are_errors = _filters_known
+    if filters != known:
+        are_errors = any(each[0] == "error" for each in filters)
+        _filters_known = filters, are_errors
+    return are_errors
+
+
+def line_now() -> Place:
+    """The line of the user's that is being run."""
+    frame = _getframe(2)
+    while _is_inside[frame.f_code.co_filename] and frame.f_back is not None:
+        frame = frame.f_back
+    filters, known = tuple(warnings.filters), _filters_known[0]
+    return Place(frame.f_code, frame.f_lasti, frame.f_globals, known if filters == known else filters)
+
+
+class _Inside(dict[str, bool]):
+    """Whether a file is this package's or NumPy's."""
+
+    def __missing__(self, file: str) -> bool:
+        if len(self) >= 4096:  # as of cells of a notebook
+            self.clear()
+        found = self[file] = is_core(file)
+        return found
+
+
+_is_inside = _Inside()
+
+
+def tell(block: Block) -> None:
+    """Warn as NumPy had, of each error at the line that was recorded, by the filters of then."""
+    for i, kind in sorted(block.errors, key=lambda error: (error[0], _ORDER[error[1]])):
+        node = block.nodes[i]
+        if node.told is None or node.place is None or node.told[FLOATING_ERRORS[kind]] != "warn":
+            continue
+        text = f"{kind} encountered in {getattr(node.form.func, '__name__', 'reduce')}"
+        file, line, names, filters = node.place.code.co_filename, node.place.line, node.place.names, node.place.filters
+        said = text, RuntimeWarning, file, line, names.get("__name__"), names.setdefault("__warningregistry__", {})
+        if tuple(warnings.filters) == filters:
+            warnings.warn_explicit(*said)
+        else:
+            with warnings.catch_warnings():
+                warnings.filters[:] = filters  # type: ignore[index]
+                warnings.warn_explicit(*said)

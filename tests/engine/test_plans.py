@@ -1,0 +1,147 @@
+"""Plans are made once for the calls of a loop, whatever arrays they are of, and give NumPy's values for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from arraydispatch import creation
+from arraydispatch.engine import blocks, nodes, plans, tape
+from arraydispatch.engine.nodes import Node
+from arraydispatch.settings import default
+
+pytestmark = pytest.mark.usefixtures("fused")
+SHAPE = 70, 60
+
+
+@pytest.fixture
+def planned(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """Numbers of the nodes of which plans are made."""
+    made: list[int] = []
+    plan = plans.plan
+    monkeypatch.setattr(plans, "plan", lambda nodes, *rest: made.append(len(nodes)) or plan(nodes, *rest))
+    yield made
+    tape.run_all()
+
+
+def data(seed: int) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(seed).normal(size=SHAPE)
+
+
+def heat(u: Any, v: Any, t: float) -> Any:
+    u[1:-1, 1:-1] += t * (u[:-2, 1:-1] + u[2:, 1:-1] + v[1:-1, :-2] - 2 * v[1:-1, 2:])
+    return u
+
+
+def oscillator(x: Any, y: Any, t: float) -> Any:
+    for _ in range(3):
+        y = y - t * (x + np.exp(-x * x))
+        x = x + t * y
+    return x
+
+
+def softmax(x: Any, y: Any, t: float) -> Any:
+    x = np.exp((x - x.max(axis=-1, keepdims=True)) * t)
+    return x / x.sum(axis=-1, keepdims=True) + np.where(x > y, 1, y).sum()
+
+
+def rolled(x: Any, y: Any, t: float) -> Any:
+    return np.roll(x * t, 1, 0) + np.roll(y, (3, -2), (0, 1)) - x
+
+
+def both_ends(x: Any, y: Any, t: float) -> Any:
+    x[...] = x * t + y
+    z = x - y
+    y[:, ::2] = z[:, ::2] * 2
+    return x + y + z
+
+
+PROGRAMS = heat, oscillator, softmax, rolled, both_ends
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_loop_is_planned_once(program: Callable[..., Any], planned: list[int]) -> None:
+    counts = []
+    for i in range(6):
+        x, y, t = data(i), data(i + 10), 0.1 + i
+        made = program(creation.array(x), creation.array(y), t)
+        np.testing.assert_array_equal(np.array(made.__array__()), program(x, y, t), strict=True)
+        counts.append(len(planned))
+    assert counts[1] == counts[-1] > 0
+
+
+def test_one_array_given_twice_is_no_plan_for_two(planned: list[int]) -> None:
+    def program(x: Any, y: Any) -> Any:
+        return np.exp(x * 2 + y) + y
+
+    for i in range(3):
+        x, y = data(i), data(i + 10)
+        a, b = creation.array(x), creation.array(y)
+        for given, plain in (((a, b), (x, y)), ((a, a), (x, x)), ((a, a[:]), (x, x)), ((b, a), (y, x))):
+            np.testing.assert_array_equal(np.array(program(*given).__array__()), program(*plain), strict=True)
+
+
+@pytest.mark.parametrize("offset", [0, 1, 2, 4, 6])
+def test_where_an_array_begins_is_part_of_the_plan(offset: int) -> None:
+    """An element that lies across words is nothing for a kernel."""
+    memory = np.zeros(8 * 4000 + 16, np.uint8)
+    for shift in (0, offset, 0, offset):
+        x = memory[shift : shift + 8 * 4000].view(np.float64)
+        x[:] = np.arange(4000) / 7
+        a = creation.asarray(x)
+        made = (a * 2 + a) - 1
+        np.testing.assert_array_equal(np.array(made.__array__()), (x * 2 + x) - 1, strict=True)
+
+
+def test_what_is_held_is_part_of_the_plan() -> None:
+    x = data(0)
+    for hold in (False, True, False, True):
+        a = creation.array(x)
+        b = a * 2
+        c = b + 1
+        if not hold:
+            del b
+        np.testing.assert_array_equal(np.array(c.__array__()), x * 2 + 1, strict=True)
+        if hold:
+            np.testing.assert_array_equal(np.array(b.__array__()), x * 2, strict=True)
+
+
+def test_numbers_are_no_part_of_a_plan(planned: list[int]) -> None:
+    x = data(1)
+    for i, number in enumerate((1.5, -0.0, 2.5, np.float64(3.5), float("inf"), 1e-300, 7.25)):
+        with np.errstate(invalid="ignore"):
+            made = np.sqrt(creation.array(x) * number * 0 + 2) - number
+            expected = np.sqrt(x * number * 0 + 2) - number
+        assert np.array(made.__array__()).tobytes() == expected.tobytes(), i
+    assert len(planned) <= 3  # Python's numbers, and NumPy's
+
+
+def test_plans_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "MOST_PLANS", 5)
+    for n in range(100, 120):
+        x = np.arange(float(n))
+        np.testing.assert_array_equal(np.array((creation.array(x) * 2 + 1).__array__()), x * 2 + 1)
+        assert len(blocks._plans) <= 5
+
+
+def test_calls_that_stay_alone_are_not_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block of one call, in the thread that asks, takes longer than the call; with others it is worth it again."""
+    monkeypatch.setattr(tape, "IN_THREADS", 1 << 60)
+    monkeypatch.setattr(tape, "_forms", {})
+    for name, number in (("ALONE", 4), ("AGAIN", 8)):
+        monkeypatch.setattr(nodes, name, number)
+    assert default.min_size == 1
+    x = creation.array(data(2))
+    recorded = []
+    for _ in range(28):
+        made = x * 3
+        recorded.append(type(made._v) is Node)
+        assert made[2, 3] == x[2, 3] * 3
+    assert recorded == [True] * 4 + ([False] * 7 + [True]) * 3
+    while type((made := x * 3)._v) is not Node:
+        pass
+    assert (made + 1)[2, 3] == x[2, 3] * 3 + 1
+    assert type((x * 3)._v) is Node
