@@ -192,6 +192,10 @@ class Block:
         """
         raise NotImplementedError
 
+    def let_go(self) -> None:
+        """Forget the arrays: a thread that comes late may hold the block for some time, and they are others' now."""
+        self.results = {}
+
 
 class Planned(Block):
     """Nodes by a plan, one stretch after the other."""
@@ -250,6 +254,11 @@ class Planned(Block):
             for target, made in self.plan.copied:
                 if self.is_due():
                     self.arrays[target][...] = self.arrays[made]
+
+
+    def let_go(self) -> None:
+        """As of every block."""
+        self.results, self.arrays, self._sources = {}, [], []
 
 
 def planned(nodes: list[Node], threads: int) -> Block:

@@ -277,6 +277,7 @@ class Tape:
                 node.value = block.results.get(i)
                 self._hand_over(node)
         self._clear(nodes)
+        block.let_go()
 
     def _clear(self, nodes: list[Node]) -> None:
         for node in nodes:

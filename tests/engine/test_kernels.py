@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from arraydispatch import creation
-from arraydispatch.engine import blocks, compiler, kernels, nodes, source, tape, told
+from arraydispatch.engine import blocks, compiler, kernels, nodes, source, tape, told as telling
 from arraydispatch.settings import default, kept, set_execution
 from arraydispatch.ufuncs.elementary import INSTRUCTIONS
 
@@ -39,7 +39,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             (nodes, "ALONE", 1 << 60),
         ):
             monkeypatch.setattr(module, name, now)
-        monkeypatch.setattr(told, "_warnings_are_for_now", lambda: False)
+        monkeypatch.setattr(telling, "_warnings_are_for_now", lambda: False)
         yield
         tape.run_all()
 
