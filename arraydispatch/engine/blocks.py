@@ -255,7 +255,6 @@ class Planned(Block):
                 if self.is_due():
                     self.arrays[target][...] = self.arrays[made]
 
-
     def let_go(self) -> None:
         """As of every block."""
         self.results, self.arrays, self._sources = {}, [], []
