@@ -79,6 +79,7 @@ def test_example_prints_by_default_what_plain_python_prints(script: Path, backen
     assert done.stdout == plain(script)
 
 
+@pytest.mark.compiles(2)
 @every_backend
 @every_example
 def test_example_prints_what_plain_python_prints(script: Path, backend: str, zygotes: Zygotes) -> None:

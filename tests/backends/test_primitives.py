@@ -19,7 +19,10 @@ EVERY = BOOL + INTEGERS + FLOATS + COMPLEX
 REAL = BOOL + INTEGERS + FLOATS
 LINALG = "fdFD"
 
-pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning"),
+    pytest.mark.compiles(1),  # each primitive, in each run
+]
 
 
 @pytest.fixture(params=NAMES)

@@ -39,6 +39,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # NumPy's own, at the values tested
     pytest.mark.compiles(3),
 ]
+every_kernel = pytest.mark.compiles(1)
+"""Of the table, in each run."""
 
 
 def rows(table: str) -> list[Any]:
@@ -136,6 +138,7 @@ def _planned(backend: Any, ufunc: np.ufunc, loop: tuple[Any, ...], natives: list
     return tuple(astype(x, to) for x, to in zip(result, loop[ufunc.nin :], strict=True))
 
 
+@every_kernel
 @pytest.mark.parametrize(("name", "ufunc"), rows("UFUNCS"))
 def test_every_loop_at_special_values(name: str, ufunc: np.ufunc, drawn: Drawn) -> None:
     backend = need(name)
@@ -280,6 +283,7 @@ def near(got: Any, want: Any, scale: float) -> None:
         np.testing.assert_array_equal(got, want)
 
 
+@every_kernel
 @pytest.mark.parametrize(("name", "ufunc"), rows("REDUCE"))
 def test_reduce(name: str, ufunc: np.ufunc, drawn: Drawn) -> None:
     backend = need(name)
@@ -334,6 +338,7 @@ def test_a_float16_sum_is_accumulated_in_a_wider_type(name: str) -> None:
     assert got == 5000
 
 
+@every_kernel
 @pytest.mark.parametrize(("name", "ufunc"), rows("ACCUMULATE"))
 def test_accumulate(name: str, ufunc: np.ufunc, drawn: Drawn) -> None:
     backend = need(name)

@@ -165,6 +165,7 @@ def broken(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
     return Runs(zygotes.of(request.param), EVERYTHING_ON_THE_DEVICE, ("add", "matmul"))
 
 
+@pytest.mark.compiles(3)
 @pytest.mark.parametrize("name", NUMERIC)
 def test_a_broken_library_shows(name: str, plain: Runs, broken: Runs) -> None:
     """Proof from outside our counters: the numbers are the library's."""
