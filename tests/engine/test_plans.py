@@ -70,7 +70,9 @@ def test_a_loop_is_planned_once(program: Callable[..., Any], planned: list[int])
         made = program(creation.array(x), creation.array(y), t)
         np.testing.assert_array_equal(np.array(made.__array__()), program(x, y, t), strict=True)
         counts.append(len(planned))
-    assert 0 < counts[1] <= counts[-1] <= counts[1] + 2  # a thread that comes late may still hold what could be written over
+    assert (
+        0 < counts[1] <= counts[-1] <= counts[1] + 2
+    )  # a thread that comes late may still hold what could be written over
 
 
 def test_one_array_given_twice_is_no_plan_for_two(planned: list[int]) -> None:
