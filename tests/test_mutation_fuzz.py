@@ -11,6 +11,8 @@ fails is printed with its seed, cut down to the steps it needs.
 from __future__ import annotations
 
 import argparse
+import math
+import os
 import random
 import sys
 import time
@@ -18,6 +20,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -528,10 +531,19 @@ def main() -> int:
     parser.add_argument("--threshold", type=int, default=0, help="elements from which on the library computes")
     parser.add_argument("--kernels", type=int, default=200, help="how many kernels are compiled at threshold 1")
     parser.add_argument("--execution", choices=("eager", "fused"), help="how calls run")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="after which no further program is begun")
     options = parser.parse_args()
     backend = ad.backend(options.backend)
     with threshold(options.threshold, options.execution, options.kernels):
         return _many(options, backend)
+
+
+def _resident() -> int:
+    """Bytes of memory that this process has now; 0 where it cannot be told."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
 
 
 def _many(options: argparse.Namespace, backend: ad.Backend) -> int:
@@ -545,7 +557,10 @@ def _many(options: argparse.Namespace, backend: ad.Backend) -> int:
                 break
         if (i + 1) % 500 == 0:
             rate = (i + 1) / (time.perf_counter() - start)
-            print(f"{options.backend}: {i + 1} programs, {failed} failed, {rate:.0f} programs/s", flush=True)
+            kept = f"{_resident() >> 20} MiB, {len(blocks._plans)} plans, {len(tape._forms)} forms, {len(kernels._kernels)} kernels"
+            print(f"{options.backend}: {i + 1} programs, {failed} failed, {rate:.0f} programs/s; {kept}", flush=True)
+        if time.perf_counter() - start > 60 * options.minutes:
+            break
     spent = time.perf_counter() - start
     print(f"{options.backend}: {i + 1} programs of {STEPS} steps, seed {options.seed}, {failed} failed, {spent:.0f} s")
     return 1 if failed else 0
