@@ -17,7 +17,7 @@ import numpy as np
 from . import conversion, dtypes, events, exports, ghosts, placement, reshaping, settings, views
 from .backends import loader
 from .backends.base import Backend, Device, Unsupported
-from .dispatch import floating, functions, host, indexing, ufuncs, wrapping
+from .dispatch import floating, functions, host, indexing, products, ufuncs, wrapping
 from .flat import Flat
 from .functions import bits
 from .methods import equality, method, short_power, tuple_method
@@ -397,6 +397,8 @@ class Array(Handle):
         return ufuncs.array_ufunc(np.divmod, "__call__", (other, self), {})
 
     def __matmul__(self, other: Any) -> Any:
+        if type(other) is type(self):
+            return products.product(self, other)
         if not isinstance(other, Handle) and ufuncs._defers(other):
             return NotImplemented
         return np.matmul(self, other)

@@ -330,6 +330,26 @@ class fallback(Override):
         super().__init__(check_fallback(policy))
 
 
+class traced:
+    """While a function is traced: scalars stay on the device, and what would run on the host is refused, in other words."""
+
+    __slots__ = ("_tokens",)
+    _here = _scalars("device"), fallback("silent")
+
+    def __enter__(self) -> None:
+        held = _overrides.get()
+        scalars, silent = self._here
+        inside = (*held, scalars, silent) if current_fallback() == "warn" else (*held, scalars)
+        self._tokens = _overrides.set(inside), context_rules.set(rules(current_precision(), "device"))
+        _count(1)
+
+    def __exit__(self, *exc: object) -> None:
+        overrides, rules = self._tokens
+        _overrides.reset(overrides)
+        context_rules.reset(rules)
+        _count(-1)
+
+
 def current_scalars() -> Literal["numpy", "device"]:
     """``"numpy"``: scalars on a CPU device are NumPy's own; ``"device"``: always a ``Scalar`` on the device."""
     return current_rules().scalars

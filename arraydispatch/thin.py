@@ -821,6 +821,8 @@ _layer = 0
 def _follow() -> None:
     """Put the thin path in force, or out of it, as the process is now."""
     global _any_size, _float_kind, _kinds, _layer, least
+    if not (process.min_size or least or _layer or tape.least):
+        return  # it is not in force, and nothing else would change that
     wanted = process.min_size if settings.only_values_decide() and not events.told_each() else 0
     held = loader.hosted(process.backend)
     kind = held.kind(np.dtype(float))

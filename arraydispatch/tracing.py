@@ -15,7 +15,7 @@ from . import places
 from .errors import TraceError
 from .state import process
 
-__all__ = ["Trace", "current", "refusal", "user_line"]
+__all__ = ["Trace", "current", "name_of", "refusal", "user_line"]
 
 _traces: ContextVar[tuple[Trace, ...]] = ContextVar("arraydispatch_traces", default=())
 _epochs = count(1)
@@ -37,8 +37,8 @@ class Trace:
     ----------
     what : str
         How the transform is called: ``"ad.jit"``.
-    name : str
-        How the function is called.
+    fun : callable
+        The user's function.
     backend : Backend
         Whose library traces.
     staged : bool
@@ -46,15 +46,20 @@ class Trace:
         a derivative.
     """
 
-    __slots__ = ("backend", "epoch", "name", "staged", "what")
+    __slots__ = ("backend", "epoch", "fun", "staged", "what")
 
-    def __init__(self, what: str, name: str, backend: Any, staged: bool) -> None:
+    def __init__(self, what: str, fun: Any, backend: Any, staged: bool) -> None:
         self.what = what
-        self.name = name
+        self.fun = fun
         self.backend = backend
         self.staged = staged
         self.epoch = next(_epochs)
         """Grows from trace to trace: what is made in this one is marked with it."""
+
+    @property
+    def name(self) -> str:
+        """How the function is called."""
+        return name_of(self.fun)
 
     def __enter__(self) -> Self:
         _traces.set((*_traces.get(), self))
@@ -64,6 +69,18 @@ class Trace:
     def __exit__(self, *exc: object) -> None:
         process.add("traces", -1)
         _traces.set(_traces.get()[:-1])
+
+
+def name_of(fun: Any) -> str:
+    """How a function is called in messages: its name and where it is defined."""
+    inner = fun
+    while hasattr(inner, "__wrapped__") or hasattr(inner, "func"):
+        inner = getattr(inner, "__wrapped__", None) or inner.func
+    name = getattr(inner, "__name__", None) or type(inner).__name__
+    code = getattr(inner, "__code__", None)
+    return (
+        f"{name}()" if code is None else f"{name}() (defined at {places.shown(code.co_filename, code.co_firstlineno)})"
+    )
 
 
 def current() -> Trace | None:

@@ -20,7 +20,9 @@ __all__ = [
     "LEAF",
     "Structure",
     "first",
+    "leaves_of",
     "mapped",
+    "parts_of",
     "rebuilt",
     "register",
     "tree_flatten",
@@ -266,6 +268,17 @@ def _build(structure: Structure, leaves: Iterator[Any]) -> Any:
     node = _NODES[cls]
     assert node is not None
     return node.together(about, children)
+
+
+def leaves_of(structure: Structure) -> int:
+    """How many leaves trees of this structure have."""
+    return 1 if structure is LEAF else sum(map(leaves_of, structure[2]))
+
+
+def parts_of(structure: Structure) -> tuple[Structure, ...]:
+    """The structures of a container's children."""
+    parts: tuple[Structure, ...] = structure[2]
+    return parts
 
 
 def tree_paths(tree: Any, name: str = "") -> list[str]:

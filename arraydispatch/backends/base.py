@@ -104,7 +104,7 @@ def processors() -> int:
 class Kind:
     """A backend together with a dtype: the flyweight that every array carries and every plan is keyed by."""
 
-    __slots__ = ("backend", "dtype", "join", "scalar", "standard", "whole")
+    __slots__ = ("backend", "dtype", "join", "product", "scalar", "standard", "whole")
 
     def __init__(self, backend: Backend, dtype: np.dtype[Any], standard: bool = False) -> None:
         self.backend = backend
@@ -117,6 +117,9 @@ class Kind:
         """NumPy function -> what reduces all of an array of this kind; filled by the dispatch layer."""
         self.join: Callable[[list[Native]], Native] | None = None if backend.hosted else backend.join
         """Joins arrays of this kind and of shapes that fit; None where rules of placement come first."""
+        plain = dtype.kind in "fc" and dtype.itemsize > 2 and not (backend.hosted or backend.scoped or backend.deferred)
+        self.product: Callable[[Native, Native], Native] | None = backend.prim.matmul if plain else None
+        """Matrix products of arrays of this kind; None where more is to decide."""
 
     @property
     def home(self) -> Kind:

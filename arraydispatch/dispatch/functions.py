@@ -124,7 +124,8 @@ def _reducer(func: Any, plan: WholePlan) -> Callable[[Handle], Any]:
     entry = backend.entries[func].kind
 
     def reduce_all(a: Handle) -> Any:
-        if (_context_rules() or _defaults.rules) is not PLAIN or in_force() is not UNTOUCHED or views.outgrows(a):
+        rules = _context_rules() or _defaults.rules
+        if rules.precision is not None or in_force() is not UNTOUCHED or views.outgrows(a):
             return call(func, (a,), {})
         tap = events.tap
         start = 0.0 if tap is None else perf_counter()
@@ -133,10 +134,12 @@ def _reducer(func: Any, plan: WholePlan) -> Callable[[Handle], Any]:
         except Exception as error:
             if not backend.gone(error):
                 raise
+            value = None
+        if value is None:
             return call(func, (a,), {})
         if tap is not None:
             tap.call(func, backend.name, entry, "", perf_counter() - start, value, 2)
-        made = scalar(value)
+        made = scalar(value) if rules is PLAIN else None
         if made is None:
             return wrapping.device_scalar(value, out)
         if finite is not None and not finite(made):
@@ -251,15 +254,15 @@ def _unwrapped(
     for a in arrays:
         if a._kind.standard:
             standard = True
-    ufunc = entry.spec.whole  # type: ignore[union-attr]
-    if ufunc is not None and len(args) == 1 and not kwargs and arrays and arrays[0] is args[0]:
-        _remember(entry.func, ufunc, arrays[0]._kind)
+    whole = entry.spec.whole  # type: ignore[union-attr]
+    if whole is not None and len(args) == 1 and not kwargs and arrays and arrays[0] is args[0]:
+        _remember(entry.func, whole, arrays[0]._kind)
     return natives, keywords, standard
 
 
-def _remember(func: Any, ufunc: np.ufunc, kind: Kind) -> None:
+def _remember(func: Any, whole: Any, kind: Kind) -> None:
     """Have the short way of reducing all of an array of this kind made, where there is one."""
-    plan = whole_plan(ufunc, kind)
+    plan = whole_plan(whole, kind) if isinstance(whole, np.ufunc) else whole(kind)
     if plan is not None:
         kind.whole[func] = _reducer(func, plan)
 

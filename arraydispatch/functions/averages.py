@@ -9,8 +9,9 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .. import dtypes
-from ..backends.base import Native
+from ..backends.base import Kind, Native
 from ..registry import XP, implements
+from ..ufuncs.plans import WholePlan
 from ..warned import reporting, warn
 from .operands import unshared
 from .reductions import ALL_AXES, NoValue, known_any, nans_replaced, native_of, reduced
@@ -94,7 +95,19 @@ def _mean_of_all(xp: XP, a: Any) -> Native | None:
     return backend.UFUNCS[np.true_divide](total, count)
 
 
-@implements(np.mean, into=("accumulates", "divides"), layout="reduced", error="sum", apart=True)
+def _mean_plan(kind: Kind) -> WholePlan | None:
+    """The short way of the mean of all elements, where there is one for arrays of a kind."""
+    backend = kind.backend
+    if kind.dtype.char not in "fd" or backend.hosted:
+        return None
+
+    def run(a: Native) -> Native | None:
+        return _mean_of_all(backend.xp, a)
+
+    return WholePlan(backend.wide(run) if backend.scoped else run, kind, None)
+
+
+@implements(np.mean, whole=_mean_plan, into=("accumulates", "divides"), layout="reduced", error="sum", apart=True)
 def mean(
     xp: XP, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
 ) -> Native:

@@ -70,7 +70,7 @@ def implements(
     returns: Returns = "scalar",
     mode: Mode = "function",
     min_bits: int = 16,
-    whole: np.ufunc | None = None,
+    whole: np.ufunc | Callable[[Any], Any] | None = None,
     keeps: Callable[..., Any] | None = None,
     into: tuple[Into, ...] = (),
     layout: Layout | None = None,

@@ -122,8 +122,8 @@ class Spec(Facts):
         ``view_if(args, kwargs)``: whether a view function returns views in this call.
     part : callable or None
         ``part(xp, a, value, *args, **kwargs)``: of a view function, the part of ``a`` that the values say is viewed.
-    whole : ufunc or None
-        If the function with nothing but an array reduces all of it: the ufunc that does.
+    whole : ufunc, callable or None
+        If the function with nothing but an array reduces all of it: the ufunc that does, or what gives the plan for a kind.
     keeps : callable or None
         ``keeps(made, *args, **kwargs)``: the result with those of the arguments in it that NumPy itself returns.
     """
@@ -137,7 +137,7 @@ class Spec(Facts):
     min_bits: int
     out: int | None
     order: int | None
-    whole: np.ufunc | None = None
+    whole: np.ufunc | Callable[[Any], Any] | None = None
     keeps: Callable[..., Any] | None = None
     into: frozenset[Into] = frozenset()
     layout: Layout | None = None

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import conversion, places, settings, tracing, views
+from .. import conversion, settings, tracing, views
 from ..array import Array
 from ..backends import loader
 from ..backends.base import Backend, Kind, Native
 from ..dispatch import wrapping
 from ..errors import TraceError
 from ..scalars import Scalar
-from ..tracing import Trace
+from ..tracing import Trace, name_of
 from ..trees import Structure, tree_flatten, tree_unflatten
 from ..views import Handle
 from . import marks
 
 __all__ = ["Body", "Fixed", "Given", "Input", "Same", "Traced", "is_array", "library_of", "name_of", "native_of"]
-
-
-def name_of(fun: Any) -> str:
-    """How a function is called in messages: its name and where it is defined."""
-    inner = fun
-    while hasattr(inner, "__wrapped__") or hasattr(inner, "func"):
-        inner = getattr(inner, "__wrapped__", None) or inner.func
-    name = getattr(inner, "__name__", None) or type(inner).__name__
-    code = getattr(inner, "__code__", None)
-    return (
-        f"{name}()" if code is None else f"{name}() (defined at {places.shown(code.co_filename, code.co_firstlineno)})"
-    )
 
 
 def is_array(x: Any) -> bool:
@@ -96,6 +84,8 @@ class Given(NamedTuple):
     """A leaf of a result that is an argument's leaf itself."""
 
     at: int
+    counts: bool = False
+    """Whether its native array is among the results all the same."""
 
 
 class Fixed(NamedTuple):
@@ -123,6 +113,8 @@ class Body:
         See :class:`arraydispatch.tracing.Trace`.
     parts : int
         The function returns a tuple of so many parts, of which the first is the main one; 1: what it returns is that.
+    among : sequence of int
+        Leaves of the arguments whose arrays are results as others are where the function returns them: there is a derivative.
     """
 
     def __init__(
@@ -134,27 +126,33 @@ class Body:
         backend: Backend,
         staged: bool,
         parts: int = 1,
+        among: Sequence[int] = (),
     ) -> None:
         self.fun = fun
         self.what = what
-        self.name = name_of(fun)
         self.structure = structure
         self.slots = list(slots)
         self.inputs = [i for i, slot in enumerate(slots) if type(slot) is Input]
         self.backend = backend
         self.staged = staged
         self.parts = parts
+        self.among = frozenset(among)
         self.written: list[int] = []
         """Which inputs the function wrote, of the last run."""
         self._structures: list[Structure] = []
         self._outputs: list[list[Any]] = []
+
+    @property
+    def name(self) -> str:
+        """How the function is called in messages."""
+        return name_of(self.fun)
 
     # -- running ---------------------------------------------------------------------------------------------------------
 
     def __call__(self, natives: Sequence[Native]) -> tuple[list[Native], list[Native]]:
         """Run the function: the native arrays of its main result, and those of the rest and of what it wrote."""
         inner = self.backend.traced
-        with self._inside(inner):
+        with _Inside(self, inner):
             handles = [self._wrapped(self.slots[i], value, inner) for i, value in zip(self.inputs, natives)]
             leaves = list(self.slots)
             for i, handle in zip(self.inputs, handles):
@@ -163,7 +161,6 @@ class Body:
                 if type(slot) is Same:
                     leaves[i] = leaves[slot.at]
             args, kwargs = tree_unflatten(self.structure, leaves)
-            shapes = [(h.shape, h.dtype) for h in handles]
             made = self.fun(*args, **kwargs)
             results = self._in_parts(made)
             self._structures, self._outputs = [], []
@@ -171,39 +168,18 @@ class Body:
             for part in results:
                 out, structure = tree_flatten(part)
                 values: list[Native] = []
-                self._outputs.append([self._output(x, handles, values) for x in out])
+                self._outputs.append([self._output(x, handles, values, not self._outputs) for x in out])
                 self._structures.append(structure)
                 natives_of.append(values)
             self.written = [k for k, h in enumerate(handles) if not isinstance(h, Scalar) and h._writes]
             for k in self.written:
-                if (handles[k].shape, handles[k].dtype) != shapes[k]:
+                if (handles[k].shape, handles[k].dtype) != (inner.shape_of(natives[k]), inner.dtype_of(natives[k])):
                     raise TraceError(
                         f"{self.name} changes the shape or the dtype of an argument in place, which does not reach the "
                         f"caller through {self.what}; return the array instead."
                     )
             extra = [x for values in natives_of[1:] for x in values]
             return natives_of[0], [*extra, *(handles[k].native for k in self.written)]
-
-    @contextlib.contextmanager
-    def _inside(self, inner: Backend) -> Iterator[None]:
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(marks.marking())
-            stack.enter_context(Trace(self.what, self.name, self.backend, self.staged))
-            stack.enter_context(settings.scalars_context("device"))
-            if settings.current_fallback() == "warn":  # what would run on the host is refused, in other words
-                stack.enter_context(settings.fallback("silent"))
-            if inner is not self.backend and settings.current_backend() is self.backend:
-                stack.enter_context(inner)
-            try:
-                yield
-            except ValueError as error:
-                if isinstance(error.__cause__, TraceError):  # NumPy's words for what stops an element's assignment
-                    raise error.__cause__ from None
-                raise
-            except self.backend.transforms.REFUSALS as error:
-                if isinstance(error, TraceError) or not self.backend.transforms.is_refusal(error):
-                    raise
-                raise _in_our_words(error) from error
 
     @staticmethod
     def _wrapped(slot: Input, value: Native, inner: Backend) -> Any:
@@ -223,11 +199,14 @@ class Body:
             )
         return made
 
-    def _output(self, x: Any, handles: list[Any], values: list[Native]) -> Any:
+    def _output(self, x: Any, handles: list[Any], values: list[Native], main: bool) -> Any:
         if isinstance(x, Array):
             for k, handle in enumerate(handles):
                 if x is handle:
-                    return Given(k)
+                    counts = main and self.inputs[k] in self.among
+                    if counts:
+                        values.append(x.native)
+                    return Given(k, counts)
             if x._kind.backend.home is self.backend:
                 values.append(x.native)
                 return Traced(x._kind.standard, isinstance(x, Scalar))
@@ -247,6 +226,8 @@ class Body:
                 leaves.append(dressed(next(values), self.backend, output.scalar, output.standard))
             elif type(output) is Given:
                 leaves.append(given[self.inputs[output.at]])
+                if output.counts:
+                    next(values)
             else:
                 leaves.append(output.value)
         return tree_unflatten(self._structures[part], leaves)
@@ -265,6 +246,48 @@ class Body:
         _check_apart(targets, [given[i] for i in self.inputs], self)
         for target, value in zip(targets, values):
             write(target, value, self.backend)
+
+
+class _Inside:
+    """While the user's function runs: a trace, scalars on the device, and the library's refusals in our words."""
+
+    __slots__ = ("backend", "held")
+
+    def __init__(self, body: Body, inner: Backend) -> None:
+        self.backend = body.backend
+        self.held: list[AbstractContextManager[Any]] = [
+            marks.marking(), Trace(body.what, body.fun, body.backend, body.staged), settings.traced()
+        ]  # fmt: skip
+        if inner is not body.backend and settings.current_backend() is body.backend:
+            self.held.append(inner)
+
+    def __enter__(self) -> None:
+        entered = 0
+        try:
+            for each in self.held:
+                each.__enter__()
+                entered += 1
+        except BaseException:
+            for each in reversed(self.held[:entered]):
+                each.__exit__(None, None, None)
+            raise
+
+    def __exit__(self, cls: object, error: BaseException | None, trace: object) -> None:
+        try:
+            if error is not None:
+                self._translated(error)
+        finally:
+            for each in reversed(self.held):
+                each.__exit__(cls, error, trace)
+
+    def _translated(self, error: BaseException) -> None:
+        """Raise what says the same in our words, if it is a refusal of the library's or NumPy's of a traced value."""
+        if isinstance(error, ValueError) and isinstance(error.__cause__, TraceError):
+            raise error.__cause__ from None  # NumPy's words for what stops an element's assignment
+        if isinstance(error, TraceError) or not isinstance(error, self.backend.transforms.REFUSALS):
+            return
+        if self.backend.transforms.is_refusal(error):
+            raise _in_our_words(error) from error
 
 
 def dressed(value: Native, backend: Backend, scalar: bool, standard: bool = False) -> Any:
@@ -307,7 +330,7 @@ def _overlap(a: Any, b: Any) -> bool:
     return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and bool(np.may_share_memory(a, b))
 
 
-def _in_our_words(error: Exception) -> TraceError:
+def _in_our_words(error: BaseException) -> TraceError:
     trace = tracing.current()
     assert trace is not None
     said = str(error).strip().partition("\n")[0]

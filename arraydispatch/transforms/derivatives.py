@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -10,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..backends.base import Backend, Native
-from ..trees import tree_flatten, tree_leaves, tree_paths, tree_unflatten
+from ..trees import leaves_of, parts_of, tree_flatten, tree_leaves, tree_paths, tree_unflatten
 from ..views import Handle
-from .bodies import Body, Input, dressed, is_array, library_of, name_of, native_of
+from .bodies import Body, Given, Input, Traced, dressed, is_array, library_of, name_of, native_of
 
 __all__ = ["grad", "hessian", "jacobian", "value_and_grad"]
 
@@ -98,7 +99,7 @@ def value_and_grad(
             value = _one_number(run, outs)
             ones = [_ones(run.backend, value)] if outs else []
             grads = run.conjugated(pull(ones)) if outs else run.zeros()
-            made = run.results(outs, extra)
+            made = run.results(outs, extra, what != "ad.grad")
             return made[0] if not has_aux else made, run.as_arguments(grads, argnums)
 
     @_like(fun)
@@ -215,7 +216,7 @@ class _Derivative:
         parts: int,
         holomorphic: bool,
     ) -> None:
-        self.what, self.name, self.holomorphic = what, name_of(fun), holomorphic
+        self.what, self.fun, self.holomorphic = what, fun, holomorphic
         places = tuple(i + len(args) if i < 0 else i for i in places)
         for i in places:
             if not 0 <= i < len(args):
@@ -223,28 +224,37 @@ class _Derivative:
                     f"{what} of {self.name} is to differentiate by positional argument {i}; it was given {len(args)}."
                 )
         self.leaves, structure = tree_flatten((args, kwargs))
-        counts = [len(tree_leaves(x)) for x in args]
-        starts = [sum(counts[:i]) for i in range(len(counts))]
-        self.chosen = [[*range(starts[i], starts[i] + counts[i])] for i in places]
-        self.structures = [tree_flatten(args[i])[1] for i in places]
+        parts_of_args = parts_of(parts_of(structure)[0])
+        ends = [*itertools.accumulate(map(leaves_of, parts_of_args))]
+        self.chosen = [[*range(ends[i] - leaves_of(parts_of_args[i]), ends[i])] for i in places]
+        self.structures = [parts_of_args[i] for i in places]
         every = sorted({i for group in self.chosen for i in group})
-        self._check_dtypes(every, places, args)
+        self._check_dtypes(every, args)
         self.backend: Backend = library_of([self.leaves[i] for i in every] + self.leaves)
         slots = list(self.leaves)
         for i, leaf in enumerate(slots):
-            held = leaf._kind.backend.home is self.backend if isinstance(leaf, Handle) else self.backend.is_native(leaf)
-            if i in every or held:
+            if isinstance(leaf, Handle):
+                if leaf._kind.backend.home is self.backend or i in every:
+                    slots[i] = Input.of(leaf)
+            elif i in every or self.backend.is_native(leaf):
                 slots[i] = Input.of(leaf)
-        self.body = Body(fun, what, structure, slots, self.backend, False, parts)
+        self.body = Body(fun, what, structure, slots, self.backend, False, parts, every)
         self.every = every
         self.primals = [native_of(self.leaves[i], self.backend) for i in every]
 
-    def _check_dtypes(self, every: list[int], places: tuple[int, ...], args: tuple[Any, ...]) -> None:
+    @property
+    def name(self) -> str:
+        """How the function is called in messages."""
+        return name_of(self.fun)
+
+    def _check_dtypes(self, every: list[int], args: tuple[Any, ...]) -> None:
         def path(at: int) -> str:
             return [path for i, x in enumerate(args) for path in tree_paths(x, f"argument {i}")][at]
 
         for i in every:
             leaf = self.leaves[i]
+            if isinstance(leaf, Handle) and leaf._kind.dtype.kind == "f" and not self.holomorphic:
+                continue
             if not is_array(leaf) and not isinstance(leaf, int | float | complex):
                 raise TypeError(
                     f"{self.what} of {self.name} differentiates by arrays and numbers; {path(i)} is a "
@@ -273,10 +283,9 @@ class _Derivative:
         outs, extra, pull = self.backend.transforms.differentiate(run, self.primals, once)
         return outs, extra, pull
 
-    def results(self, outs: Sequence[Native], extra: Sequence[Native]) -> Any:
-        """What the function returned; what it wrote to its arguments is written to the caller's."""
-        values = iter(outs)
-        made: list[Any] = [self.body.rebuilt(0, values, self.leaves)]
+    def results(self, outs: Sequence[Native], extra: Sequence[Native], main: bool = True) -> tuple[Any, ...]:
+        """What the function returned, None for its ``main`` part if not asked; what it wrote is written to the caller's."""
+        made: list[Any] = [self.body.rebuilt(0, iter(outs), self.leaves) if main else None]
         rest = iter(extra)
         made += [self.body.rebuilt(part, rest, self.leaves) for part in range(1, self.body.parts)]
         self.body.write_back(rest, self.leaves)
@@ -374,10 +383,10 @@ def _jacobian(
         rows: Iterator[list[Native]] = iter(_rows(run, outs, pull))
         made: list[Any] = []
         for output in run.body.main():
-            if hasattr(output, "scalar"):
+            if type(output) is Traced or (type(output) is Given and output.counts):
                 made.append(run.as_arguments(next(rows), argnums))
             else:
-                shape = np.shape(output.value) if hasattr(output, "value") else ()
+                shape = np.shape(run.leaves[run.body.inputs[output.at]] if type(output) is Given else output.value)
                 made.append(run.as_arguments(_no_rows(run, shape), argnums))
         _, *rest = run.results(outs, extra)
         found = tree_unflatten(run.body._structures[0], made)

@@ -64,7 +64,7 @@ def matrix_from_function(f: Callable[..., Any], *args: Any, batch_dims: int = 0,
     While ``f`` runs NumPy is the default backend: new arrays made inside are constants of its, so that only arrays of a library
     which come from outside make the matrix one of that library's.
     """
-    from . import linear_functions  # noqa: F401 -- registers what is followed
+    from . import linear_functions, linear_numerics  # noqa: F401 -- register what is followed
 
     leaves, structure = tree_flatten(args)
     for x in leaves:
@@ -259,12 +259,16 @@ class Affine:
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         out = kwargs.pop("out", None)
-        rule = UFUNCS.get(ufunc) if method == "__call__" else None
+        rule = UFUNCS.get(ufunc)
         if ufunc is np.add and method == "reduce":
             made = FUNCTIONS[np.sum](*inputs, **{"axis": 0, **kwargs})
         elif ufunc is np.add and method == "accumulate":
             made = FUNCTIONS[np.cumsum](*inputs, **{"axis": 0, **kwargs})
-        elif rule is None or kwargs:
+        elif rule is not None and method == "outer" and not kwargs:
+            return ufunc(*_outer(self.store.run, *inputs))
+        elif method == "at" and ufunc in (np.add, np.subtract):
+            return self._added_at(ufunc, *inputs)
+        elif rule is None or kwargs or method != "__call__":
             raise self.store.run.refuse(f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}"))
         else:
             made = rule(self.store.run, *inputs)
@@ -275,6 +279,18 @@ class Affine:
         out[0][...] = made
         return out[0]
 
+    def _added_at(self, ufunc: np.ufunc, target: Any, indices: Any, values: Any) -> None:
+        """``np.add.at``: an element that is named several times gets each value."""
+        if not isinstance(target, Affine):
+            raise self._not_into_numpys()
+        chosen = np.arange(target.size).reshape(target.shape)[_key(indices, target)]
+        added = affine(values, self)
+        flat = np.broadcast_to(added.places, chosen.shape).ravel()
+        ones = np.ones(flat.size, int)
+        sums = sp.csr_array((ones, (chosen.ravel(), np.arange(flat.size))), shape=(target.size, flat.size))
+        total = made_of(sums @ added.store.rows[flat], sums @ added.store.bias[flat], target.shape, self.store.run)
+        target[...] = ufunc(target, total)
+
     def _not_into_numpys(self) -> TraceError:
         return TraceError(
             f"what depends on the arguments of {self.store.run.name} would be written to an array of NumPy's, at "
@@ -284,8 +300,6 @@ class Affine:
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         rule = FUNCTIONS.get(func)
         if rule is None:
-            if func is np.copyto:
-                raise self._not_into_numpys()
             raise self.store.run.refuse(f"np.{getattr(func, '__name__', func)}")
         return rule(*args, **kwargs)
 
@@ -414,6 +428,13 @@ def spread(a: Affine, shape: tuple[int, ...]) -> tuple[Any, Any]:
     """Rows and numbers of an array broadcast to a shape."""
     flat = np.broadcast_to(a.places, shape).ravel()
     return a.store.rows[flat], a.store.bias[flat]
+
+
+def _outer(run: Run, x: Any, y: Any) -> tuple[Any, Any]:
+    """The operands of ``ufunc.outer`` as those of the ufunc."""
+    y = y if isinstance(y, Affine) else run.constant(y)
+    x = x if isinstance(x, Affine) else run.constant(x)
+    return x.reshape(x.shape + (1,) * y.ndim), y
 
 
 def made_of(rows: Any, bias: Any, shape: tuple[int, ...], run: Run) -> Affine:

@@ -112,9 +112,14 @@ def _grouped(a: Affine, to: np.ndarray[Any, Any], shape: tuple[int, ...], factor
 @follows(np.sum)
 def _sum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **rest: Any) -> Affine:
     rest = {key: x for key, x in rest.items() if x is not np._NoValue}
+    where, initial = rest.pop("where", True), rest.pop("initial", 0)
     if out is not None or rest:
         raise a.store.run.refuse(f"np.sum with {', '.join(rest) or 'out'}=")
     a = a if dtype is None else a.astype(dtype)
+    if where is not True:
+        a = _where(where, a, 0)
+    if initial is not None and (isinstance(initial, Affine) or initial != 0):
+        return _sum(a, axis, keepdims=keepdims) + initial
     axes = tuple(range(a.ndim)) if axis is None else normalize_axis_tuple(axis, a.ndim)
     kept = tuple(1 if i in axes else n for i, n in enumerate(a.shape))
     to = np.broadcast_to(np.arange(math.prod(kept)).reshape(kept), a.shape)
@@ -124,8 +129,12 @@ def _sum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
 
 @follows(np.mean)
 def _mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **rest: Any) -> Any:
+    where = rest.get("where", np._NoValue)
     total = _sum(a, axis, dtype, out, keepdims, **rest)
-    return total / (a.size / max(total.size, 1))
+    if where is np._NoValue or where is True:
+        return total / (a.size / max(total.size, 1))
+    counted = np.broadcast_to(_constant(where, a), a.shape)
+    return total / np.sum(counted, axis, keepdims=keepdims is not np._NoValue and bool(keepdims))
 
 
 @follows(np.cumsum)
@@ -144,10 +153,13 @@ def _cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
 
 
 @follows(np.diff)
-def _diff(a: Any, n: int = 1, axis: int = -1, **rest: Any) -> Any:
-    if any(x is not np._NoValue for x in rest.values()):
-        raise a.store.run.refuse("np.diff with prepend= or append=")
+def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:
     axis = axis % a.ndim
+    parts = [x for x in (prepend, a, append) if x is not np._NoValue]
+    if len(parts) > 1:
+        edge = tuple(1 if i == axis else k for i, k in enumerate(a.shape))
+        whole = [np.broadcast_to(x, edge) if np.ndim(x) == 0 else x for x in parts]
+        a = np.concatenate(whole, axis)
     for _ in range(n):
         key = (slice(None),) * axis
         a = a[(*key, slice(1, None))] - a[(*key, slice(None, -1))]

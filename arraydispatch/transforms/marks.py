@@ -7,8 +7,7 @@ otherwise), and the writes ask here. With none running, neither costs anything.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from .. import tracing, views
@@ -81,18 +80,21 @@ def views_of(root: Handle) -> list[Handle]:
     return [other for other in gc.get_referrers(root) if isinstance(other, Handle) and other._base is root]
 
 
-@contextmanager
-def marking() -> Iterator[None]:
+class marking:
     """Mark what is made, and watch what is written, while the block runs."""
-    global _running, _plain
-    with _lock:
-        _running += 1
-        if _running == 1:
-            _plain = process.wrapper
-            process.change(wrapper=_make, watch=_watch, admit=admit)
-    try:
-        yield
-    finally:
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        global _running, _plain
+        with _lock:
+            _running += 1
+            if _running == 1:
+                _plain = process.wrapper
+                process.change(wrapper=_make, watch=_watch, admit=admit)
+
+    def __exit__(self, *exc: object) -> None:
+        global _running
         with _lock:
             _running -= 1
             if _running == 0:

@@ -346,7 +346,7 @@ class WholePlan(NamedTuple):
     """``np.sum(a)`` and its like with nothing but an array."""
 
     run: Run
-    """The kernel, with the cast to the dtype it accumulates in."""
+    """The kernel, with the cast to the dtype it accumulates in; gives None where more is to decide."""
     out: Kind
     finite: Callable[[Any], bool] | None
     """Tells of NumPy's scalar whether there may have been a floating-point error; None where there is none."""

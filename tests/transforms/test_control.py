@@ -232,6 +232,38 @@ def test_a_gradient_of_ones_own(library: str) -> None:
     assert host(twice).tolist() == [0, 1]  # of the clip, in the gradient
 
 
+def test_a_gradient_of_ones_own_at_every_order(library: str) -> None:
+    """The second derivative goes the user's way too: here it is not that of the function."""
+    f = ad.custom_gradient(np.sin, lambda args, result, cotangent: (cotangent * result * args[0],))
+    x = ad.asarray([0.5, -1.5])
+
+    def loss(x):
+        return np.sum(f(x) ** 2)
+
+    # d f / d x is f x by that rule, so of 2 f f x: 2 (f x)(f x) + 2 f (f x) x + 2 f f
+    s, h = np.sin(host(x)), host(x)
+    wanted = np.diag(4 * s**2 * h**2 + 2 * s**2)
+    np.testing.assert_allclose(host(ad.hessian(loss)(x)), wanted, rtol=1e-12)
+    np.testing.assert_allclose(host(ad.jacobian(ad.grad(loss))(x)), wanted, rtol=1e-12)
+    np.testing.assert_allclose(host(ad.grad(lambda x: np.sum(ad.grad(loss)(x)))(x)), wanted.sum(0), rtol=1e-12)
+
+
+def test_derivatives_inside_a_gradient_of_ones_own(library: str) -> None:
+    """torch's way back for many cotangents at once mixes up a derivative that is taken on it."""
+
+    def gradient(args, result, cotangent):
+        return (ad.grad(lambda z: np.sum(np.tanh(z) * cotangent))(args[0]),)
+
+    f = ad.custom_gradient(np.tanh, gradient)
+    g = ad.custom_gradient(f, lambda args, result, cotangent: (ad.grad(lambda z: np.sum(f(z) * cotangent))(args[0]),))
+    x = ad.asarray([0.3, -0.2, 0.5])
+    wanted = host(ad.hessian(lambda x: np.sum(np.sin(np.tanh(x))))(x))
+    for own in (f, g):
+        np.testing.assert_allclose(host(ad.hessian(lambda x, own=own: np.sum(np.sin(own(x))))(x)), wanted, rtol=1e-12)
+        cubed = host(ad.jacobian(ad.grad(lambda x, own=own: np.sum(own(x * x))))(x))
+        np.testing.assert_allclose(cubed, host(ad.hessian(lambda x: np.sum(np.tanh(x * x)))(x)), rtol=1e-12)
+
+
 def test_trees_and_complex_numbers(library: str) -> None:
     f = ad.custom_gradient(
         lambda p, k: {"s": np.sum(p["z"] * k), "same": p["w"], "name": "x"},

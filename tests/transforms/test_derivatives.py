@@ -480,3 +480,24 @@ def test_precision_is_that_of_the_caller(library):
     with ad.precision(32):
         g = ad.grad(lambda a: np.sum(a**2))(x)
     assert g.dtype == np.float32
+
+
+def test_an_argument_that_is_returned_is_a_result(library):
+    x = ad.asarray([1.0, 2.0, 3.0])
+    for f in (lambda x: x, lambda x: x[...], lambda x: {"a": x}["a"]):
+        assert np.asarray(ad.jacobian(f)(x)).tolist() == np.eye(3).tolist()
+
+    def doubled(x):
+        x *= 2
+        return x
+
+    assert np.asarray(ad.jacobian(doubled)(x.copy())).tolist() == (2 * np.eye(3)).tolist()
+    both = ad.jacobian(lambda x, y: (x, x * y, y), argnums=1)(x, ad.asarray([5.0, 6.0, 7.0]))
+    assert [np.asarray(j).tolist() for j in both] == [
+        m.tolist() for m in (0 * np.eye(3), np.diag([1.0, 2, 3]), np.eye(3))
+    ]
+    assert float(ad.grad(lambda z: z)(ad.asarray(2.0))) == 1
+    value, gradient = ad.value_and_grad(lambda z: (z, z + 1), has_aux=True)(ad.asarray(2.0))
+    assert (float(value[0]), float(value[1]), float(gradient)) == (2, 3, 1)
+    assert np.asarray(ad.vmap(ad.grad(lambda z: z))(x)).tolist() == [1, 1, 1]
+    assert np.asarray(ad.jit(ad.jacobian(lambda x: x))(x)).tolist() == np.eye(3).tolist()

@@ -64,14 +64,87 @@ def test_jax() -> None:
         assert type(jax.tree.unflatten(jax.tree.structure(x), [object()])) is ad.Array
 
 
+def _sum_of_cubes(a: Any) -> Any:
+    """As `_total`, an array of ours."""
+    b = a.copy()
+    b[0] *= 2
+    return np.sum(b**3)
+
+
 def test_tensorflow() -> None:
     tf = pytest.importorskip("tensorflow")
     x = ad.asarray(X, backend="tensorflow")
-    compiled = tf.function(lambda a: _total(ad.wrap(a)), autograph=False)
-    assert float(compiled(x)) == 8 + 8 + 27
+    assert tf.nest.flatten({"a": x})[0] is x.native
+    assert tf.nest.map_structure(lambda t: t * 2, {"a": x})["a"].tolist() == [2, 4, 6]
+    seen = []
+
+    def doubled(a: Any) -> Any:
+        seen.append(type(a))
+        return {"twice": a * 2, "last": np.sum(a)}
+
+    compiled = tf.function(doubled, autograph=False)
+    for _ in range(2):
+        made = compiled(x)
+        assert [type(made["twice"]), type(made["last"])] == [ad.Array, ad.Array]
+        assert made["twice"].tolist() == [2, 4, 6]
+    assert compiled(ad.asarray([1.0], backend="tensorflow"))["last"].tolist() == 1
+    assert seen == [ad.Array, ad.Array]  # traced once for each shape
+    assert float(tf.function(_sum_of_cubes, autograph=False, jit_compile=True)(x)) == 8 + 8 + 27
+    assert tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * 2), (tf.constant(0), x))[1].tolist() == [
+        8,
+        16,
+        24,
+    ]
+    many = tf.vectorized_map(lambda a: np.cumsum(a) * a[0], ad.asarray(np.eye(3), backend="tensorflow"))
+    assert type(many) is ad.Array
+    assert many.tolist() == [[1, 1, 1], [0, 0, 0], [0, 0, 0]]
+    totals = tf.vectorized_map(lambda a: np.sum(a**2).native, ad.asarray(np.eye(3), backend="tensorflow"))
+    assert totals.numpy().tolist() == [1, 1, 1]
+    rows = list(tf.data.Dataset.from_tensor_slices({"a": ad.asarray(np.eye(2), backend="tensorflow")}))
+    assert [row["a"].tolist() for row in rows] == [[1, 0], [0, 1]]
+
+
+def test_tapes_of_tensorflow() -> None:
+    """A tape of the user's records what NumPy computes, elements and totals included."""
+    tf = pytest.importorskip("tensorflow")
+    x = ad.asarray(X, backend="tensorflow")
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        total = _sum_of_cubes(x)
+    gradient = tape.gradient(total, x)
+    assert type(gradient) is ad.Array
+    assert gradient.tolist() == [24, 12, 27]
+    params = {"w": x, "b": ad.asarray(2.0, backend="tensorflow")}
+    with tf.GradientTape() as tape:
+        tape.watch(params)
+        total = np.sum(params["w"] ** 2) * params["b"]
+    both = tape.gradient(total, params)
+    assert both["w"].tolist() == [4, 8, 12]
+    assert float(both["b"]) == 14
+    compiled = tf.function(lambda a: _sum_of_cubes(ad.wrap(a)), autograph=False)
     with tf.GradientTape() as tape:
         value = tf.Variable(x)
         total = compiled(value)
-    assert tape.gradient(total, value).numpy().tolist() == [24, 12, 27]
-    many = tf.vectorized_map(lambda a: np.sum(ad.wrap(a) ** 2).native, ad.asarray(np.eye(3), backend="tensorflow"))
-    assert many.numpy().tolist() == [1, 1, 1]
+    assert np.asarray(tape.gradient(total, value)).tolist() == [24, 12, 27]
+    assert np.sum(x) == 6  # nothing records: NumPy's own scalar
+    assert type(np.sum(x)) is np.float64
+
+
+def test_what_the_libraries_refuse() -> None:
+    """One number is to be the library's own for `grad`: the way out is ``.native``, or ``ad.grad``."""
+    jax = pytest.importorskip("jax")
+    x = ad.asarray(X, backend="jax")
+    with pytest.raises((TypeError, ValueError), match=r"scalar-output|__jax_array__"):
+        jax.grad(lambda a: np.sum(a**2))(x)
+    assert jax.grad(lambda a: np.sum(a**2).native)(x).tolist() == [2, 4, 6]
+    assert ad.grad(lambda a: np.sum(a**2))(x).tolist() == [2, 4, 6]
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+def test_what_torch_refuses() -> None:
+    func = pytest.importorskip("torch").func
+    x = ad.asarray(X, backend="torch")
+    with pytest.raises(RuntimeError, match="to return a Tensor"):
+        func.grad(lambda a: np.sum(a**2))(x)
+    assert func.grad(lambda a: np.sum(a**2).native)(x).tolist() == [2, 4, 6]
+    assert ad.grad(lambda a: np.sum(a**2))(x).tolist() == [2, 4, 6]

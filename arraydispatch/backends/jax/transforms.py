@@ -78,7 +78,7 @@ def with_gradient(f: Run, back: Any, natives: Sequence[Array]) -> list[Array]:
         return f(list(values))[0]
 
     def forward(*values: Array) -> Any:
-        outs = f(list(values))[0]
+        outs = run(*values)  # not `f`: a derivative of the derivative is to take the user's way too
         return outs, (list(values), outs)
 
     def backward(held: Any, cotangents: Sequence[Array]) -> Any:

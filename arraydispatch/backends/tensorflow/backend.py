@@ -18,7 +18,7 @@ from tensorflow.python.eager import record  # the public API does not tell what 
 
 from arraydispatch import tracing
 from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Unsupported, bytes_in, processors
-from arraydispatch.backends.tensorflow import primitives, ufuncs
+from arraydispatch.backends.tensorflow import nests, primitives, ufuncs
 from arraydispatch.backends.tensorflow.core import (
     BFLOAT16,
     ENUM,
@@ -156,7 +156,12 @@ class TensorFlowBackend(Backend):
         return type(a) is EagerTensor or (isinstance(a, tf.Variable) and tf.executing_eagerly())
 
     def on_cpu(self, a: Tensor) -> bool:
-        return on_host(a) and not (tracing.running and taped() and record.should_record_backprop([a]))
+        return on_host(a) and not (taped() and record.should_record_backprop([a]))
+
+    def scalar_maker(self, dtype: np.dtype[Any]) -> Callable[[Tensor], Any]:
+        """Not while a gradient is recorded, by a tape of the user's too: a NumPy scalar would break the chain."""
+        item = self.item
+        return lambda a: item(a) if on_host(a) and not (taped() and record.should_record_backprop([a])) else None
 
     def lent(self, a: Tensor) -> np.ndarray[Any, Any] | None:
         return None if taped() else super().lent(a)
@@ -336,6 +341,7 @@ class TensorFlowBackend(Backend):
             return native
 
         tf.register_tensor_conversion_function(wrapper, convert, priority=0)
+        nests.receive(wrapper, self)
 
     def compute_dtype(self, ufunc: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any]:
         return ufuncs.compute_dtype(ufunc, dtype)

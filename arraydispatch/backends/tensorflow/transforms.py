@@ -98,16 +98,20 @@ def call_host(f: Any, natives: Sequence[Tensor], specs: Sequence[Any]) -> list[T
 
 
 def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
+    made: list[Tensor] = []
+
     @tf.custom_gradient  # type: ignore[untyped-decorator]
     def run(*values: Tensor) -> Any:
         outs = f(list(values))[0]
 
         def backward(*cotangents: Tensor) -> list[Tensor]:
-            return back(list(values), outs, list(cotangents))
+            # What was returned, not `outs`, from where a derivative of the derivative would not go the user's way.
+            return back(list(values), made, list(cotangents))
 
         return outs, backward
 
-    return list(run(*natives))
+    made += run(*natives)
+    return list(made)
 
 
 def vectorize(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor], list[Tensor]]:

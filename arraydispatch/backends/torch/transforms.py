@@ -6,6 +6,7 @@ nothing of, they are those of ``torch.func``.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import warnings
 import weakref
@@ -44,10 +45,13 @@ def differentiate(
     if innermost_transform() is not None:
         return _by_functions(f, primals)
     outer = any(not t.staged for t in tracing.entered()) or any(x.requires_grad for x in primals)
-    with torch.enable_grad():
+    with _recording():
         # One that is part of an outer derivative becomes a node of its own; else a leaf.
         here = [x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in primals]
         outs, extra = f(here)
+    if any(map(torch._C._functorch.is_legacy_batchedtensor, outs)):
+        # torch 2.13 gives wrong values without a word.
+        raise RuntimeError("a derivative is taken inside one that goes back with is_grads_batched, which mixes the two")
 
     def pull(cotangents: Sequence[Tensor], many: bool = False) -> list[Tensor]:
         known = [(y, ct) for y, ct in zip(outs, cotangents) if y.requires_grad]
@@ -67,7 +71,7 @@ def differentiate(
             )
 
         given = [ct for _, ct in known]
-        with torch.enable_grad():
+        with _recording():
             if many:
                 try:
                     with going_back_for_many():
@@ -86,6 +90,14 @@ def differentiate(
     if outer:
         return outs, extra, pull
     return [x.detach() for x in outs], [x.detach() for x in extra], pull
+
+
+def _recording() -> Any:
+    """What has autograd record, where somebody has it not."""
+    return _AS_IT_IS if torch.is_grad_enabled() else torch.enable_grad()
+
+
+_AS_IT_IS = contextlib.nullcontext()
 
 
 def _by_functions(f: Run, primals: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor], Callable[..., list[Tensor]]]:
