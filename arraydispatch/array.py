@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import conversion, dtypes, events, exports, ghosts, placement, reshaping, settings, views
+from . import conversion, dtypes, events, exports, ghosts, placement, reshaping, settings, tracing, views
 from .backends import loader
 from .backends.base import Backend, Device, Unsupported
 from .dispatch import floating, functions, host, indexing, products, ufuncs, wrapping
@@ -297,6 +297,9 @@ class Array(Handle):
 
     def _shown(self) -> Any:
         backend = self._kind.backend
+        root: Any = self._root
+        if isinstance(root, tracing.Ended):
+            return f"Array({self.dtype}{list(self.shape)}, left behind by a trace of {backend.name}'s)"
         if not backend.is_concrete(native(views.owner(self))):  # of a large view there may be no room for all
             return f"Array({self.dtype}{list(self.shape)}, traced by {backend.name})"
         return self._host("printing")

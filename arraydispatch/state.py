@@ -81,6 +81,8 @@ class Process:
         While a transform runs: called with a root and what is about to be written to it, and raises if that may not be.
     admit : callable or None
         While a transform runs: called with what is about to be written.
+    born : callable or None
+        While a transform runs: called with each scalar on a device that is made.
     tap : arraydispatch.events.Listener or None
         Who is told of calls.
     users : arraydispatch.launcher.userfiles.UserFiles or None
@@ -103,7 +105,7 @@ class Process:
 
     __slots__ = (
         *SETTINGS,
-        "wrapper", "natives_first", "watch", "admit", "tap",
+        "wrapper", "natives_first", "watch", "admit", "born", "tap",
         "users", "observer", "visited", "cells",
         "overrides", "blocks_entered", "suspended", "traces",
     )  # fmt: skip
@@ -122,6 +124,7 @@ class Process:
     natives_first: bool
     watch: Callable[..., None] | None
     admit: Callable[[Any], None] | None
+    born: Callable[[Any], None] | None
     tap: Any
     users: Any
     observer: Callable[[Any], None] | None

@@ -46,7 +46,7 @@ class Trace:
         a derivative.
     """
 
-    __slots__ = ("backend", "epoch", "fun", "staged", "what")
+    __slots__ = ("backend", "born", "epoch", "fun", "inner", "staged", "what")
 
     def __init__(self, what: str, fun: Any, backend: Any, staged: bool) -> None:
         self.what = what
@@ -55,6 +55,10 @@ class Trace:
         self.staged = staged
         self.epoch = next(_epochs)
         """Grows from trace to trace: what is made in this one is marked with it."""
+        self.born: list[Any] = []
+        """Weak references to what was made in this trace and in those inside it."""
+        self.inner = False
+        """Whether it runs inside another one."""
 
     @property
     def name(self) -> str:
@@ -62,7 +66,10 @@ class Trace:
         return name_of(self.fun)
 
     def __enter__(self) -> Self:
-        _traces.set((*_traces.get(), self))
+        outer = _traces.get()
+        if outer:
+            self.born, self.inner = outer[0].born, True
+        _traces.set((*outer, self))
         process.add("traces", 1)
         return self
 
@@ -81,6 +88,27 @@ def name_of(fun: Any) -> str:
     return (
         f"{name}()" if code is None else f"{name}() (defined at {places.shown(code.co_filename, code.co_firstlineno)})"
     )
+
+
+class Ended:
+    """In place of the memory of an array that a trace has left behind: whoever asks it anything gets an error."""
+
+    __slots__ = ("_name", "_what")
+    _name: str
+    _what: str
+
+    def __init__(self, trace: Trace) -> None:
+        object.__setattr__(self, "_name", trace.name)
+        object.__setattr__(self, "_what", trace.what)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__getattr__(name)
+
+    def __getattr__(self, name: str) -> Any:
+        raise TraceError(
+            f"a value that {self._what} traced in {self._name} is used at {user_line()}, after the trace has ended; return it "
+            "from the function (has_aux=True where there is a derivative)."
+        )
 
 
 def current() -> Trace | None:

@@ -23,12 +23,14 @@ scalar_class: Any = None
 """The class of scalars on a device: handed in by the array layer."""
 admit: Any = None
 """While a transform runs: called with what is about to be written."""
+born: Any = None
+"""While a transform runs: called with each scalar on a device that is made."""
 
 
-@process.follows("admit")
+@process.follows("admit", "born")
 def _follow() -> None:
-    global admit
-    admit = process.admit
+    global admit, born
+    admit, born = process.admit, process.born
 
 
 PLAIN = frozenset({
@@ -193,7 +195,10 @@ def scalar(value: Native, kind: Kind) -> Any:
 def device_scalar(value: Native, kind: Kind) -> Any:
     """A 0-d result that stays on the device: immutable as NumPy's scalars are, or what the array-API standard has."""
     if not kind.standard:
-        return scalar_class(value, kind)
+        made = scalar_class(value, kind)
+        if born is not None:
+            born(made)
+        return made
     return views.wrapper(np.asarray(value) if kind.backend.native_is_ndarray else value, kind)
 
 

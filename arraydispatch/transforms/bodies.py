@@ -137,6 +137,8 @@ class Body:
         self.staged = staged
         self.parts = parts
         self.among = frozenset(among)
+        self.ends = True
+        """Whether nothing knows the values any more when the function has returned."""
         self.written: list[int] = []
         """Which inputs the function wrote, of the last run."""
         self._structures: list[Structure] = []
@@ -251,13 +253,13 @@ class Body:
 class _Inside:
     """While the user's function runs: a trace, scalars on the device, and the library's refusals in our words."""
 
-    __slots__ = ("backend", "held")
+    __slots__ = ("backend", "ends", "held", "trace")
 
     def __init__(self, body: Body, inner: Backend) -> None:
         self.backend = body.backend
-        self.held: list[AbstractContextManager[Any]] = [
-            marks.marking(), Trace(body.what, body.fun, body.backend, body.staged), settings.traced()
-        ]  # fmt: skip
+        self.trace = Trace(body.what, body.fun, body.backend, body.staged)
+        self.ends = body.ends and (body.staged or body.backend.forgets)
+        self.held: list[AbstractContextManager[Any]] = [marks.marking(), self.trace, settings.traced()]
         if inner is not body.backend and settings.current_backend() is body.backend:
             self.held.append(inner)
 
@@ -276,6 +278,8 @@ class _Inside:
         try:
             if error is not None:
                 self._translated(error)
+            elif self.ends and not self.trace.inner:
+                marks.left_behind(self.trace)
         finally:
             for each in reversed(self.held):
                 each.__exit__(cls, error, trace)

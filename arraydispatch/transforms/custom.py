@@ -66,6 +66,7 @@ class _Call:
         self.gradient, self.args, self.leaves, self.backend = gradient, args, leaves, backend
         slots = [Input.of(x) if is_array(x) or isinstance(x, float | complex) else x for x in leaves]
         self.body = Body(fun, "ad.custom_gradient", structure, slots, backend, _is_staged())
+        self.body.ends = False  # it is the derivative around it, perhaps the library's own, that ends
         self.natives = [native_of(leaves[i], backend) for i in self.body.inputs]
 
     def __call__(self) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -192,8 +193,11 @@ def hessian(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
 
 
 def _places(argnums: Argnums) -> tuple[int, ...]:
-    places = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-    if not places or any(type(i) is not int for i in places):
+    try:
+        places = tuple(map(operator.index, argnums if isinstance(argnums, Sequence) else [argnums]))
+    except TypeError:
+        places = ()
+    if not places or isinstance(argnums, bool):
         raise TypeError(f"argnums is an int or a sequence of ints, not {argnums!r}.")
     return places
 
@@ -318,7 +322,7 @@ class _Derivative:
             tree_unflatten(structure, [made[i] for i in group])
             for structure, group in zip(self.structures, self.chosen)
         ]
-        return trees[0] if isinstance(argnums, int) else tuple(trees)
+        return tuple(trees) if isinstance(argnums, Sequence) else trees[0]
 
 
 def _dtype_of(leaf: Any) -> np.dtype[Any]:

@@ -144,7 +144,7 @@ def _polyval(p: Any, x: Any) -> Any:
     """Horner's rule, which refuses what is not linear."""
     coefficients = list(p) if isinstance(p, Affine) else list(np.asarray(_known(p, _first(p, x))))
     if len(coefficients) < 2:
-        zeros = np.multiply(0, x if isinstance(x, Affine) else _known(x, p))  # type: ignore[call-overload]
+        zeros = np.multiply(0, x if isinstance(x, Affine) else _known(x, p))
         return sum(coefficients) + zeros
     made = coefficients[0]
     for c in coefficients[1:]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 from .. import tracing, views
 from ..backends.base import Backend, Kind, Native
@@ -27,12 +28,35 @@ def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
     trace = tracing.current()
     if trace is not None:
         made._seen = trace.epoch
+        trace.born.append(ref(made))
         backend = kind.backend
         # A view of memory that lives outside stays what it is: writes through it reach that memory.
         varies = backend.traced is not backend and backend is trace.backend
         if varies and value is not None and not backend.is_view(value):
             made._kind = _traced(kind)
     return made
+
+
+def _told(made: Handle) -> None:
+    """A scalar that was made."""
+    trace = tracing.current()
+    if trace is not None:
+        trace.born.append(ref(made))
+
+
+def left_behind(trace: Trace) -> None:
+    """Whoever uses what is kept of an outermost trace that ends gets an error: its values are known to nobody."""
+    backend = trace.backend
+    ended = None
+    for each in trace.born:
+        a = each()
+        if a is None or a._kind.backend.home is not backend:
+            continue
+        value = views.owner(a)._v  # a view may not have been read
+        if backend.is_native(value) and backend.recorded(value):
+            if ended is None:
+                ended = tracing.Ended(trace)
+            a._root = a._base = ended
 
 
 def _traced(kind: Kind) -> Kind:
@@ -91,7 +115,7 @@ class marking:
             _running += 1
             if _running == 1:
                 _plain = process.wrapper
-                process.change(wrapper=_make, watch=_watch, admit=admit)
+                process.change(wrapper=_make, watch=_watch, admit=admit, born=_told)
 
     def __exit__(self, *exc: object) -> None:
         global _running
@@ -99,7 +123,7 @@ class marking:
             _running -= 1
             if _running == 0:
                 before = _plain if process.wrapper is _make else process.wrapper
-                process.change(wrapper=before, watch=None, admit=None)
+                process.change(wrapper=before, watch=None, admit=None, born=None)
 
 
 def home_kind(kind: Kind) -> Kind:

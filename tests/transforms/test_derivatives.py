@@ -501,3 +501,24 @@ def test_an_argument_that_is_returned_is_a_result(library):
     assert (float(value[0]), float(value[1]), float(gradient)) == (2, 3, 1)
     assert np.asarray(ad.vmap(ad.grad(lambda z: z))(x)).tolist() == [1, 1, 1]
     assert np.asarray(ad.jit(ad.jacobian(lambda x: x))(x)).tolist() == np.eye(3).tolist()
+
+
+def test_empty_arrays(library):
+    for shape in ((0,), (0, 3)):
+        x = ad.asarray(np.zeros(shape))
+        assert ad.grad(lambda a: np.sum(a**2))(x).shape == shape
+        assert ad.jacobian(lambda a: a * 2)(x).shape == shape * 2
+        assert ad.hessian(lambda a: np.sum(a**2))(x).shape == shape * 2
+
+
+def test_argnums_of_every_kind(library):
+    x, y = ad.asarray([1.0, 2.0]), ad.asarray([3.0, 4.0])
+    f = lambda a, b: np.sum(a * b * b)
+    assert np.asarray(ad.grad(f, np.int64(-1))(x, y)).tolist() == [6, 16]
+    assert [np.asarray(g).tolist() for g in ad.grad(f, [1, 0])(x, y)] == [[6, 16], [9, 16]]
+    for wrong in ("a", None, (), True, 1.0, [0.5]):
+        with pytest.raises(TypeError, match="argnums is an int or a sequence"):
+            ad.grad(f, wrong)
+    for wrong in (2, -3, (0, 2)):
+        with pytest.raises(TypeError, match="positional argument"):
+            ad.grad(f, wrong)(x, y)

@@ -394,6 +394,52 @@ def test_leaking_writes_are_refused(library):
     assert host(outside).tolist() == [0, 0] and log.tolist() == [0, 0]
 
 
+def test_what_is_left_behind_is_an_error_where_it_is_used(library):
+    kept = []
+
+    def f(a):
+        kept.extend([a, a * 2, a[1:], np.sum(a)])
+        return a * 3
+
+    x = ad.asarray([1.0, 2.0])
+    uses = [
+        lambda v: v + 1,
+        np.asarray,
+        np.sum,
+        lambda v: v.native,
+        lambda v: ad.jit(lambda a: a * v)(x),
+        lambda v: x * v,
+    ]
+    for transformed in (ad.jit(f), ad.vmap(lambda a: f(np.stack([a, a])))):
+        kept.clear()
+        transformed(x)
+        for value in kept:
+            assert "left behind" in repr(value)
+            for use in uses:
+                with pytest.raises(
+                    ad.TraceError, match=r"traced in .*test_jit.py:\d+\) is used at .*test_jit.py:\d+.* after"
+                ):
+                    use(value)
+    with pytest.raises(ad.TraceError, match="is used at"):
+        kept[1][0] = 5.0
+    assert host(x * 2).tolist() == [2, 4]
+
+
+def test_what_a_derivative_leaves_behind(library):
+    kept = []
+
+    def f(a):
+        kept.append(a * 2)
+        return np.sum(kept[-1] ** 2)
+
+    x = ad.asarray([1.0, 2.0])
+    assert host(ad.grad(f)(x)).tolist() == [8, 16]
+    if library == "jax":  # of others it is a value that has been computed
+        with pytest.raises(ad.TraceError, match=r"is used at .*test_jit.py:\d+.*has_aux"):
+            kept[-1] + 1
+    assert host(ad.grad(lambda a: np.sum(ad.grad(f)(a) * kept[-1].shape[0]))(x)).tolist() == [16, 16]
+
+
 def test_functions_raise_as_they_do(library):
     def f(a):
         raise KeyError("mine")

@@ -53,6 +53,7 @@ class JaxBackend(Backend):
     mutable = False
     survives_fork = False
     scoped = True
+    forgets = True
 
     prim = primitives
     UFUNCS = ufuncs.UFUNCS

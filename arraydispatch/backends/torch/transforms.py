@@ -55,7 +55,7 @@ def differentiate(
 
     def pull(cotangents: Sequence[Tensor], many: bool = False) -> list[Tensor]:
         known = [(y, ct) for y, ct in zip(outs, cotangents) if y.requires_grad]
-        if not known:
+        if not known or (many and not cotangents[0].shape[0]):
             lead = (cotangents[0].shape[0],) if many else ()
             return [x.new_zeros(lead + x.shape) for x in primals]
 
