@@ -216,8 +216,8 @@ def host_call(fun: Callable[..., Any], like: Any, *args: Any) -> Any:
 
     Notes
     -----
-    Under :func:`arraydispatch.vmap` JAX and PyTorch call ``fun`` once for all examples, on arrays with a leading axis for them, and
-    expect one in the result; TensorFlow and NumPy call it once for each example.
+    Under :func:`arraydispatch.vmap` ``fun`` is called once for all examples, on arrays with a leading axis for them, which the result
+    is to have too; on the numpy backend once for each example.
     """
     return call_on_host(fun, like, args)
 

@@ -160,7 +160,57 @@ def test_host_call_for_many(library: str) -> None:
     x = np.random.default_rng(1).normal(size=(4, 3))
     made = ad.vmap(lambda x: ad.host_call(on_host, np.empty(3), x))(ad.asarray(x))
     np.testing.assert_array_equal(host(made), np.sort(x, axis=1))
-    assert shapes == [(4, 3)] or library == "tensorflow"
+    assert shapes == [(4, 3)]
+    shapes.clear()
+    twice = ad.vmap(
+        ad.vmap(lambda x, k: ad.host_call(lambda x, k: on_host(x) * k, np.empty(3), x, k), in_axes=(0, None))
+    )
+    k = np.array([1.0, 2.0])
+    made = ad.jit(twice)(ad.asarray(x.reshape(2, 2, 3)), ad.asarray(k[:, None]))
+    np.testing.assert_array_equal(host(made), np.sort(x.reshape(2, 2, 3), axis=-1) * k[:, None, None])
+    assert set(shapes) == {(2, 2, 3)}
+
+
+def test_host_functions_of_the_users_own() -> None:
+    """What somebody else hands to ``tf.numpy_function`` still takes one example at a time."""
+    tf = pytest.importorskip("tensorflow")
+    with ad.backend("tensorflow"):
+        ad.vmap(lambda x: ad.host_call(np.sort, np.empty(3), x))(ad.asarray(np.eye(3)))
+    shapes = []
+
+    def seen(x):
+        shapes.append(x.shape)
+        return x * 2
+
+    def one(x):
+        return tf.ensure_shape(tf.numpy_function(seen, [x], x.dtype, stateful=False), (3,))
+
+    made = tf.vectorized_map(one, tf.eye(3))
+    assert made.numpy().tolist() == (2 * np.eye(3)).tolist()
+    assert shapes == [(3,)] * 3
+
+
+def test_host_calls_without_tensorflows_registry() -> None:
+    """The registry is TensorFlow's own affair: without it each example is called for. ``test_host_call_for_many`` fails then."""
+    host_calls = pytest.importorskip("arraydispatch.backends.tensorflow.host_calls")
+    pfor = host_calls.pfor
+    assert not host_calls.register(None)
+    assert not host_calls.register(pfor)  # there is a rule already: ours
+    rule = pfor._pfor_converter_registry.pop(host_calls._OPERATION)
+    shapes = []
+
+    def on_host(x):
+        shapes.append(x.shape)
+        return np.sort(x)
+
+    try:
+        with ad.backend("tensorflow"):
+            made = ad.vmap(lambda x: ad.host_call(on_host, np.empty(3), x))(ad.asarray(-np.eye(3)))
+    finally:
+        assert host_calls.register(pfor)
+    assert pfor._pfor_converter_registry[host_calls._OPERATION] is rule
+    np.testing.assert_array_equal(host(made), np.sort(-np.eye(3)))
+    assert set(shapes) == {(3,)}
 
 
 def test_host_functions_live_as_long_as_their_programs(library: str) -> None:

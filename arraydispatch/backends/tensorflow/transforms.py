@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from arraydispatch.backends.tensorflow import host_calls
 from arraydispatch.backends.tensorflow.core import dims
 
 Tensor = Any
@@ -93,8 +94,7 @@ def loop(going: Any, step: Any, state: Sequence[Tensor], most: int | None) -> li
 
 
 def call_host(f: Any, natives: Sequence[Tensor], specs: Sequence[Any]) -> list[Tensor]:
-    made = tf.numpy_function(lambda *values: f(list(values)), list(natives), [tf.as_dtype(dtype) for _, dtype in specs])
-    return [tf.ensure_shape(x, shape) for x, (shape, _) in zip(made, specs)]
+    return host_calls.call(f, natives, specs)
 
 
 def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:

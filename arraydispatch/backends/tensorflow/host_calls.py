@@ -1,0 +1,74 @@
+"""Host code in TensorFlow's graphs, called once for all examples of a ``tf.vectorized_map``.
+
+``vectorized_map`` (pfor) calls a ``tf.numpy_function`` in a loop, for it cannot know whether that takes many at once. Ours do: pfor is
+told of a rule for the operation, which knows our functions by their tokens and leaves all others to the loop. TensorFlow's public API
+has no such rules: where what tells pfor is not what it was, ours are called in the loop as well.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+try:
+    from tensorflow.python.ops.parallel_for import pfor
+except ImportError:
+    pfor = None
+
+__all__ = ["call"]
+
+_OPERATION = "PyFuncStateless"
+
+
+class _HostFunction:
+    """A function on the host: the graphs that call it keep it alive."""
+
+    __slots__ = ("__weakref__", "f", "lead", "specs")
+
+    def __init__(self, f: Any, specs: Sequence[Any], lead: int) -> None:
+        self.f, self.specs, self.lead = f, specs, lead
+
+    def __call__(self, *values: Any) -> Any:
+        return self.f(list(values), self.lead)
+
+
+_functions: weakref.WeakValueDictionary[bytes, _HostFunction] = weakref.WeakValueDictionary()
+"""Token of an operation -> what it calls."""
+
+
+def call(f: Any, natives: Sequence[Any], specs: Sequence[Any], lead: int = 0) -> list[Any]:
+    """``f(arrays, lead)`` on the host, of arrays with so many leading axes of examples."""
+    held = _HostFunction(f, specs, lead)
+    # Stateless: a graph runs what has a state even where nothing wants its result any more, as here the call on one example.
+    made = tf.numpy_function(held, list(natives), [tf.as_dtype(dtype) for _, dtype in specs], stateful=False)
+    if made and not tf.executing_eagerly() and made[0].op.type == _OPERATION:
+        _functions[made[0].op.get_attr("token")] = held
+    sizes = tuple(natives[0].shape[:lead]) if natives else ()
+    return [tf.ensure_shape(x, (*sizes, *shape)) for x, (shape, _) in zip(made, specs)]
+
+
+def _for_many(pfor_input: Any) -> Any:
+    """The rule: what stands for the operation on many examples."""
+    held = _functions.get(pfor_input.op.get_attr("token"))
+    if held is None or not pfor_input.num_inputs:
+        return pfor._fallback_converter(pfor_input, warn=False)
+    pfor_input.stack_inputs()
+    values = [pfor_input.stacked_input(i) for i in range(pfor_input.num_inputs)]
+    return [pfor.wrap(x, True) for x in call(held.f, values, held.specs, held.lead + 1)]
+
+
+def register(pfor: Any) -> bool:
+    """Tell pfor the rule; whether it could be told."""
+    if not all(hasattr(pfor, name) for name in ("RegisterPFor", "_fallback_converter", "wrap")):
+        return False
+    try:
+        pfor.RegisterPFor(_OPERATION)(_for_many)
+    except AssertionError:  # somebody else has a rule
+        return False
+    return True
+
+
+register(pfor)
