@@ -108,17 +108,22 @@ class _Jitted:
             return self.fun(*args, **kwargs)
         scope = backend.scope
         if scope is None:
-            return self._run(leaves, structure, backend)
+            return self._run(leaves, structure, backend, args, kwargs)
         with scope():
-            return self._run(leaves, structure, backend)
+            return self._run(leaves, structure, backend, args, kwargs)
 
-    def _run(self, leaves: list[Any], structure: Structure, backend: Backend) -> Any:
+    def _run(
+        self, leaves: list[Any], structure: Structure, backend: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         key, natives, same = self._key(leaves, structure, backend)
         found = self.programs.get(key)
         if found is None:
             found = self._compiled(key, leaves, structure, backend, natives, same)
         body, program = found
-        outs, extra = program(natives)
+        made = program(natives)
+        if made is None:
+            return self.fun(*args, **kwargs)
+        outs, extra = made
         made = body.rebuilt(0, iter(outs), leaves)
         if body.written:
             rest: Iterator[Native] = iter(extra)

@@ -44,10 +44,14 @@ def differentiate(
 ) -> tuple[list[Tensor], list[Tensor], Callable[..., list[Tensor]]]:
     if innermost_transform() is not None:
         return _by_functions(f, primals)
-    outer = any(not t.staged for t in tracing.entered()) or any(x.requires_grad for x in primals)
+    # With recording off, as on the way back of a derivative that is taken once, there is none around.
+    outer = torch.is_grad_enabled() and (
+        any(not t.staged for t in tracing.entered()) or any(x.requires_grad for x in primals)
+    )
+    _not_gone_back_through()
     with _recording():
         # One that is part of an outer derivative becomes a node of its own; else a leaf.
-        here = [x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in primals]
+        here = [x.view_as(x) if outer and x.requires_grad else x.detach().requires_grad_() for x in primals]
         outs, extra = f(here)
     if any(map(torch._C._functorch.is_legacy_batchedtensor, outs)):
         # torch 2.13 gives wrong values without a word.
@@ -114,10 +118,35 @@ compiler = "inductor"
 """What compiles a recorded program: a backend of ``torch.compile``, or ``"eager"`` to run it operation by operation."""
 
 
-def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]]]:
+class _Recording:
+    """A program while it is recorded."""
+
+    __slots__ = ("called", "one_way")
+
+    def __init__(self) -> None:
+        self.called: list[_HostFunction] = []
+        """What it calls on the host."""
+        self.one_way = False
+        """Whether operations stand in it for a derivative, which alone knows the derivative of its result."""
+
+
+_recorded_here: ContextVar[_Recording | None] = ContextVar("arraydispatch_recorded", default=None)
+
+
+def _not_gone_back_through() -> None:
+    """Say of the program that is recorded here, if one is, that derivatives are none of its operations'."""
+    here = _recorded_here.get()
+    if here is not None:
+        here.one_way = True
+
+
+def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]] | None]:
     """Record what torch is asked for on tensors without values, and hand that program to a backend of ``torch.compile``.
 
     To the backend itself: what ``torch.compile`` would guard against at each call, :func:`arraydispatch.jit` has looked at.
+
+    A derivative inside the function is recorded as what it computes, cut from its arguments where autograd keeps values, and a derivative
+    of the user's own not at all: there is no program for a derivative around these.
     """
     counts: list[int] = []
 
@@ -127,12 +156,14 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
         return [*outs, *extra]
 
     plain = [x.detach() for x in examples]
-    called: list[_HostFunction] = []
-    token = _called_here.set(called)
+    here = _Recording()
+    token = _recorded_here.set(here)
     try:
         recorded = make_fx(run, tracing_mode="fake", _allow_non_fake_inputs=True)(*plain)
     finally:
-        _called_here.reset(token)
+        _recorded_here.reset(token)
+    if here.one_way and any(x.requires_grad for x in examples):
+        return lambda natives: None
     for name, constant in list(recorded.named_buffers()):
         setattr(recorded, name, constant.clone())  # as it is now: the user may write it later
     program = recorded if compiler == "eager" else _compiled(recorded, examples)
@@ -141,7 +172,7 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
         made = program(*natives)
         return made[: counts[0]], made[counts[0] :]
 
-    compiled.called = called  # type: ignore[attr-defined]  # they live as long as the program, which has their numbers alone
+    compiled.called = here.called  # type: ignore[attr-defined]  # they live as long as the program, which has their numbers alone
     return compiled
 
 
@@ -186,8 +217,6 @@ class _HostFunction:
 
 _numbers = itertools.count()
 _host_functions: weakref.WeakValueDictionary[int, _HostFunction] = weakref.WeakValueDictionary()
-_called_here: ContextVar[list[_HostFunction] | None] = ContextVar("arraydispatch_host_functions", default=None)
-"""Those that the program calls which is recorded here."""
 _called_elsewhere: list[_HostFunction] = []
 """Those that were recorded by somebody else (a ``torch.compile`` of the user's): nobody tells when his programs are gone."""
 
@@ -224,9 +253,9 @@ def _(info: Any, in_dims: Any, values: list[Tensor], at: int, lead: int) -> Any:
 
 def call_host(f: Any, natives: Sequence[Tensor], specs: Sequence[Any]) -> list[Tensor]:
     held = _HostFunction(f, specs)
-    here = _called_here.get()
+    here = _recorded_here.get()
     if here is not None:
-        here.append(held)
+        here.called.append(held)
     elif not all(_known(x) is not None for x in natives):
         _called_elsewhere.append(held)
     return _host_call(list(natives), held.at, 0)
@@ -234,6 +263,7 @@ def call_host(f: Any, natives: Sequence[Tensor], specs: Sequence[Any]) -> list[T
 
 def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
     count = 0
+    _not_gone_back_through()
 
     class Function(torch.autograd.Function):  # type: ignore[misc]
         generate_vmap_rule = True
@@ -251,7 +281,10 @@ def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
 
         @staticmethod
         def backward(ctx: Any, *cotangents: Tensor) -> Any:
-            held = ctx.saved_tensors
+            # Where `torch.func` has ended meanwhile, a derivative of the user's in here would meet its level again.
+            held = [torch._C._functorch.unwrap_if_dead(x) for x in ctx.saved_tensors]
+            if not torch.is_grad_enabled():  # nobody goes on from here: nor may what the user computes with them
+                held = [x.detach() for x in held]
             here, outs = list(held[: len(held) - count]), list(held[len(held) - count :])
             given = [torch.zeros_like(y) if ct is None else ct for y, ct in zip(outs, cotangents)]
             return tuple(back(here, outs, given))
