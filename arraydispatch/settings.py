@@ -341,13 +341,13 @@ class traced:
         scalars, silent = self._here
         inside = (*held, scalars, silent) if current_fallback() == "warn" else (*held, scalars)
         self._tokens = _overrides.set(inside), context_rules.set(rules(current_precision(), "device"))
-        _count(1)
+        process.add("overrides", 1)
 
     def __exit__(self, *exc: object) -> None:
         overrides, rules = self._tokens
         _overrides.reset(overrides)
         context_rules.reset(rules)
-        _count(-1)
+        process.add("overrides", -1)
 
 
 def current_scalars() -> Literal["numpy", "device"]:
