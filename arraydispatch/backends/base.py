@@ -236,9 +236,6 @@ class Backend:
     install: ClassVar[str]
     mutable: ClassVar[bool]
 
-    forgets: ClassVar[bool] = False
-    """Whether what a derivative records is no value any more when the function has ended."""
-
     unrolls: ClassVar[bool] = False
     """Whether programs of the library have the steps of a loop one after another, so that their number is to be known."""
 

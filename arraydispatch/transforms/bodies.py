@@ -258,7 +258,7 @@ class _Inside:
     def __init__(self, body: Body, inner: Backend) -> None:
         self.backend = body.backend
         self.trace = Trace(body.what, body.fun, body.backend, body.staged)
-        self.ends = body.ends and (body.staged or body.backend.forgets)
+        self.ends = body.ends
         self.held: list[AbstractContextManager[Any]] = [marks.marking(), self.trace, settings.traced()]
         if inner is not body.backend and settings.current_backend() is body.backend:
             self.held.append(inner)
@@ -278,9 +278,9 @@ class _Inside:
         try:
             if error is not None:
                 self._translated(error)
-            elif self.ends and not self.trace.inner:
-                marks.left_behind(self.trace)
         finally:
+            if self.ends and not self.trace.inner:
+                marks.left_behind(self.trace)
             for each in reversed(self.held):
                 each.__exit__(cls, error, trace)
 

@@ -45,7 +45,7 @@ def _told(made: Handle) -> None:
 
 
 def left_behind(trace: Trace) -> None:
-    """Whoever uses what is kept of an outermost trace that ends gets an error: its values are known to nobody."""
+    """Whoever uses what is kept of an outermost trace that ends gets an error, also where a library would still know the value."""
     backend = trace.backend
     ended = None
     for each in trace.born:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from dataclasses import dataclass, field
 from typing import Any
@@ -434,10 +435,39 @@ def test_what_a_derivative_leaves_behind(library):
 
     x = ad.asarray([1.0, 2.0])
     assert host(ad.grad(f)(x)).tolist() == [8, 16]
-    if library == "jax":  # of others it is a value that has been computed
-        with pytest.raises(ad.TraceError, match=r"is used at .*test_jit.py:\d+.*has_aux"):
-            kept[-1] + 1
+    with pytest.raises(ad.TraceError, match=r"is used at .*test_jit.py:\d+.*has_aux"):
+        kept[-1] + 1
     assert host(ad.grad(lambda a: np.sum(ad.grad(f)(a) * kept[-1].shape[0]))(x)).tolist() == [16, 16]
+
+
+def test_what_nested_and_failing_transforms_leave_behind(library):
+    kept = []
+
+    def f(a):
+        kept.append({"it": (a * 2, np.sum(a))})
+        return np.sum(a**2)
+
+    def fails(a):
+        f(a)
+        raise KeyError("mine")
+
+    x = ad.asarray([[1.0, 2.0], [3.0, 4.0]])
+    runs = [
+        lambda: ad.grad(lambda x: np.sum(ad.vmap(f)(x)))(x),
+        lambda: ad.grad(ad.jit(f))(x),
+        lambda: ad.vmap(ad.grad(f))(x),
+        lambda: ad.hessian(f)(x),
+        lambda: ad.grad(fails)(x),
+        lambda: ad.jit(fails)(x),
+    ]
+    for run in runs:
+        kept.clear()
+        with contextlib.suppress(KeyError):
+            run()
+        for value in kept[-1]["it"]:
+            for use in (np.asarray, lambda v: v + 1, np.sin):
+                with pytest.raises(ad.TraceError, match=r"is used at .*test_jit.py:\d+"):
+                    use(value)
 
 
 def test_functions_raise_as_they_do(library):

@@ -53,7 +53,6 @@ class JaxBackend(Backend):
     mutable = False
     survives_fork = False
     scoped = True
-    forgets = True
 
     prim = primitives
     UFUNCS = ufuncs.UFUNCS

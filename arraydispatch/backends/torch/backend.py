@@ -120,7 +120,8 @@ class TorchBackend(Backend):
         return concrete(a)
 
     def recorded(self, a: Tensor) -> bool:
-        return a.requires_grad or not concrete(a)
+        wrapped = torch._C._functorch.is_functorch_wrapped_tensor(a)  # also by a `torch.func` that has ended
+        return wrapped or a.requires_grad or not concrete(a)
 
     def on_cpu(self, a: Tensor) -> bool:
         """Not while a gradient is recorded: a NumPy scalar would break the chain."""

@@ -35,7 +35,7 @@ def is_refusal(error: Exception) -> bool:
 
 _SAID = (
     "data-dependent", "DataDependent", "DynamicOutputShape", "calling .item() on a Tensor", "data dependent",
-    "vmap: It looks like", "get value out of a tracing tensor", "dynamic shape", "GuardOnDataDependent",
+    "vmap: It looks like", "may have escaped from inside a function", "get value out of a tracing tensor", "dynamic shape", "GuardOnDataDependent",
 )  # fmt: skip
 
 
