@@ -24,7 +24,7 @@ from .loops import cast, select
 from .nodes import Bound, Form, Node
 from .source import Call, Chain, Pointer, has, source, table
 
-__all__ = ["Fused", "Group", "Kernel", "Part", "computed", "grouped", "numbers_of"]
+__all__ = ["Fused", "Group", "Kernel", "Part", "computed", "function", "grouped", "numbers_of"]
 
 HOT = 1 << 26
 """Elements, times calls, that a chain has computed before it is compiled: some 30 ms of NumPy's time, as long as compiling takes."""
@@ -236,6 +236,17 @@ def _compiled(chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: 
             except Exception:  # noqa: BLE001 -- whatever keeps LLVM from it: NumPy's loops do it
                 _kernels[key] = None
         return _kernels[key]
+
+
+def function(source_for: Callable[[int], str]) -> Callable[[int, int], int] | None:
+    """A function of two addresses by a source of its own, which is told the mask of all errors; None where there is no compiler."""
+    if not _can_compile():
+        return None
+    with _lock:
+        try:
+            return _compiler()(source_for(sum(_FLAGS[_MACHINE].values()) - _FLAGS[_MACHINE]["under"]))
+        except Exception:  # noqa: BLE001 -- as of a chain
+            return None
 
 
 # -- in a block ----------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..ufuncs.recorded import UNSIGNED
 from ..views import Handle
-from . import tape, told
+from . import columns, tape, told
 from .nodes import Form, Node, Whole
 
 __all__ = ["NAMES", "reduced"]
@@ -70,6 +70,8 @@ def _form_along(func: np.ufunc, kind: Any, span: tuple[int, ...], axes: tuple[in
     shape = tuple(1 if i in axes else n for i, n in enumerate(span) if keepdims or i not in axes)
     short = func is np.add and axes == (len(span) - 1,) and span[-1] * (2 if kind.dtype.kind == "c" else 1) < _SHORT
     call: Any = _sum_of_few if short else partial(func.reduce, axis=axes, keepdims=keepdims)
+    if func is np.add and axes == (1,) and len(span) == 3 and kind.dtype.char in "fd" and span[2] in columns.LENGTHS:
+        call = columns.of(kind.dtype, span[2], keepdims)
     return Form(call, kind, shape, prod(span), row=True, span=span)
 
 

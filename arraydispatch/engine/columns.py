@@ -1,0 +1,136 @@
+"""Sums along the axis before a short last one: ``force.sum(axis=1)`` of what each body does to each, in three dimensions.
+
+NumPy adds the two or three numbers of the last axis at a time, and begins a loop for each; a kernel has a register for each of them,
+and adds what comes to it in the same order.
+"""
+
+from __future__ import annotations
+
+import threading
+from array import array
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from . import kernels
+
+__all__ = ["LENGTHS", "Columns", "of"]
+
+LENGTHS = range(2, 8)
+"""Of the last axis; where it is one number, NumPy sums pair by pair."""
+
+_SOURCE = """\
+declare i32 @feclearexcept(i32)
+declare i32 @fetestexcept(i32)
+define i32 @kernel(ptr %table, ptr %addresses) nounwind {{
+entry:
+  %n = load i64, ptr %table
+  %columns.at = getelementptr i64, ptr %table, i64 1
+  %columns.n = load i64, ptr %columns.at
+  %row.at = getelementptr i64, ptr %table, i64 2
+  %row.step = load i64, ptr %row.at
+  %column.at = getelementptr i64, ptr %table, i64 3
+  %column.step = load i64, ptr %column.at
+  %out.at = getelementptr i64, ptr %table, i64 4
+  %out.step = load i64, ptr %out.at
+  %x.word = load i64, ptr %addresses
+  %x = inttoptr i64 %x.word to ptr
+  %out.place = getelementptr i64, ptr %addresses, i64 1
+  %out.word = load i64, ptr %out.place
+  %out = inttoptr i64 %out.word to ptr
+  %cleared = call i32 @feclearexcept(i32 {mask})
+  br label %rows
+rows:
+  %i = phi i64 [0, %entry], [%i.next, %done]
+  %row.of = mul i64 %i, %row.step
+  %row = getelementptr i8, ptr %x, i64 %row.of
+  br label %columns
+columns:
+  %j = phi i64 [0, %rows], [%j.next, %columns]
+{sums}
+  %column.of = mul i64 %j, %column.step
+  %column = getelementptr i8, ptr %row, i64 %column.of
+{adds}
+  %j.next = add nuw nsw i64 %j, 1
+  %j.more = icmp slt i64 %j.next, %columns.n
+  br i1 %j.more, label %columns, label %done
+done:
+  %to.of = mul i64 %i, %out.step
+  %to = getelementptr i8, ptr %out, i64 %to.of
+{stores}
+  %i.next = add nuw nsw i64 %i, 1
+  %i.more = icmp slt i64 %i.next, %n
+  br i1 %i.more, label %rows, label %end
+end:
+  %status = call i32 @fetestexcept(i32 {mask})
+  ret i32 %status
+}}
+"""
+
+
+def source(dtype: np.dtype[Any], length: int, mask: int) -> str:
+    """The module of the kernel for a last axis of so many numbers."""
+    t, size = {4: "float", 8: "double"}[dtype.itemsize], dtype.itemsize
+    each = range(length)
+    return _SOURCE.format(
+        mask=mask,
+        sums="\n".join(f"  %sum{k} = phi {t} [0.0, %rows], [%next{k}, %columns]" for k in each),
+        adds="\n".join(
+            f"  %at{k} = getelementptr i8, ptr %column, i64 {k * size}\n  %x{k} = load {t}, ptr %at{k}, align {size}\n"
+            f"  %next{k} = fadd {t} %sum{k}, %x{k}"
+            for k in each
+        ),
+        stores="\n".join(
+            f"  %to{k} = getelementptr i8, ptr %to, i64 {k * size}\n  store {t} %next{k}, ptr %to{k}, align {size}"
+            for k in each
+        ),
+    )
+
+
+class Columns:
+    """``np.add.reduce(x, axis=1)`` of three axes, as a call of a node.
+
+    Parameters
+    ----------
+    dtype : np.dtype
+        Of floating numbers.
+    length : int
+        Of the last axis.
+    keepdims : bool
+    """
+
+    __name__ = "reduce"  # in warnings
+
+    def __init__(self, dtype: np.dtype[Any], length: int, keepdims: bool) -> None:
+        self._dtype, self._length, self._keepdims = dtype, length, keepdims
+        self._work = 0
+        self._kernel: Any = None
+        self._lock = threading.Lock()
+
+    def __call__(self, x: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:
+        """All of it."""
+        size = self._dtype.itemsize
+        self._work += x.size
+        kernel = self._kernel
+        if kernel is None and 8 * self._work >= kernels.HOT:  # NumPy takes so much longer for a number here
+            kernel = self._compiled()
+        if kernel and x.strides[2] == out.strides[-1] == size and x.flags.aligned and out.flags.aligned:
+            words = array("q", (*x.shape[:2], *x.strides[:2], out.strides[0]))
+            places = array("q", (x.__array_interface__["data"][0], out.__array_interface__["data"][0]))
+            if not kernel(words.buffer_info()[0], places.buffer_info()[0]):
+                return
+        np.add.reduce(x, axis=1, keepdims=self._keepdims, out=out)  # which says what error it is, if it is one
+
+    def _compiled(self) -> Any:
+        """The kernel; False where LLVM is not there, or does not take it."""
+        with self._lock:
+            if self._kernel is None:
+                self._kernel = kernels.function(lambda mask: source(self._dtype, self._length, mask)) or False
+            return self._kernel
+
+
+@lru_cache(64)
+def of(dtype: np.dtype[Any], length: int, keepdims: bool) -> Columns:
+    """The one for these."""
+    return Columns(dtype, length, keepdims)
