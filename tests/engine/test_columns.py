@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("fused")
 
 
 @pytest.fixture(autouse=True)
-def compiled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def compiled(fused: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The kernel is there from the first call on, where there is a compiler."""
     monkeypatch.setattr(kernels, "HOT", 0)
     columns.of.cache_clear()
