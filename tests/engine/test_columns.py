@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,12 +16,11 @@ pytestmark = pytest.mark.usefixtures("fused")
 
 
 @pytest.fixture(autouse=True)
-def compiled(fused: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def compiled(fused: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel is there from the first call on, where there is a compiler."""
     monkeypatch.setattr(kernels, "HOT", 0)
     columns.of.cache_clear()
     reductions._form_along.cache_clear()
-    yield
 
 
 def bits(x: Any) -> tuple[Any, ...]:
