@@ -165,6 +165,23 @@ def _signal(xp: XP, x: Any, to: np.dtype[Any]) -> Any:
     return x
 
 
+def _of_weights(xp: XP, name: str, *weights: Any) -> Any:
+    """What SciPy makes of the few weights of a filter: on the host, as filters are designed there."""
+    like = next(w for w in weights if xp.is_array(w))
+    made = stand_in(f"scipy.signal.{name}").__wrapped__(*(_coefficients(xp, w) for w in weights))
+    return xp.backend.from_numpy(np.asarray(made), xp.backend.device_of(like))
+
+
+@implements("scipy.signal.lfilter_zi", returns="array", pure=False)
+def lfilter_zi(xp: XP, b: Any, a: Any) -> Any:
+    return _of_weights(xp, "lfilter_zi", b, a)
+
+
+@implements("scipy.signal.sosfilt_zi", returns="array", pure=False)
+def sosfilt_zi(xp: XP, sos: Any) -> Any:
+    return _of_weights(xp, "sosfilt_zi", sos)
+
+
 @implements("scipy.signal.lfilter", returns="array", error="sum")
 def lfilter(xp: XP, b: Any, a: Any, x: Any, axis: Any = -1, zi: Any = None) -> Any:
     like = next((v for v in (x, zi, b, a) if xp.is_array(v)), None)

@@ -14,7 +14,7 @@ from .. import dtypes
 from ..registry import XP
 from .operands import array, only, plain, row_of
 
-__all__ = ["MOST_TAPS", "along", "axes_of", "beyond", "each", "padding", "stored", "taken", "through"]
+__all__ = ["MOST_TAPS", "along", "axes_of", "beyond", "checked_dtype", "each", "padding", "stored", "taken", "through"]
 
 PADDED = {
     "reflect": "symmetric", "grid-mirror": "symmetric", "nearest": "edge", "mirror": "reflect", "wrap": "wrap",
@@ -25,9 +25,8 @@ PADDED = {
 MOST_TAPS = 400
 
 
-def taken(xp: XP, input: Any, output: Any) -> tuple[Any, np.dtype[Any]]:
-    """The array as float64, and the dtype of the output."""
-    x = array(xp, input)
+def checked_dtype(xp: XP, x: Any, output: Any) -> np.dtype[Any]:
+    """The dtype of the output, where the library can compute it."""
     have = xp.dtype_of(x)
     to = have
     if output is not None:
@@ -37,6 +36,13 @@ def taken(xp: XP, input: Any, output: Any) -> tuple[Any, np.dtype[Any]]:
         known = dtype.kind in "iu" or dtype in (dtypes.FLOAT32, dtypes.FLOAT64)
         only(known, f"it is of dtype {dtype}")
     only(0 not in xp.shape_of(x), "an empty array")
+    return to
+
+
+def taken(xp: XP, input: Any, output: Any) -> tuple[Any, np.dtype[Any]]:
+    """The array as float64, and the dtype of the output."""
+    x = array(xp, input)
+    to = checked_dtype(xp, x, output)
     return xp.prim.astype(x, dtypes.FLOAT64), to
 
 

@@ -20,7 +20,7 @@ from .. import dtypes
 from ..registry import XP
 from ..warned import warn
 from . import implements, stand_in
-from .images import along, beyond, each, stored, taken, through
+from .images import along, beyond, checked_dtype, each, stored, taken, through
 from .operands import array, only, plain, row_of
 
 _MODES = ("nearest", "wrap", "reflect", "grid-mirror", "mirror", "constant", "grid-wrap", "grid-constant")
@@ -71,12 +71,15 @@ def _filtered(xp: XP, x: Any, order: int, mode: str, to: np.dtype[Any] = dtypes.
 Real = Callable[[Any, float], Any]
 
 
-def _of_parts(xp: XP, input: Any, output: Any, compute: Real, cval: Any = 0.0) -> Any:
-    """What is computed of real numbers, of the real and the imaginary part of complex ones; in the output's dtype."""
+def _of_parts(xp: XP, input: Any, output: Any, compute: Real, cval: Any = 0.0, few: bool = False) -> Any:
+    """What is computed of real numbers, of the real and the imaginary part of complex ones; in the output's dtype.
+
+    They are float64s, unless ``few`` of them are wanted: then as they come.
+    """
     x = array(xp, input)
     if xp.dtype_of(x).kind != "c":
-        x, to = taken(xp, x, output)
-        return compute(x, cval), to
+        to = checked_dtype(xp, x, output)
+        return compute(x if few else xp.prim.astype(x, dtypes.FLOAT64), cval), to
     to = xp.dtype_of(x) if output is None or np.dtype(output).kind != "c" else np.dtype(output)
     only(output is None or to == np.dtype(output), "the output is not complex")
     only(to in (dtypes.COMPLEX64, dtypes.COMPLEX128) and 0 not in xp.shape_of(x), "an empty array, or another dtype")
@@ -244,7 +247,7 @@ def _at(
         missing.append(beyonds)
     total: Any = None
     for corner in itertools.product(range(order + 1), repeat=len(index)):
-        value = xp.prim.gather(x, tuple(taps[k] for taps, k in zip(index, corner)))
+        value = xp.prim.astype(xp.prim.gather(x, tuple(taps[k] for taps, k in zip(index, corner))), dtypes.FLOAT64)
         if mode == "grid-constant":
             for beyonds, k in zip(missing, corner):
                 value = xp.where(beyonds[k], float(cval), value)
@@ -275,7 +278,7 @@ def _interpolated(
         padded = float(np.trunc(fill)) if whole else float(fill)  # what SciPy puts around an array is of its dtype
         return _at(xp, part, places, tuple(shape), order, mode, float(fill), bool(prefilter), padded)
 
-    made, to = _of_parts(xp, input, output, compute, cval)
+    made, to = _of_parts(xp, input, output, compute, cval, few=order < 2)
     return _rounded(xp, made, to)
 
 

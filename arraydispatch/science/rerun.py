@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from contextvars import ContextVar
-from types import FunctionType, ModuleType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -152,7 +152,13 @@ class _Globals(dict[str, Any]):
 
 
 def rerun(real: FunctionType) -> FunctionType:
-    """The function with its globals in our place."""
+    """The function with its globals in our place; what it is wrapped in, such as warnings of arguments, stays around it."""
+    inner, cells = getattr(real, "__wrapped__", None), real.__closure__ or ()
+    if isinstance(inner, FunctionType):
+        if not any(cell.cell_contents is inner for cell in cells):
+            return rerun(inner)
+        cells = tuple(CellType(rerun(inner)) if cell.cell_contents is inner else cell for cell in cells)
+        return FunctionType(real.__code__, real.__globals__, real.__name__, real.__defaults__, cells)
     module = importlib.import_module(real.__module__)
     held = _globals.setdefault(real.__module__, _Globals(module))
     made = FunctionType(real.__code__, held, real.__name__, real.__defaults__, real.__closure__)
@@ -160,9 +166,8 @@ def rerun(real: FunctionType) -> FunctionType:
     return made
 
 
-def enter(func: Any) -> None:
-    """Have a function of SciPy's run again on arrays of ours."""
-    real = _innermost(func.__wrapped__)
+def enter(func: Any, numbers: bool = False) -> None:
+    """Have a function of SciPy's run again on arrays of ours; with ``numbers``, NumPy's scalars are given to it as Python's."""
 
     @registry.implements(
         func, mode="arrays", pure=False, returns="any", unverified="SciPy's own code runs it, on arrays"
@@ -171,12 +176,14 @@ def enter(func: Any) -> None:
         backend = xp.backend
         first = next((x for x in (*args, *kwargs.values()) if isinstance(x, Handle)), None)
         only(first is not None, "no array among the arguments themselves")
-        run = _RUNS.get(func) or _RUNS.setdefault(func, rerun(real))
+        run = _RUNS.get(func) or _RUNS.setdefault(func, rerun(func.__wrapped__))
         first = ours(first, backend, None)
         device = backend.device_of(native(first))
         known: dict[int, Any] = {}  # what is given twice is one object to SciPy too
 
         def taken(x: Any) -> Any:
+            if numbers and isinstance(x, np.generic):
+                return x.item()
             if id(x) not in known:
                 known[id(x)] = ours(x, backend, device)
             return known[id(x)]
@@ -196,11 +203,3 @@ def enter(func: Any) -> None:
 
 
 _RUNS: dict[Any, FunctionType] = {}
-
-
-def _innermost(real: Any) -> FunctionType:
-    """SciPy's function without what it is wrapped in."""
-    while hasattr(real, "__wrapped__"):
-        real = real.__wrapped__
-    assert isinstance(real, FunctionType)
-    return real

@@ -20,6 +20,8 @@ from .operands import array, only, row_of
 
 _TAPS = 128
 _MODES = ("valid", "same", "full")
+_WINDOWS = 1 << 24
+"""So many elements the windows of a convolution in the plane may have."""
 
 
 def _pair(xp: XP, in1: Any, in2: Any) -> tuple[Any, Any]:
@@ -232,6 +234,9 @@ def _in_plane(xp: XP, in1: Any, in2: Any, mode: Any, boundary: Any, fillvalue: A
         for axis, pad in enumerate(pads):
             places = np.pad(np.arange(left[axis]), pad, mode=_BOUNDARIES[boundary])  # type: ignore[call-overload]
             a = xp.prim.take(a, xp.backend.from_numpy(places.astype(np.int64), xp.backend.device_of(a)), axis)
+    if math.prod(right) > 4 * _TAPS and math.prod(shape) * right[1] <= _WINDOWS:
+        made = _by_windows(xp, a, v, shape)
+        return xp.prim.flip(made, (0, 1)) if swapped and correlates else made
     if math.prod(right) > 4 * _TAPS:
         full = _by_spectrum(xp, a, xp.prim.flip(v, (0, 1)), [0, 1])
         made = xp.prim.slice(full, tuple(slice(m - 1, m - 1 + n, 1) for m, n in zip(right, shape)))
@@ -243,6 +248,20 @@ def _in_plane(xp: XP, in1: Any, in2: Any, mode: Any, boundary: Any, fillvalue: A
         term = xp.multiply(xp.prim.slice(a, (slice(i, i + shape[0], 1), slice(j, j + shape[1], 1))), tap)
         total = term if total is None else xp.add(total, term)
     return xp.prim.flip(total, (0, 1)) if swapped and correlates else total
+
+
+def _by_windows(xp: XP, a: Any, v: Any, shape: tuple[int, ...]) -> Any:
+    """A sum of products for each place, row by row of the kernel: small beside large elements too, which a spectrum rounds away."""
+    height, width = xp.shape_of(v)
+    places = np.arange(shape[1])[:, None] + np.arange(width)
+    columns = xp.prim.take(a, xp.backend.from_numpy(places.reshape(-1), xp.backend.device_of(a)), 1)
+    windows = xp.prim.reshape(columns, (-1, shape[1], width))
+    total: Any = None
+    for i in range(height):
+        row = xp.prim.reshape(row_of(xp, v, 0, i, i + 1), (width, 1))
+        term = xp.prim.matmul(row_of(xp, windows, 0, i, i + shape[0]), row)
+        total = term if total is None else xp.add(total, term)
+    return xp.prim.reshape(total, shape)
 
 
 @implements("scipy.signal.convolve2d", returns="array", error="sum")

@@ -48,7 +48,8 @@ def stft_detrend(
     n = x.shape[axis]
     least = owner.m_num - owner.m_num_mid
     if n < least:
-        raise ValueError(f"The signal's length {n} must be >= ceil(m_num/2) = {least}!")
+        which = f"len(x)={n}" if x.ndim == 1 else f"of {axis=} of {x.shape}"
+        raise ValueError(f"{which} must be >= ceil(m_num/2) = {least}!")
     if padding not in _PADS:
         raise ValueError(f"Parameter padding={padding!r} not in {tuple(_PADS)}!")
     if x.ndim > 1:
@@ -89,7 +90,7 @@ def istft(xp: XP, owner: Any, S: Any, k0: Any = 0, k1: Any = None, *, f_axis: An
     if not owner.k_min <= k0 < k1 <= last:
         raise ValueError(f"(self.k_min={owner.k_min!r}) <= (k0={k0!r}) < (k1={k1!r}) <= (k_max={last!r}) is false!")
     if k1 - k0 < least:
-        raise ValueError(f"(k1={k1!r}) - (k0={k0!r}) has to be at least the half the window length {least}!")
+        raise ValueError(f"({k1=}) - ({k0=}) = {k1 - k0} has to be at least the half the window length {least}!")
     first = k0 // hop + owner.p_min if k0 >= 0 else k0 // hop
     beyond = min(owner.p_max(k1), most)
     parts = np.swapaxes(S[..., first - owner.p_min : beyond - owner.p_min], -1, -2)
@@ -134,11 +135,10 @@ _methods(signal.ShortTimeFFT, stft=None, spectrogram=None, stft_detrend=stft_det
 _methods(signal.CZT, __call__=None)
 
 _AGAIN = (
-    "welch csd periodogram spectrogram coherence stft istft filtfilt sosfiltfilt decimate resample_poly savgol_filter"
+    "welch csd periodogram spectrogram coherence stft istft filtfilt sosfiltfilt decimate resample_poly"
     " lombscargle freqs freqs_zpk czt zoom_fft argrelextrema argrelmin argrelmax lsim hilbert2 envelope deconvolve wiener"
-    " lfilter_zi sosfilt_zi"
 ).split()
-for _name in _AGAIN:
+for _name in (*_AGAIN, "savgol_filter"):
     _func = stand_in(f"scipy.signal.{_name}")
     if _func is not None:
-        enter(_func)
+        enter(_func, numbers=_name == "savgol_filter")  # whose weights it makes by the standard, of a step

@@ -47,6 +47,24 @@ def test_values_over_the_whole_domain(backend: str, name: str) -> None:
             assert distance[worst] <= 1.5 * allowed + 3, f"{name}{tuple(operands)} in {dtype}: {distance[worst]} units"
 
 
+@pytest.mark.parametrize("name", ["beta", "betaln"])
+def test_beta_of_numbers_far_apart(library: str, name: str) -> None:
+    """Where gamma functions of the sum and of the larger one are one number, or an argument is next to nothing."""
+    a = np.array([1e300, 1e15, 1e8, 1e300, 1e-250, 1e-300, 1e9, 3e6, 3e7, 1e12])
+    b = np.array([-0.5, -0.5, -2.25, 1e-300, 171.7, 1e-300, 0.3, 2.0, 20.0, 170.0])
+    ufunc = getattr(scipy.special, name)
+    with ad.fallback("error"):
+        made = [ufunc(*(ad.asarray(x, backend=library) for x in pair)) for pair in ((a, b), (b, a))]
+    for got in made:
+        np.testing.assert_allclose(np.asarray(got), ufunc(a, b), rtol=1e-11)
+
+
+def test_small_parts_of_a_divergence(library: str) -> None:
+    x, y = np.array([1e-300, 1e-8, 1.0]), np.array([1e8, 1e300, 2.0])
+    made = scipy.special.kl_div(ad.asarray(x, backend=library), ad.asarray(y, backend=library))
+    np.testing.assert_allclose(np.asarray(made), scipy.special.kl_div(x, y), rtol=1e-14)
+
+
 def test_there_are_many() -> None:
     assert len(arguments.FORMULAS) > 80
     for backend in LIBRARIES:

@@ -136,7 +136,11 @@ def _both_positive(x: Real, y: Real) -> tuple[Truth, Real, Real]:
 @formula("kl_div")
 def kl_div(x: Real, y: Real) -> Real:
     inside, a, b = _both_positive(x, y)
-    return choose(_INF, (isnan(x) | isnan(y), _NAN), (inside, a * log(a / b) - a + b), ((x == 0.0) & (y >= 0.0), y))
+    ratio = a / b
+    tiny = ratio < 2.2250738585072014e-308  # which some libraries take for zero
+    apart = log(a) - log(b)
+    of_ratio = where(tiny, where(apart < -745.2, -_INF, apart), log(where(tiny, 1.0, ratio)))
+    return choose(_INF, (isnan(x) | isnan(y), _NAN), (inside, a * of_ratio - a + b), ((x == 0.0) & (y >= 0.0), y))
 
 
 @formula("rel_entr")

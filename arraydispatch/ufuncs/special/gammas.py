@@ -220,6 +220,21 @@ def _beta_far(a: Real, b: Real) -> Real:
     return exp(value) * sign
 
 
+def _much_larger(a: Real, b: Real) -> Truth:
+    """Whether one is positive, and so much larger than the other that gamma functions of both are one number."""
+    high, low = maximum(a, b), minimum(a, b)
+    return (high > 1e6) & (high > 1e6 * abs(low)) & (low < 171.0)
+
+
+def _log_beta_apart(a: Real, b: Real) -> Real:
+    """log |beta| there (https://dlmf.nist.gov/5.11.E13)."""
+    high, low = maximum(a, b), minimum(a, b)
+    rest = 1.0 - low
+    first = low / high * rest
+    steps = 0.5 + (1.0 - 2.0 * low - first) / (12.0 * high)
+    return gammaln(low) - low * log(high) + first * steps
+
+
 _INT = 2.0**31
 
 
@@ -235,11 +250,15 @@ def _beta(a: Real, b: Real, small: bool) -> Real:
     """beta, or log |beta|, of numbers that are no poles."""
     positive = (a > 0.0) & (b > 0.0)
     near = (abs(a) < 171.0) & (abs(b) < 171.0) & (abs(a + b) < 171.0)
+    apart = _much_larger(a, b)
+    tiny = positive & (minimum(a, b) < 1e-200)
     if small:
         far: Real = pieces(
             (a, b),
             [
                 (near, _beta_small, (1.0, 1.0)),
+                (apart, lambda x, y: exp(_log_beta_apart(x, y)) * gammasgn(minimum(x, y)), (1.0, 1e7)),
+                (tiny, lambda x, y: 1.0 / x + 1.0 / y, (1.0, 1.0)),
                 (positive, lambda x, y: exp(log_beta(x, y)), (1.0, 1.0)),
                 (a == a, _beta_far, (1.0, 1.0)),
             ],
@@ -248,6 +267,8 @@ def _beta(a: Real, b: Real, small: bool) -> Real:
     return pieces(
         (a, b),
         [
+            (apart, _log_beta_apart, (1.0, 1e7)),
+            (tiny, lambda x, y: log1p(minimum(x, y) / maximum(x, y)) - log(minimum(x, y)), (1.0, 1.0)),
             (positive, log_beta, (1.0, 1.0)),
             (near, lambda x, y: log(abs(_beta_small(x, y))), (1.0, 1.0)),
             (a == a, lambda x, y: _signed(x, y)[0], (1.0, 1.0)),
