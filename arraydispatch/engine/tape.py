@@ -526,6 +526,9 @@ def order_of(values: list[Any], shape: tuple[int, ...], copies: bool) -> tuple[b
     """
     c = f = True
     for v in values:
+        if type(v) is _ndarray and min(v.strides, default=0) < 0:
+            return None  # even of one element, of which NumPy's exp is another one then
+    for v in values:
         if type(v) is Node:
             if v.shape != shape:
                 c = f = False

@@ -578,6 +578,13 @@ def test_small_arrays_are_not_recorded() -> None:
     assert not is_pending(arr(np.ones(100))[:50] * 2)
 
 
+def test_an_element_that_is_read_backwards() -> None:
+    """NumPy computes exp of it by other code than of one that lies as it should."""
+    for number in np.linspace(1, 100, 50):
+        x = np.array([1.0, number, 2.0])
+        assert value(np.exp(arr(x)[1:0:-1]) / 3).tobytes() == (np.exp(x[1:0:-1]) / 3).tobytes()
+
+
 def test_no_piece_is_of_a_single_element(monkeypatch: pytest.MonkeyPatch) -> None:
     # Over an operand, NumPy multiplies one complex number by another loop, with other roundings.
     monkeypatch.setattr(plans, "PIECE", 16)
