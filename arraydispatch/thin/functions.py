@@ -1,0 +1,276 @@
+"""The thin path of NumPy's functions and ufuncs, by which they are called or dispatched to us."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import views
+from ..dispatch import hosted, wrapping
+from ..engine import tape
+from ..registry import spec_of
+from ..state import process
+from . import results
+from .results import FOLLOWED, GENERAL, SCALARS, array_of, before_write, is_plain, result_of, ticks
+
+__all__ = ["array_function", "array_ufunc", "callers", "of_function", "of_ufunc", "ufunc"]
+
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
+
+_ndarray = np.ndarray
+_cls: Any = None
+least = 0
+
+
+@process.follows("wrapper", *FOLLOWED)
+def _follow() -> None:
+    global _cls, least
+    _cls, least = results.array_class, results.least
+
+
+_follow()
+
+
+# -- functions ---------------------------------------------------------------------------------------------------------
+
+
+def _general(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return GENERAL
+
+
+def _out_at(func: Any) -> int:
+    """Where a function that is called by position takes ``out``."""
+    if isinstance(getattr(func, "__self__", None), np.ufunc):
+        return 4 if func.__name__ == "reduceat" else 3
+    try:
+        parameters = inspect.signature(func).parameters
+    except (ValueError, TypeError):
+        return sys.maxsize
+    by_position = "out" in parameters and parameters["out"].kind is not inspect.Parameter.KEYWORD_ONLY
+    return list(parameters).index("out") if by_position else sys.maxsize
+
+
+def _caller(func: Any) -> Any:
+    run = getattr(func, "_implementation", func)  # whom to ask is known: ndarrays are all there is
+    plain = wrapping.PLAIN
+    out_at = _out_at(func)
+
+    def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not least or len(args) > out_at:
+            return GENERAL
+        found: list[Any] = []
+        hosts = _values(args, found)
+        if not found or hosts is None:
+            return GENERAL
+        if kwargs:
+            if not is_plain((), kwargs):
+                return GENERAL
+            result = run(*hosts, **kwargs)
+        else:
+            result = run(*hosts)
+        next(ticks)
+        if type(result) is not _ndarray:
+            return result if type(result) in plain else hosted.dressed(result, found)
+        if len(found) == 1:
+            return result_of(found[0], result, found[0]._kind)
+        if result.base is not None:
+            return hosted.dressed(result, found)
+        for a in found:
+            if result is a._v:
+                return a
+        return array_of(result, found[0]._kind)
+
+    return call
+
+
+_UFUNC_METHODS = frozenset({"reduce", "accumulate", "reduceat", "outer"})
+
+
+class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
+    """What calls a NumPy function this way, if it may go it: its body is known, and it writes nothing."""
+
+    def __missing__(self, func: Any) -> Any:
+        spec = None if isinstance(func, np.ufunc) else spec_of(func)
+        known = spec is not None and spec.mode in ("function", "like", "view", "meta")
+        known = known or (isinstance(getattr(func, "__self__", None), np.ufunc) and func.__name__ in _UFUNC_METHODS)
+        self[func] = found = _caller(func) if known else _general
+        return found
+
+
+callers = _Callers()
+"""NumPy function -> what it is called by where only small values in the host state and plain ones are among the arguments.
+
+It takes ``(args, kwargs)`` and returns what the call returned, or :data:`GENERAL` where it was not made.
+"""
+
+
+def _values(args: Any, found: list[Any]) -> list[Any] | None:
+    """The arguments with ndarrays in place of arrays, or None where the general path has to look at them."""
+    plain = wrapping.PLAIN
+    hosts = []
+    for x in args:
+        cls = type(x)
+        if cls is _cls:
+            value = x._v
+            if type(value) is not _ndarray or value.size >= least or x._kind.standard:
+                return None
+            if found and found[0]._kind is not x._kind and found[0]._kind.backend is not x._kind.backend:
+                return None
+            found.append(x)
+            hosts.append(value)
+        elif cls in plain:
+            hosts.append(x)
+        elif cls is tuple or cls is list:
+            inner = _values(x, found)
+            if inner is None:
+                return None
+            hosts.append(cls(inner))
+        else:
+            return None
+    return hosts
+
+
+def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    """A ufunc of operands alone, as a function of :data:`callers`."""
+    hosts = []
+    first: Any = None
+    for x in inputs:
+        cls = type(x)
+        if cls in SCALARS:
+            hosts.append(x)
+        elif cls is _cls:
+            value = x._v
+            if type(value) is not _ndarray or value.size >= least or x._kind.standard:
+                return GENERAL
+            if first is None:
+                first = x
+            elif first._kind is not x._kind and first._kind.backend is not x._kind.backend:
+                return GENERAL
+            hosts.append(value)
+        else:
+            return GENERAL
+    result = func(*hosts)
+    if first is None:
+        return result
+    next(ticks)
+    if type(result) is _ndarray:
+        return array_of(result, first._kind)
+    return hosted.dressed(result, []) if type(result) is tuple else result
+
+
+def _at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
+    """``func.at``, into an array: whether it was done."""
+    if type(a) is not _cls or type(place := a._v) is not _ndarray or place.size >= least or a._kind.standard:
+        return False
+    hosts = _values(inputs, [a])
+    if hosts is None:
+        return False
+    before_write(a, place)
+    func.at(place, *hosts)
+    next(ticks)
+    views.owner(a)._writes += 1
+    return True
+
+
+def _onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
+    """As :func:`ufunc`, into an array."""
+    place = out._v
+    if type(place) is not _ndarray or (place.size >= least and tape.least) or out._kind.standard:
+        return GENERAL
+    hosts = _values(inputs, [out]) if len(inputs) == func.nin else None
+    if hosts is None:
+        return GENERAL
+    before_write(out, place)
+    func(*hosts, place)
+    next(ticks)
+    views.owner(out)._writes += 1
+    return out
+
+
+def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
+    """What a user calls as ``func``; it calls ``general`` where it does not go this way."""
+    at_once = callers[func]
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            made = at_once(args, kwargs)
+        except RecursionError:
+            if not wrapping.circular(args):
+                raise
+            made = GENERAL
+        return general(args, kwargs) if made is GENERAL else made
+
+    return call
+
+
+def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
+    """As :func:`of_function`, for a ufunc."""
+    if func.nin == func.nout == 1:
+
+        def unary(x: Any = GENERAL, /, *more: Any, **kwargs: Any) -> Any:
+            if type(x) is _cls and not more and not kwargs:
+                value = x._v
+                if type(value) is _ndarray and value.size < least:
+                    kind = x._kind
+                    result = func(value)
+                    if type(result) is _ndarray:
+                        next(ticks)
+                        return array_of(result, kind)
+                    if not kind.standard:
+                        next(ticks)
+                        return result
+            elif type(x) in SCALARS and not more and not kwargs:
+                return func(x)
+            return general(more if x is GENERAL else (x, *more), kwargs)
+
+        return unary
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            made = ufunc(func, args)
+            if made is not GENERAL:
+                return made
+        elif len(kwargs) == 1 and type(out := kwargs.get("out")) is _cls:
+            made = _onto(func, args, out)
+            if made is not GENERAL:
+                return made
+        return general(args, kwargs)
+
+    return call
+
+
+def array_ufunc(general: Any) -> Any:
+    """What NumPy dispatches ufuncs to."""
+
+    def __array_ufunc__(self: Any, func: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method != "__call__":
+            return (
+                None
+                if method == "at" and not kwargs and _at(func, *inputs)
+                else general(self, func, method, *inputs, **kwargs)
+            )
+        made = GENERAL
+        if not kwargs:
+            made = ufunc(func, inputs)
+        elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1 and type(out[0]) is _cls:
+            made = _onto(func, inputs, out[0])
+        return general(self, func, method, *inputs, **kwargs) if made is GENERAL else made
+
+    return __array_ufunc__
+
+
+def array_function(general: Any) -> Any:
+    """What NumPy dispatches functions to."""
+
+    def __array_function__(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if len(types) == 1:
+            made = callers[func](args, kwargs)
+            if made is not GENERAL:
+                return made
+        return general(self, func, types, args, kwargs)
+
+    return __array_function__

@@ -1,0 +1,118 @@
+"""What the thin path makes of what NumPy returned, and from how many elements on it is not in force."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from .. import events, settings, views
+from ..dispatch import hosted, wrapping
+from ..state import process
+
+__all__ = [
+    "FOLLOWED", "GENERAL", "SCALARS", "array_class", "array_of", "bare", "before_write", "calls", "is_plain", "is_read", "least",
+    "result_of", "ticks", "view_of", "waiting",
+]  # fmt: skip
+
+GENERAL: Any = object()
+"""What is answered where the general path is wanted."""
+_ndarray = np.ndarray
+SCALARS = frozenset({int, float, complex, bool, np.float64, np.float32, np.int64, np.int32, np.bool_, np.complex128})
+"""The types of numbers that NumPy takes as they are."""
+waiting = views.waiting
+
+array_class: Any = None
+"""The class of every new array."""
+bare: Any = None
+"""Makes one without a value."""
+least = 0
+"""Elements from which on a computation is the library's; 0 while the thin path is not in force."""
+ticks = itertools.count()
+"""Counts the calls that went this way, without a lock."""
+
+FOLLOWED = ("backend", "blocks_entered", "devices", "execution", "min_size", "overrides", "rules", "suspended", "tap")
+"""What puts the thin path in force, or out of it. Who runs at each call follows it too, and keeps the names above in globals of its
+own: one more look-up for each would be felt."""
+
+
+@process.follows("wrapper", *FOLLOWED)
+def _follow() -> None:
+    global array_class, bare, least
+    array_class, bare = getattr(process.wrapper, "cls", array_class), getattr(process.wrapper, "bare", bare)
+    least = process.min_size if settings.only_values_decide() and not events.told_each() else 0
+
+
+_follow()
+
+
+def calls() -> int:
+    """How many calls went this way so far."""
+    return int(ticks.__reduce__()[1][0])
+
+
+# -- results -----------------------------------------------------------------------------------------------------------
+
+
+def array_of(value: Any, kind: Any) -> Any:
+    """An array of a new ndarray; ``kind`` is that of an operand."""
+    dtype = value.dtype
+    if dtype is not kind.dtype:
+        known = kind.backend._kinds.get(dtype)
+        if known is None or kind.standard:
+            return hosted.placed(value, kind.backend) if not kind.standard else views.wrapper(value, kind.of(dtype))
+        kind = known
+    made = bare()
+    made._v = value
+    made._kind = kind
+    made._owned = True
+    made._root = made._ghost = made._base = None
+    made._writes = 0
+    return made
+
+
+def view_of(a: Any, value: Any) -> Any:
+    """The view of an array that an ndarray view of its value is."""
+    made = bare()
+    base = a._base
+    made._v = value
+    made._kind = a._kind
+    made._owned = False
+    made._root = made._ghost = None
+    made._base = a if base is None else base
+    made._writes = 0
+    return made
+
+
+def result_of(a: Any, result: Any, kind: Any) -> Any:
+    """What a method returned for the value of ``a``."""
+    if type(result) is _ndarray:
+        x, base = a._v, result.base
+        if result is x:
+            return a
+        if base is None:
+            return array_of(result, kind)
+        return view_of(a, result) if base is x or base is x.base else hosted.dressed(result, [a])
+    return hosted.dressed(result, [a]) if type(result) is tuple else result
+
+
+def is_read(memory: Any) -> bool:
+    """Whether something pending may read what a value is a view of; ``memory`` is None for a value that is read itself."""
+    return memory is None or type(memory) is not _ndarray or memory.base is not None or id(memory) in waiting
+
+
+def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether no argument is an array, or may hold one."""
+    plain = wrapping.PLAIN
+    for x in args:
+        cls = type(x)
+        if cls is array_class or (cls not in plain and not (cls is tuple and is_plain(x, {}))):
+            return False
+    return not kwargs or ("out" not in kwargs and is_plain(tuple(kwargs.values()), {}))
+
+
+def before_write(a: Any, x: Any) -> None:
+    """Have run what reads the memory of an array, whose value is ``x``."""
+    if waiting and ((memory := x.base) is not None or id(x) in waiting) and is_read(memory):
+        views.run_readers(a)
