@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import views
+from . import views, writing
 from .dispatch import indexing, wrapping
 from .views import Handle, ghost
 
@@ -99,7 +99,7 @@ class Flat:
             value = np.resize(value, count) if count else 0
         elif isinstance(value, np.generic):
             value = np.asarray(value)  # which is cast, where a number has to fit
-        if views.repeats(self._base):
+        if writing.repeats(self._base):
             places = np.unravel_index(np.arange(self._base.size)[key], self._base.shape)
             indexing.setitem(self._base, places, value)
             return

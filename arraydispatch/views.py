@@ -15,7 +15,6 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterable
-from sys import getrefcount
 from time import monotonic
 from typing import Any
 
@@ -23,8 +22,9 @@ import numpy as np
 
 from . import conversion
 from .backends import loader
-from .backends.base import Backend, Kind, Native, Unsupported
+from .backends.base import Backend, Kind, Native
 from .ghosts import Ghost, memory_of, memory_order, stand_in, stand_in_like
+from .rereading import Placement, items, reread
 from .state import process
 from .trees import first, mapped
 from .view_programs import compile_view
@@ -320,7 +320,7 @@ def _alike(one: Ghost, other: Ghost) -> bool:
     )
 
 
-def _layout(g: Ghost) -> tuple[int, ...] | None:
+def layout_of(g: Ghost) -> tuple[int, ...] | None:
     """The strides in elements of a root's memory, None where it is in C order."""
     return None if g.flags.c_contiguous else tuple(s // g.itemsize for s in g.strides)
 
@@ -371,10 +371,7 @@ def owner(a: Handle) -> Handle:
     return a if a._base is None else a._base
 
 
-_Placement = tuple[int, tuple[int, ...], tuple[int, ...]]
-
-
-def _placement(a_ghost: Ghost, root_ghost: Ghost) -> _Placement:
+def placement_of(a_ghost: Ghost, root_ghost: Ghost) -> Placement:
     """Offset, shape and strides of a view in its own elements, from the root's first byte."""
     size = a_ghost.itemsize
     offset = a_ghost.__array_interface__["data"][0] - root_ghost.__array_interface__["data"][0]
@@ -396,9 +393,9 @@ def _read(a: Handle, value: Native) -> Native:
 
 def _read_in_scope(a: Handle, root: Handle, value: Native, backend: Backend) -> Native:
     whole = ghost(root)
-    placement, shape, layout = _placement(ghost(a), whole), whole.shape, _layout(whole)
+    placement, shape, layout = placement_of(ghost(a), whole), whole.shape, layout_of(whole)
     if backend.mutable:
-        alias, flips = _alias(backend, *_items(root, a._kind, placement))
+        alias, flips = alias_of(backend, *items(root._v, root._kind, a._kind, placement))
         return backend.prim.flip(alias, flips)
     if a._kind is not root._kind:
         if layout is not None:
@@ -408,7 +405,7 @@ def _read_in_scope(a: Handle, root: Handle, value: Native, backend: Backend) -> 
     return compile_view(shape, *placement, layout).read(backend, value)
 
 
-def _alias(
+def alias_of(
     backend: Backend, value: Native, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
 ) -> tuple[Native, tuple[int, ...]]:
     """A native alias with the signs of the strides taken off, and the axes to flip."""
@@ -458,81 +455,6 @@ def _laid(values: np.ndarray[Any, Any], like: Ghost) -> np.ndarray[Any, Any]:
     return made
 
 
-# -- the same memory as another dtype ----------------------------------------------------------------------------------
-
-
-def reread(backend: Backend, value: Native, have: np.dtype[Any], want: np.dtype[Any]) -> Native:
-    """The memory of an array as items of another dtype.
-
-    Smaller items stand along a new last axis; larger ones make a flat array, unless the last axis is as long as one of
-    them. On a mutable backend the result aliases, and its shape does not matter.
-    """
-    prim = backend.prim
-    if have == want:
-        return value
-    if backend.mutable:
-        if have.kind == "c" and want == _component(have):
-            alias = prim.real(value)
-        else:
-            strides = backend.strides_of(value) or ()
-            if have.itemsize != want.itemsize:  # its memory in a line, from the slowest axis to the fastest
-                order = sorted(range(len(strides)), key=lambda i: -strides[i])
-                value = prim.reshape(prim.transpose(value, tuple(order)), (-1,))
-            alias = prim.view_dtype(value, want)
-        if 0 not in backend.shape_of(value) and not backend.may_share(alias, value):
-            raise Unsupported("its memory cannot be read as another dtype in place")
-        return alias
-    if have.kind == "c":
-        shape = (*backend.shape_of(value), 1)
-        parts = [prim.reshape(part(value), shape) for part in (prim.real, prim.imag)]
-        return reread(backend, prim.concatenate(parts, len(shape) - 1), _component(have), want)
-    if want.kind == "c":
-        part = _component(want)
-        pairs = reread(backend, value, have, part)
-        shape = backend.shape_of(pairs)
-        if shape[-1:] != (2,):
-            pairs = prim.reshape(pairs, (-1, 2))
-        shape = backend.shape_of(pairs)[:-1]
-        whole = tuple(slice(0, n, 1) for n in shape)
-        re, im = (prim.reshape(prim.slice(pairs, (*whole, slice(i, i + 1, 1))), shape) for i in (0, 1))
-        return prim.complex(re, im)
-    if have.itemsize == want.itemsize:
-        return prim.view_dtype(value, want)
-    if "b" in (have.kind, want.kind):
-        return (
-            reread(backend, reread(backend, value, have, _BYTE), _BYTE, want)
-            if have.kind == "b"
-            else (prim.view_dtype(reread(backend, value, have, _BYTE), want))
-        )
-    ratio = want.itemsize // have.itemsize
-    if ratio > 1 and backend.shape_of(value)[-1:] != (ratio,):
-        value = prim.reshape(value, (-1, ratio))
-    return prim.view_dtype(value, want)
-
-
-def _items(root: Handle, kind: Kind, placement: _Placement) -> tuple[Any, ...]:
-    """A root's value on a mutable backend as items of a view's dtype, and the view's offset, shape and strides in them."""
-    backend, value = root._kind.backend, root._v
-    have, want = root._kind.dtype, kind.dtype
-    if kind is root._kind or have == want:
-        return value, *placement
-    if not backend.is_lazy(value):
-        return reread(backend, value, have, want), *placement
-    offset, shape, strides = placement
-    if want != _component(have) or have.kind != "c" or any(s % 2 for n, s in zip(shape, strides) if n > 1):
-        raise Unsupported("its memory holds other values, which the library has not conjugated or negated yet")
-    part = backend.prim.imag if offset % 2 else backend.prim.real  # the library's own, which has the sign
-    return part(value), offset - offset % 2, shape, strides
-
-
-_BYTE = np.dtype(np.uint8)
-
-
-def _component(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype of the two parts of a complex number."""
-    return np.dtype(f"f{dtype.itemsize // 2}")
-
-
 def can_reread(a: Handle, view_ghost: Ghost) -> bool:
     """Whether the root, read as the view's dtype, has the view's elements among its own."""
     size, whole = view_ghost.itemsize, ghost(owner(a))
@@ -560,7 +482,7 @@ def _derived(a: Handle, view_ghost: Ghost) -> Any:
     backend = a._kind.backend
     kind = a._kind if view_ghost.dtype == a._kind.dtype else a._kind.of(view_ghost.dtype)
     if backend.mutable:
-        alias, flips = _alias(backend, *_items(root, kind, _placement(view_ghost, ghost(root))))
+        alias, flips = alias_of(backend, *items(root._v, root._kind, kind, placement_of(view_ghost, ghost(root))))
         if not flips:
             made = wrapper(alias, kind)
             made._base = root
@@ -660,181 +582,3 @@ def derive_native(a: Handle, value: Native) -> Any:
     made._base = root = owner(a)
     _remember(root, made)
     return made
-
-
-# -- writing ---------------------------------------------------------------------------------------------------------
-
-
-def assign(a: Handle, value: Native, fresh: bool = False) -> None:
-    """Overwrite the whole array with a native value of its shape and dtype, through to its root.
-
-    ``fresh``: the value's buffer was made by a kernel of ours and is seen by nobody else.
-    """
-    backend = a._kind.backend
-    root = a._root
-    if waiting:
-        run_readers(a)
-    if watch is not None:
-        watch(owner(a), value)
-    if repeats(a) and not backend.native_is_ndarray:
-        _write_repeated(a, value)
-    elif backend.mutable:
-        if root is None:
-            backend.fill(a._v, value)
-            if backend.hosted:
-                owner(a)._writes += 1
-        else:
-            alias, flips = _alias(backend, *_items(root, a._kind, _placement(ghost(a), ghost(root))))
-            backend.fill(alias, backend.prim.flip(value, flips))
-    elif root is None:
-        with exchange:
-            if a._kind.backend is not backend:  # another thread has brought it to the host meanwhile
-                assign(a, value, fresh)
-                return
-            a._v = value
-            a._owned = fresh
-            a._writes += 1
-    elif ghost(a).size:
-        with backend.within(), exchange:
-            if a._kind.backend is not backend:
-                assign(a, value, fresh)
-                return
-            try:
-                _write_through(a, root, value, fresh, backend)
-            except BaseException:
-                _rescue(root)
-                raise
-
-
-def _write_through(a: Handle, root: Handle, value: Native, fresh: bool, backend: Backend) -> None:
-    whole = ghost(root)
-    placement, shape, layout = _placement(ghost(a), whole), whole.shape, _layout(whole)
-    with exchange:
-        donate = root._owned and getrefcount(root._v) <= _ALONE
-        before = root._v
-        if a._kind is not root._kind and a._kind.dtype != root._kind.dtype:
-            have, want, prim = root._kind.dtype, a._kind.dtype, backend.prim
-            order = memory_order(whole)
-            memory = reread(backend, before if layout is None else prim.transpose(before, order), have, want)
-            program = compile_view(backend.shape_of(memory), *placement)
-            after = reread(backend, program.write(backend, memory, value), want, have)
-            in_memory = shape if layout is None else tuple(shape[i] for i in order)
-            if backend.shape_of(after) != in_memory:
-                after = prim.reshape(after, in_memory)
-            if layout is not None:
-                after = prim.transpose(after, tuple(int(i) for i in np.argsort(order)))
-            fresh = True
-        else:
-            program = compile_view(shape, *placement, layout)
-            after = program.write(backend, before, value, donate and watch is None and backend.is_concrete(before))
-            fresh = fresh or not program.whole
-        root._v = after
-        root._owned = fresh
-        root._writes += 1
-        backend.kept()
-
-
-def _rescue(root: Handle) -> None:
-    """Where a signal came after the buffer was given away: keep what was made in it."""
-    made = root._kind.backend.successor(root._v)
-    if made is not None:
-        root._v = made
-        root._writes += 1
-
-
-_ALONE = 2
-"""References to a value that its array alone holds, one of them while it is asked: a traced program holds its constants."""
-
-
-def update(a: Handle, change: Callable[[Native, bool], Native]) -> None:
-    """Write ``change(value, donate)`` of an immutable backend's root or view; ``donate``: it may reuse the buffer.
-
-    ``change`` returns the value itself if there was nothing to write, and else a buffer that nobody else sees.
-    """
-    root = a._root
-    if root is not None or a._kind.backend.mutable:
-        before = native(a)
-        after = change(before, False)
-        if after is not before:
-            assign(a, after)
-        return
-    with exchange:
-        donate = a._owned and watch is None and getrefcount(a._v) <= _ALONE
-        before = a._v
-        try:
-            after = change(before, donate and a._kind.backend.is_concrete(before))
-        except BaseException:
-            _rescue(a)
-            raise
-        if watch is not None:
-            watch(a, after)
-        if after is not before or a._owned:
-            a._v = after
-            a._writes += 1
-        a._owned = a._owned if after is before else True
-        a._kind.backend.kept()
-
-
-# -- views that have an element of their root more than once ------------------------------------------------------------
-
-
-def repeats(a: Handle) -> bool:
-    """Whether elements of a view may lie at one place, as those of ``np.broadcast_arrays`` and sliding windows do."""
-    if a._base is None:
-        return False
-    g = ghost(a)
-    reach = 0
-    for stride, n in sorted((abs(s), n) for s, n in zip(g.strides, g.shape) if n > 1):
-        if stride <= reach:
-            return True
-        reach += stride * (n - 1)
-    return False
-
-
-def _write_repeated(a: Handle, value: Native) -> None:
-    """Overwrite a view that repeats elements: of two values for one place the last one stays."""
-    g = ghost(a)
-    last = tuple(slice(n - 1 if s == 0 else 0, n, 1) for n, s in zip(g.shape, g.strides))
-    once = g[last]
-    if once.shape == g.shape:
-        write_at(a, places(a), value)
-    elif once.size:
-        backend = a._kind.backend
-        with backend.within():
-            kept = backend.prim.slice(value, last)
-        assign(derive(a, once), kept)
-
-
-def places(a: Handle) -> np.ndarray[Any, Any]:
-    """Where each element of a view lies in its root's memory, counted in elements of the view's dtype."""
-    whole = ghost(owner(a))
-    offset, shape, strides = _placement(ghost(a), whole)
-    positions = np.full(shape, offset)
-    for axis, (n, stride) in enumerate(zip(shape, strides)):
-        positions += (np.arange(n) * stride).reshape(n, *(1,) * (len(shape) - axis - 1))
-    return positions
-
-
-def _line(root: Handle, dtype: np.dtype[Any]) -> Any:
-    """A root's memory in a line, as items of a dtype."""
-    whole = ghost(root)
-    in_order = whole.transpose(memory_order(whole))
-    line = (
-        in_order.reshape(-1) if in_order.flags.c_contiguous else memory_of(whole)
-    )  # with what lies between its elements
-    return derive(root, line.view(dtype))
-
-
-def write_at(a: Handle, positions: np.ndarray[Any, Any], value: Native) -> None:
-    """Write a native value of the positions' shape into the root's memory: of two at one place the last one stays."""
-    if not positions.size:
-        return
-    line, backend = _line(owner(a), a._kind.dtype), a._kind.backend
-    prim = backend.prim
-    last = np.full(ghost(line).size, -1)
-    last[positions.reshape(-1)] = np.arange(positions.size)
-    with backend.within():
-        device = backend.device_of(value)
-        chosen, written = (backend.from_numpy(x, device) for x in (np.maximum(last, 0), last >= 0))
-        new = prim.where(written, prim.take(prim.reshape(value, (-1,)), chosen, 0), native(line))
-    assign(line, new, fresh=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import conversion, dtypes, events, settings, views
+from .. import conversion, dtypes, events, settings, views, writing
 from ..backends import loader
 from ..backends.base import Backend, Kind, Unsupported
 from ..errors import HostFallbackError
@@ -524,7 +524,7 @@ def _updated(
     new = entry.run(backend.xp, *natives, **keywords)  # type: ignore[misc]
     if not backend.mutable:
         views.keep_apart((*args, *kwargs.values()), new)
-    views.assign(target, new)
+    writing.assign(target, new)
     return None
 
 

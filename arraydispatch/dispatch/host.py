@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import conversion, dtypes, events, names, settings, views
+from .. import conversion, dtypes, events, names, settings, views, writing
 from ..backends import loader
 from ..backends.base import Backend, Unsupported
 from ..errors import HostFallbackError, HostFallbackWarning
@@ -161,7 +161,7 @@ def store(array: Handle, host: np.ndarray[Any, Any]) -> None:
     """Write host values back into an array."""
     backend = array._kind.backend
     device = backend.device_of(native(array))
-    views.assign(array, conversion.upload(backend, host, device, "written back after a host call"))
+    writing.assign(array, conversion.upload(backend, host, device, "written back after a host call"))
 
 
 def to_device(result: Any, backend: Backend, device: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import buffers, conversion, dtypes, events, reshaping, settings, views
+from .. import buffers, conversion, dtypes, events, reshaping, settings, views, writing
 from ..backends import loader
 from ..backends.base import Backend, Kind
 from ..errors import listed
@@ -304,7 +304,7 @@ def _written_natively(a: Handle, key: Any, value: Handle) -> bool:
     with views.exchange:  # between what another thread reads of the array and writes again, nobody writes
         if value._kind is not a._kind or a._kind.backend.hosted:
             return False  # another thread has brought one to the host meanwhile
-        if value._root is not None or not _has_native_view(a, key) or views.repeats(a):
+        if value._root is not None or not _has_native_view(a, key) or writing.repeats(a):
             return False
         try:
             place = a._v[key]
@@ -331,7 +331,7 @@ def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
         if isinstance(value, Handle) and _is_already_there(value, a, place):
             return
         target = a if place.shape == ghost(a).shape and place.strides == ghost(a).strides else views.derive(a, place)
-        views.assign(target, _value(value, a, place.shape, backend))
+        writing.assign(target, _value(value, a, place.shape, backend))
         if not backend.mutable:
             root = views.owner(a)
             views.keep_apart((value,), root._v, root)
@@ -339,9 +339,9 @@ def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
     xp = backend.xp
     # At index arrays and masks NumPy makes an array of a scalar of its own, which is cast where a number has to fit.
     value = np.asarray(value) if isinstance(value, np.generic) else value
-    if views.repeats(a) and not backend.native_is_ndarray:
-        positions = views.places(a)[_host_key(key)]
-        views.write_at(a, positions, _value(value, a, positions.shape, backend))
+    if writing.repeats(a) and not backend.native_is_ndarray:
+        positions = writing.places(a)[_host_key(key)]
+        writing.write_at(a, positions, _value(value, a, positions.shape, backend))
         return
     source = _source(value, a, backend)
     if backend.mutable:
@@ -349,7 +349,7 @@ def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
         native_key = _apart(_native_key(key, backend, backend.device_of(x)), x, backend)
         new = indexing.setitem(xp, x, native_key, source)
         if a._root is not None or not backend.may_share(new, a._v):
-            views.assign(a, new)
+            writing.assign(a, new)
         return
 
     def change(x: Any, donate: bool) -> Any:
@@ -359,7 +359,7 @@ def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
             donate = not any(backend.is_native(y) and backend.may_share(y, x) for y in used)
         return indexing.setitem(xp, x, native_key, source, donate)
 
-    views.update(a, change)
+    writing.update(a, change)
 
 
 def _apart(key: Any, x: Any, backend: Backend) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import buffers, conversion, dtypes, events, settings, views
+from .. import buffers, conversion, dtypes, events, settings, views, writing
 from ..backends import loader
 from ..backends.base import Backend, Kind, Unsupported
 from ..functions.indexing import ufunc_at
@@ -155,7 +155,7 @@ def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
                 and plan.run is kernel
                 and plan.out is kind
                 and self._writeable()
-                and not views.repeats(self)
+                and not writing.repeats(self)
                 and (not plan.reported or _harmless(ufunc, other))
                 and in_force() is UNTOUCHED
             ):
@@ -650,5 +650,5 @@ def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend, heard: bool)
     new = ufunc_at(backend.xp, ufunc, native(target), key, *values)
     if heard:
         floating.look_at_method(ufunc, "at", (target, *inputs[1:]), {}, new, backend)
-    views.assign(target, new)
+    writing.assign(target, new)
     return new

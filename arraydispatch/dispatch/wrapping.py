@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import buffers, conversion, dtypes, events, settings, tracing, views
+from .. import buffers, conversion, dtypes, events, settings, tracing, views, writing
 from ..backends import loader
 from ..backends.base import Backend, Kind, Native, Unsupported
 from ..errors import BackendMismatchError, DeviceMismatchError
@@ -268,9 +268,9 @@ def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_ki
     if isinstance(out, Handle):
         check_writeable(out)
         if out._kind.backend.home is backend.home:
-            views.assign(out, backend.prim.astype(value, want), fresh)
+            writing.assign(out, backend.prim.astype(value, want), fresh)
         else:
-            views.assign(out, conversion.download(backend, value, "out= is a NumPy-held array").astype(want))
+            writing.assign(out, conversion.download(backend, value, "out= is a NumPy-held array").astype(want))
     else:
         np.copyto(out, conversion.download(backend, value, "out= is a NumPy array"), casting="unsafe")
     return out

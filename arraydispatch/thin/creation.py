@@ -42,7 +42,10 @@ _kinds: dict[Any, Any] = {}
 @process.follows("wrapper", *FOLLOWED)
 def _follow() -> None:
     global _any_size, _bare, _cls, _float_kind, _kinds, least
+    before = least
     _bare, _cls, least = results.bare, results.array_class, results.least
+    if not (process.min_size or before):
+        return  # there is no host state, and there was none
     held = loader.hosted(process.backend)
     _kinds, _any_size = held._kinds, settings.on_cpu(process.backend)
     _float_kind = held.kind(np.dtype(float)) if least and not process.blocks_entered else None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import conversion, settings, tracing, views
+from .. import conversion, settings, tracing, views, writing
 from ..array import Array
 from ..backends import loader
 from ..backends.base import Backend, Kind, Native
@@ -308,7 +308,9 @@ def write(target: Any, value: Native, backend: Backend) -> None:
         wrapping.check_writeable(target)
         held = target._kind.backend
         with held.within():
-            views.assign(target, value if held.home is backend else conversion.download(backend, value, "written back"))
+            writing.assign(
+                target, value if held.home is backend else conversion.download(backend, value, "written back")
+            )
     elif isinstance(target, np.ndarray):
         np.copyto(target, conversion.download(backend, value, "written back"))
     elif backend.mutable:
