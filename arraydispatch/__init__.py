@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     )
     from .array import Array as Array
     from .array_api import namespace as namespace
-    from .backends.base import Backend as Backend, Device as Device
+    from .backends.base import Backend as Backend
+    from .backends.devices import Device as Device
     from .errors import (
         ArrayDispatchError as ArrayDispatchError,
         BackendMismatchError as BackendMismatchError,

@@ -12,7 +12,8 @@ import numpy as np
 from . import conversion, dtypes, placement, settings, threads as numbers, views
 from .array import Array
 from .backends import loader
-from .backends.base import Backend, Device, Unsupported
+from .backends.base import Backend, Unsupported
+from .backends.devices import Device
 from .dispatch import wrapping
 from .errors import NoBackendFoundError
 from .trees import mapped, tree_leaves

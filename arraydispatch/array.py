@@ -16,7 +16,8 @@ import numpy as np
 
 from . import conversion, dtypes, events, exports, ghosts, placement, reshaping, settings, tracing, views
 from .backends import loader
-from .backends.base import Backend, Device, Unsupported
+from .backends.base import Backend, Unsupported
+from .backends.devices import Device
 from .dispatch import floating, functions, host, indexing, products, ufuncs, wrapping
 from .flat import Flat
 from .functions import bits

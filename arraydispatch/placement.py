@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from . import settings
-from .backends.base import Backend, Device, Native
+from .backends.base import Backend, Native
+from .backends.devices import Device
 from .errors import DeviceNotFoundError
 
 _KINDS = {"cpu": "CPU", "gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU", "mps": "GPU", "xpu": "GPU"}

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from .backends import loader
-from .backends.base import Backend, processors
+from .backends.base import Backend
+from .backends.devices import processors
 from .state import process
 
 __all__ = ["VARIABLES", "available", "check", "fit", "kept", "use"]

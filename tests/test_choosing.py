@@ -17,7 +17,7 @@ import pytest
 import arraydispatch as ad
 from arraydispatch import hardware, settings
 from arraydispatch.backends import loader
-from arraydispatch.backends.base import Device
+from arraydispatch.backends.devices import Device
 from arraydispatch.cli import main
 from arraydispatch.launcher import choices
 

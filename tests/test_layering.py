@@ -35,7 +35,7 @@ LAYERS: list[tuple[str, ...]] = [
         "trees",
         "warned",
     ),
-    ("backends.base",),
+    ("backends.base", "backends.devices"),
     ("backends",),
     (
         "dtypes",

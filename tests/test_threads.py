@@ -15,7 +15,7 @@ import pytest
 import arraydispatch as ad
 from arraydispatch import threads
 from arraydispatch.backends import loader
-from arraydispatch.backends.base import processors
+from arraydispatch.backends.devices import processors
 from arraydispatch.dispatch import floating
 from arraydispatch.launcher import contention
 from arraydispatch.launcher.contention import Governor

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import conversion, dtypes, placement, settings
-from ..backends.base import Backend, Device
+from ..backends.base import Backend
+from ..backends.devices import Device
 from .data_types import DTYPES, isdtype
 
 _DEFAULTS = {"real floating": "float64", "complex floating": "complex128", "integral": "int64", "indexing": "int64"}

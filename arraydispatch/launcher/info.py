@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import __version__, hardware
 from ..backends import loader
-from ..backends.base import Device
+from ..backends.devices import Device
 from ..errors import ArrayDispatchError
 from ..threads import available
 from .choices import ENVIRONMENT, MIN_SIZE, Choices, default_backend

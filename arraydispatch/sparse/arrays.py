@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from .. import api, trees
 from ..array import Array
-from ..backends.base import Backend, Device, Native
+from ..backends.base import Backend, Native
+from ..backends.devices import Device
 from ..transforms.bodies import is_array
 from . import products, structure
 from .structure import Structure

@@ -14,7 +14,8 @@ import numpy as np
 
 from .. import dtypes, views
 from ..backends import loader
-from ..backends.base import Backend, Device
+from ..backends.base import Backend
+from ..backends.devices import Device
 from ..trees import mapped
 from ..views import Handle
 

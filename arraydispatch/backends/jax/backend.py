@@ -16,7 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from arraydispatch import events
-from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Kind, Unsupported, bytes_in, processors
+from arraydispatch.backends.base import PRIMITIVES, Backend, Kind, Unsupported, bytes_in
+from arraydispatch.backends.devices import Device, processors
 from arraydispatch.backends.jax import primitives, reductions, ufuncs, visiting
 from arraydispatch.backends.jax.compiled import kernel
 from arraydispatch.backends.jax.host_kernels import HOST_KERNELS, in_host_memory

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from arraydispatch.backends.base import PRIMITIVES, Backend, Device
+from arraydispatch.backends.base import PRIMITIVES, Backend
+from arraydispatch.backends.devices import Device
 from arraydispatch.backends.numpy import overrides, primitives, ufuncs
 
 Array = Any  # an ndarray

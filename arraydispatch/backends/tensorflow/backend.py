@@ -17,7 +17,8 @@ import tensorflow as tf
 from tensorflow.python.eager import record  # the public API does not tell what a GradientTape records
 
 from arraydispatch import tracing
-from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Unsupported, bytes_in, processors
+from arraydispatch.backends.base import PRIMITIVES, Backend, Unsupported, bytes_in
+from arraydispatch.backends.devices import Device, processors
 from arraydispatch.backends.tensorflow import nests, primitives, ufuncs
 from arraydispatch.backends.tensorflow.core import (
     BFLOAT16,

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
 
-from arraydispatch.backends.base import PRIMITIVES, Backend, Device, Kind, Unsupported, bytes_in
+from arraydispatch.backends.base import PRIMITIVES, Backend, Kind, Unsupported, bytes_in
+from arraydispatch.backends.devices import Device
 from arraydispatch.backends.torch import primitives, ufuncs
 from arraydispatch.backends.torch.dtypes import (
     BFLOAT16,
