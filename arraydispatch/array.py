@@ -14,17 +14,17 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import conversion, dtypes, events, exports, ghosts, placement, reshaping, settings, tracing, views
+from . import casts, conversion, events, exports, ghosts, placement, reshaping, settings, tracing, views
 from .backends import loader
-from .backends.base import Backend, Unsupported
+from .backends.base import Backend
 from .backends.devices import Device
-from .dispatch import floating, functions, host, indexing, products, ufuncs, wrapping
+from .dispatch import functions, host, indexing, products, ufuncs, wrapping
 from .flat import Flat
 from .functions import bits
 from .methods import equality, method, short_power, tuple_method
 from .state import process
 from .views import Handle, ghost, native
-from .warned import real_of, warn_of_cast
+from .warned import real_of
 
 __all__ = ["Array"]
 
@@ -481,33 +481,7 @@ class Array(Handle):
         self, dtype: Any, order: Any = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
     ) -> Any:
         """As ``ndarray.astype``; dtypes that exist only on the host give a NumPy array."""
-        wanted = np.dtype(dtype)
-        backend, have = self._kind.backend, self._kind.dtype
-        if not np.can_cast(have, wanted, casting):
-            raise TypeError(f"Cannot cast array data from {have!r} to {wanted!r} according to the rule {casting!r}")
-        wanted = conversion.precise(wanted)
-        if not copy and wanted == have and (order == "K" or self.flags["FORC" if order == "A" else order]):
-            return self
-        if dtypes.category(wanted) == "other" or not backend.holds(wanted):
-            if dtypes.category(wanted) != "other":
-                host.allow("ndarray.astype", backend, f"{backend.name} has no arrays of dtype {wanted}")
-            if events.tap is not None:
-                events.tap.left(f"an array of dtype {wanted}", dtypes.only_on_host(wanted))
-            return self._host("astype").astype(wanted)
-        warn_of_cast(have, wanted)
-        with backend.within():
-            value = native(self)
-            make = backend.prim.copy if wanted == have else backend.prim.astype
-            made = wrapping.beside_writers(make, *((value,) if wanted == have else (value, wanted)))
-        if have.kind in "fc" and (wanted.kind in "iu" or (wanted.kind in "fc" and wanted.itemsize < have.itemsize)):
-            floating.look_at_cast(value, wanted, backend)
-        cast = views.wrapper(made, self._kind.of(wanted), True)
-        plain = order == "K" and (self._ghost is None or self._ghost.flags.c_contiguous)
-        return (
-            cast
-            if plain and not backend.mutable
-            else views.lay_out(cast, ghosts.stand_in_like(ghost(self), wanted, order))
-        )
+        return casts.astype(self, np.dtype(dtype), order, casting, copy)
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         """A view; with a dtype, of the same memory read as that dtype.
@@ -519,37 +493,14 @@ class Array(Handle):
         if isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray | Array):
             dtype, type = None, dtype
         if type is not None and not issubclass(type, Array):
-            seen = self._host("viewed as a subclass of ndarray").view(*() if dtype is None else (dtype,), type=type)
-            if not (self._writeable() and self._kind.backend.shares_with_host(native(views.owner(self)))):
-                seen.flags.writeable = False
-            return seen
+            return casts.as_subclass(self, dtype, type)
         if dtype is None or np.dtype(dtype) == self.dtype:
             return views.derive(self, ghost(self)[...])
-        return self._reread(np.ndarray.view, np.dtype(dtype))
-
-    def _reread(self, how: Any, wanted: np.dtype[Any], *args: Any) -> Any:
-        """``how(self, wanted, *args)``, a method of ndarray: of the ghost where the library can alias, else on the host."""
-        backend = self._kind.backend
-        reason = f"{self.dtype} is reread as {wanted}"
-        if dtypes.category(wanted) == "other":
-            reason = dtypes.only_on_host(wanted)
-        else:
-            seen = how(ghost(self), wanted, *args)
-            if backend.native_is_ndarray:
-                return views.derive(self, seen)
-            if backend.holds(wanted) and views.can_reread(self, seen):
-                if wanted.kind == "b" and self.dtype.kind != "b" and not backend.mutable:
-                    seen.flags.writeable = False  # any bits but 0 read as 1: writing them back would change others
-                try:
-                    return views.derive(self, seen)
-                except Unsupported as unsupported:
-                    reason = unsupported.args[0]
-        made = host.call(how, (self, wanted, *args), {}, backend, reason)
-        return _read_only(made) if isinstance(made, Array) else made
+        return casts.reread(self, np.ndarray.view, np.dtype(dtype))
 
     def getfield(self, dtype: Any, offset: int = 0) -> Any:
         """A view of the bytes from ``offset`` of each element as another dtype; as of ``view``, where it cannot alias."""
-        return self._reread(np.ndarray.getfield, np.dtype(dtype), offset)
+        return casts.reread(self, np.ndarray.getfield, np.dtype(dtype), offset)
 
     def setfield(self, val: Any, dtype: Any, offset: int = 0) -> None:
         """Write a field of each element, as ``ndarray.setfield``."""
@@ -606,7 +557,7 @@ class Array(Handle):
         backend = self._kind.backend
         with backend.within():
             value = backend.prim.full(self.shape, 0, self.dtype, backend.device_of(native(self)))
-        return _read_only(views.lay_out(wrapping.wrap(value, self._kind), ghosts.stand_in_like(ghost(self))))
+        return casts.read_only(views.lay_out(wrapping.wrap(value, self._kind), ghosts.stand_in_like(ghost(self))))
 
     @imag.setter
     def imag(self, value: Any) -> None:
@@ -652,11 +603,6 @@ def _no_fields(order: Any) -> None:
 def _rebuild_array(*state: Any) -> Any:
     """Unpickle; named here, so that a fresh process has the class when it has the array."""
     return exports.rebuilt(*state)
-
-
-def _read_only(a: Array) -> Array:
-    ghost(a).flags.writeable = False
-    return a
 
 
 process.wrapper = views.maker(Array)

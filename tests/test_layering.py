@@ -54,7 +54,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("engine",),
     ("science",),
     ("dispatch",),
-    ("array", "exports", "flat", "methods", "scalars"),
+    ("array", "casts", "exports", "flat", "methods", "scalars"),
     ("recording", "thin"),
     ("api", "active", "creation", "random_", "requirements"),
     ("array_api",),
