@@ -16,7 +16,7 @@ from .backends.base import Backend, Unsupported
 from .backends.devices import Device
 from .dispatch import wrapping
 from .errors import NoBackendFoundError
-from .trees import mapped, tree_leaves
+from .trees import leaves, mapped, tree_leaves
 from .views import Handle, native
 
 _KEEP: Any = object()
@@ -174,10 +174,8 @@ def choose_backend(*values: Any, prefer_default: bool = False) -> Backend:
 
 
 def _check_values(values: Any) -> None:
-    for x in values:
-        if isinstance(x, list | tuple):
-            _check_values(x)
-        elif not isinstance(x, Handle | np.ndarray | np.number | np.bool_ | int | float | complex) and (
+    for x in leaves(values):
+        if not isinstance(x, Handle | np.ndarray | np.number | np.bool_ | int | float | complex) and (
             loader.backend_of(x) is None
         ):
             raise NoBackendFoundError(

@@ -20,6 +20,7 @@ __all__ = [
     "LEAF",
     "Structure",
     "first",
+    "leaves",
     "leaves_of",
     "mapped",
     "parts_of",
@@ -207,12 +208,21 @@ def rebuilt(like: Any, items: list[Any], f: Callable[[Any], Any] | None = None) 
     return made
 
 
+def leaves(values: Iterable[Any]) -> Iterator[Any]:
+    """Each of the values, lists and tuples searched."""
+    for x in values:
+        if issubclass(type(x), (list, tuple)):  # isinstance would ask an array what it says of its class
+            yield from leaves(x)
+        else:
+            yield x
+
+
 def first(test: Callable[[Any], Any], values: Iterable[Any]) -> Any:
-    """The first of the values, lists and tuples searched, that passes a test; None where none does."""
+    """The first of :func:`leaves` that passes a test; None where none does."""
     for x in values:
         if test(x):
             return x
-        if issubclass(type(x), (list, tuple)):  # isinstance would ask an array what it says of its class
+        if issubclass(type(x), (list, tuple)):
             found = first(test, x)
             if found is not None:
                 return found

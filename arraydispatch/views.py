@@ -26,7 +26,7 @@ from .backends.base import Backend, Kind, Native
 from .ghosts import Ghost, memory_of, memory_order, stand_in, stand_in_like
 from .rereading import Placement, items, reread
 from .state import process
-from .trees import first, mapped
+from .trees import first, leaves, mapped
 from .view_programs import compile_view
 
 
@@ -237,15 +237,13 @@ def replaced(a: Handle, value: Native) -> bool:
 
 def keep_apart(arrays: Iterable[Any], results: Any, but: Handle | None = None) -> None:
     """Take the ownership bit from arrays whose buffer a function's native results share; ``but``: not from this root."""
-    for a in arrays:
+    for a in leaves(arrays):
         if isinstance(a, Handle):
             root = owner(a)
             if root._owned and root is not but and not root._kind.backend.mutable:
                 with exchange:
                     if _shares(root._kind.backend, root._v, results):
                         root._owned = False
-        elif isinstance(a, list | tuple):
-            keep_apart(a, results, but)
 
 
 def _shares(backend: Backend, value: Native, results: Any) -> bool:

@@ -164,6 +164,6 @@ def given(x: Any, backend: Backend) -> Any:
     if isinstance(x, np.generic | np.ndarray) and dtypes.category(x.dtype) != "other":
         return creation.asarray(backend, x)
     if isinstance(x, list | tuple):
-        items = [given(y, backend) for y in x]
-        return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+        made = mapped(lambda y: given(y, backend), x)
+        return tuple(made) if isinstance(made, list) else made
     return x

@@ -15,7 +15,7 @@ from ..errors import HostFallbackError
 from ..ghosts import shown, stand_in, stand_in_like
 from ..registry import Entry, Into, Spec, resolve
 from ..settings import PLAIN, context_rules
-from ..trees import mapped
+from ..trees import leaves, mapped
 from ..ufuncs.plans import WholePlan, whole_plan
 from ..views import Handle, native
 from . import floating, host, hosted, indexing, layout, science, windows, wrapping
@@ -480,9 +480,10 @@ def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
 
 def _only_views(result: Any, args: tuple[Any, ...]) -> bool:
     """Whether nothing was computed: all arrays of a result are views, or arguments."""
-    if isinstance(result, list | tuple):
-        return all(_only_views(x, args) for x in result)
-    return not isinstance(result, Handle) or result._base is not None or any(result is x for x in args)
+    return all(
+        not isinstance(made, Handle) or made._base is not None or any(made is x for x in args)
+        for made in leaves((result,))
+    )
 
 
 def _copied(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:

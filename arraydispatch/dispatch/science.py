@@ -17,8 +17,8 @@ import numpy as np
 from .. import conversion, events, names, settings, views
 from ..backends.base import Backend
 from ..registry import METHODS
-from ..results import mapped
-from ..trees import mapped as mapped_in
+from ..results import converted
+from ..trees import mapped
 from ..views import Handle
 from . import host, hosted, wrapping
 
@@ -62,7 +62,7 @@ class _Exchange:
             if not filled:
                 self.read[id(x)] = found
             return found
-        return mapped_in(lambda y: self.hosted(y, filled), x) if isinstance(x, list | tuple | dict) else x
+        return mapped(lambda y: self.hosted(y, filled), x) if isinstance(x, list | tuple | dict) else x
 
     def back(self, result: Any, backend: Backend, device: Any) -> Any:
         """A result with arrays in place of ndarrays."""
@@ -99,7 +99,7 @@ def call(
     if events.tap is not None:
         kind = "hosted" if backend.hosted else "native" if backend.native_is_ndarray else "host"
         events.tap.call(known, backend.name, kind, reason if kind == "host" else "", perf_counter() - start)
-    return mapped(result, lambda x: exchange.back(x, backend, device))
+    return converted(lambda x: exchange.back(x, backend, device), result)
 
 
 def run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, reason: str) -> Any:

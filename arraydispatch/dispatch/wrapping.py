@@ -14,7 +14,7 @@ from ..backends.base import Backend, Kind, Native, Unsupported
 from ..errors import BackendMismatchError, DeviceMismatchError
 from ..registry import Returns
 from ..state import process
-from ..trees import first, mapped
+from ..trees import first, leaves, mapped
 from ..ufuncs.plans import check_shapes
 from ..views import Handle, native
 from ..warned import warn_of_cast
@@ -313,12 +313,9 @@ def overtaken(error: Exception) -> bool:
 
 def obtained(result: Any, backend: Backend) -> None:
     """Wait for what is large of a result, where the library finds out later that it has no memory for it."""
-    if isinstance(result, Handle):
-        if result._root is None:
-            backend.obtained(result._v)
-    elif isinstance(result, list | tuple):
-        for x in result:
-            obtained(x, backend)
+    for x in leaves((result,)):
+        if isinstance(x, Handle) and x._root is None:
+            backend.obtained(x._v)
 
 
 def beside_writers(run: Callable[..., Any], *args: Any) -> Any:

@@ -139,14 +139,8 @@ def move(result: Any, what: str) -> Any:
             return result
         made = thin.fresh(result)
         return _upload(result, what) if made is None else made
-    if kind is tuple:
-        return tuple([move(part, what) for part in result])
-    if kind is list:
-        parts = [move(part, what) for part in result]
-        return result if all(map(operator.is_, parts, result)) else parts
-    if isinstance(result, tuple) and hasattr(result, "_fields"):
-        return kind(*[move(part, what) for part in result])
-    return result
+    nests = kind is tuple or kind is list or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
+    return mapped(lambda part: move(part, what), result) if nests else result
 
 
 def to_host(value: Any, why: str = "") -> Any:

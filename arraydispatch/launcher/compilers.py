@@ -15,6 +15,7 @@ import arraydispatch as ad
 
 from ..exchanges import Exchange, Exchanges
 from ..state import process
+from ..trees import mapped
 from . import facade
 from .adoption import Stand
 from .memory import shared
@@ -41,15 +42,8 @@ def numpys_own(value: Any) -> Any:
         return value
     if issubclass(kind, ad.Array):
         return shared(value)
-    if kind is tuple or kind is list:
-        parts = [numpys_own(part) for part in value]
-        return value if all(map(_same, parts, value)) else kind(parts)
-    if kind is dict:
-        given = {key: numpys_own(part) for key, part in value.items()}
-        return value if all(map(_same, given.values(), value.values())) else given
-    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        parts = [numpys_own(part) for part in value]
-        return value if all(map(_same, parts, value)) else kind(*parts)
+    if kind in (list, tuple, dict) or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
+        return mapped(numpys_own, value)
     return facade.original(value)
 
 

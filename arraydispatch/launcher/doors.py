@@ -27,6 +27,7 @@ from ..dispatch.wrapping import check_writeable
 from ..exchanges import Exchange, Exchanges
 from ..methods import OPERATORS
 from ..state import process
+from ..trees import mapped
 from . import classes, compilers, extensions, facade
 from .adoption import holds_array
 from .memory import shared
@@ -107,10 +108,8 @@ def _hosted(value: Any, deep: bool = True) -> Any:
     kind = type(value)
     if issubclass(kind, ad.Array):
         return exports.for_library(value)
-    if (kind is tuple or (kind is list and deep)) and holds_array(value):
-        return kind([_hosted(part) for part in value])
-    if kind is dict and holds_array(value.values()):
-        return {key: _hosted(part) for key, part in value.items()}
+    if kind is tuple or (kind is list and deep) or kind is dict:
+        return mapped(_hosted, value) if holds_array(value.values() if kind is dict else value) else value
     if isinstance(value, ModuleType):
         return facade.original(value)
     return np.ndarray if isinstance(value, type) and issubclass(value, ad.Array) else value
@@ -179,7 +178,7 @@ def _ufunc_door(real: Any) -> Callable[..., Any]:
 
 def _written(value: Any) -> Any:
     if type(value) is tuple:
-        return tuple(map(_written, value))
+        return mapped(_written, value)
     return shared(value, "a library's ufunc") if isinstance(value, ad.Array) else value
 
 
@@ -198,7 +197,7 @@ def _named_to_ufunc(kwargs: dict[str, Any]) -> dict[str, Any]:
 def _own(result: Any, kwargs: dict[str, Any]) -> Any:
     """What a ufunc returned, with the array in place of the memory of it that was written."""
     if type(result) is tuple:
-        return tuple([_own(part, kwargs) for part in result])
+        return mapped(lambda part: _own(part, kwargs), result)
     outs = kwargs.get("out", ())
     for out in outs if type(outs) is tuple else (outs,):
         if type(result) is not np.ndarray or not isinstance(out, ad.Array):

@@ -196,7 +196,7 @@ def enter(func: Any, numbers: bool = False) -> None:
         except NotImplementedError as error:
             why = str(error) or "SciPy's own code does not take arrays of a library here"
         else:
-            return results.mapped(found, plain_result)
+            return results.converted(plain_result, found)
         finally:
             _place.reset(before)
         raise Unsupported(why)

@@ -19,7 +19,7 @@ from .. import conversion, results, views
 from ..backends.base import Backend, Unsupported
 from ..exchanges import Exchange
 from ..registry import XP
-from ..trees import mapped as mapped_in
+from ..trees import mapped
 from ..views import Handle
 from . import implements, stand_in
 
@@ -75,7 +75,7 @@ def ours(x: Any, backend: Backend, device: Any) -> Any:
     if type(x) is np.ndarray and backend.holds(x.dtype):
         value = conversion.upload(backend, x, device, "a NumPy array met an array on the device")
         return views.wrapper(value, backend.kind(x.dtype))
-    return mapped_in(lambda y: ours(y, backend, device), x) if isinstance(x, list | tuple | dict) else x
+    return mapped(lambda y: ours(y, backend, device), x) if isinstance(x, list | tuple | dict) else x
 
 
 def plain_result(x: Any) -> Any:
@@ -111,7 +111,7 @@ def _enter(full: str) -> None:
         except NotImplementedError as error:
             why = str(error) or "SciPy's own code does not take arrays of a library here"
         else:
-            return results.mapped(found, plain_result)
+            return results.converted(plain_result, found)
         raise Unsupported(why)
 
 

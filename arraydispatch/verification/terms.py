@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..trees import leaves
 from .comparing import Finding, tolerance
 
 __all__ = ["adjoint", "largest", "residual", "wide"]
@@ -25,10 +26,8 @@ def adjoint(x: Any) -> Any:
 def largest(values: Any) -> float:
     """The largest finite magnitude among floating values, sequences searched; 0 if there is none."""
     found = 0.0
-    for x in values:
-        if isinstance(x, list | tuple):
-            found = max(found, largest(x))
-        elif isinstance(x, np.ndarray) and x.size and x.dtype.kind in "fciu":
+    for x in leaves(values):
+        if isinstance(x, np.ndarray) and x.size and x.dtype.kind in "fciu":
             magnitude = np.abs(wide(x))
             found = max(found, float(np.max(magnitude, initial=0.0, where=np.isfinite(magnitude))))
     return found

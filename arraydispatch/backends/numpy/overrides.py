@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from arraydispatch.backends.base import Unsupported
-from arraydispatch.trees import first
+from arraydispatch.trees import first, mapped
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
@@ -48,9 +48,7 @@ def _array(result: Any) -> Any:
     """A scalar of NumPy's as the 0-d array that bodies return."""
     if isinstance(result, np.inexact):
         return np.asarray(result)
-    if type(result) is tuple:
-        return tuple(map(_array, result))
-    return result
+    return mapped(_array, result) if type(result) is tuple else result
 
 
 OVERRIDES: dict[Any, Callable[..., Any]] = {
