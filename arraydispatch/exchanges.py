@@ -40,6 +40,10 @@ _IMPORT = Need(
     "(name, globals=None, locals=None, fromlist=(), level=0)", "Python 3.3 to 3.14", "imports, in which user files get the facade"
 )  # fmt: skip
 
+_STRUCTURED = Need(
+    "(self, etype, evalue, etb=None, tb_offset=None, context=5)", "IPython 9.18", "errors of cells, shown without our frames"
+)  # fmt: skip
+
 NEEDS: dict[str, Need] = {
     "builtins:__build_class__": Need(
         "", "Python 3.0 to 3.14", "class statements, which may give a class of the user's the method __array__"
@@ -53,6 +57,9 @@ NEEDS: dict[str, Need] = {
     ),
     "os:_exit": Need("(status)", "Python 3.0 to 3.14", "the end of a process, before which its counts are saved"),
     "os:abort": Need("()", "Python 3.0 to 3.14", "the same"),
+    "sys:excepthook": Need(
+        "(exctype, value, traceback, /)", "Python 3.8 to 3.14", "the error that ends a child process, shown without our frames"
+    ),
     "threading:excepthook": Need("", "Python 3.8 to 3.14", "errors that end a thread, shown without our frames"),
     "traceback:StackSummary._extract_from_extended_frame_gen": Need(
         "(frame_gen, *, limit=None, lookup_lines=True, capture_locals=False)", "Python 3.11 to 3.14",
@@ -62,6 +69,21 @@ NEEDS: dict[str, Need] = {
     "importlib.machinery:ExtensionFileLoader.exec_module": Need(
         "(self, module)", "Python 3.5 to 3.14", "extension modules, those that the user has compiled among them"
     ),
+    "IPython.core.compilerop:CachingCompiler.ast_parse": Need(
+        "(self, source, filename='<unknown>', symbol='exec')", "IPython 9.18", "a cell of the magic, one line further down"
+    ),
+    "IPython.core.compilerop:CachingCompiler.cache": Need(
+        "(self, transformed_code, number=0, raw_code=None)", "IPython 9.18", "the same, as tracebacks show it"
+    ),
+    "IPython.core.interactiveshell:InteractiveShell.showsyntaxerror": Need(
+        "(self, filename=None, running_compiled_code=False)", "IPython 9.18", "an error of a cell of the magic, shown once"
+    ),
+    "IPython.core.interactiveshell:InteractiveShell.showtraceback": Need(
+        "(self, exc_tuple=None, filename=None, tb_offset=None, exception_only=False, running_compiled_code=False)",
+        "IPython 9.18", "the same",
+    ),
+    "IPython.core.ultratb:AutoFormattedTB.structured_traceback": _STRUCTURED,
+    "IPython.core.ultratb:SyntaxTB.structured_traceback": _STRUCTURED,
     "numba.core.dispatcher:Dispatcher.__call__": Need(
         "(self, /, *args, **kwargs)", "numba 0.68", "calls of compiled functions, which take NumPy's own arrays alone"
     ),
@@ -178,8 +200,11 @@ class Exchanges:
     def __init__(self) -> None:
         self._put: list[Exchange] = []
 
-    def put(self, where: str, make: Callable[[Exchange], Any]) -> None:
-        """Exchange one of :data:`NEEDS`, whose module is imported already; nothing where this version lacks it."""
+    def put(self, where: str, make: Callable[[Exchange], Any], one: Any = None) -> None:
+        """Exchange one of :data:`NEEDS`, whose module is imported already; nothing where this version lacks it.
+
+        ``one``: the one object of that class that is meant.
+        """
         assert where in NEEDS, where
         module, _, path = where.partition(":")
         *owners, name = path.split(".")
@@ -187,7 +212,7 @@ class Exchanges:
         for owner in owners:
             holder = getattr(holder, owner, None)
         if isinstance(holder, ModuleType | type):
-            self.at(holder, name, make)
+            self.at(holder if one is None else one, name, make)
 
     def at(self, holder: Any, name: str, make: Callable[[Exchange], Any]) -> None:
         """Exchange an attribute that is there."""

@@ -12,7 +12,7 @@ import contextvars
 import os
 import shlex
 import sys
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -25,6 +25,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class
 
 from .cli import UsageError as CommandError, run_parser
 from .errors import ArrayDispatchError
+from .exchanges import Exchange, Exchanges
 from .launcher import facade, processes, runner, tracebacks
 from .launcher.choices import Choices
 from .launcher.session import Spoken
@@ -166,23 +167,31 @@ def _run(shell: Any, cell: str) -> Any:
     """The cell's result; its error is shown once, by whoever raises it."""
     compiler = shell.compile
     with ExitStack() as stack:
+        exchanges = stack.enter_context(Exchanges())
         for name in ("showtraceback", "showsyntaxerror"):
-            stack.enter_context(_set(shell, name, lambda *_args, **_kwargs: None))
+            exchanges.put(f"IPython.core.interactiveshell:InteractiveShell.{name}", _silent, shell)
         if asyncio._get_running_loop() is not None:
             stack.enter_context(_set(shell, "loop_runner", _run_beside))
-        real, number = compiler.cache, _number_of_cell(shell)
+        number = _number_of_cell(shell)
 
-        def cache(code: str, now: int = 0, raw_code: str | None = None) -> str:
-            return str(real(f"\n{code}", now if number is None else number, raw_code))
+        def numbered(exchange: Exchange) -> Any:
+            def cache(code: str, now: int = 0, raw_code: str | None = None) -> str:
+                return str(exchange.real(f"\n{code}", now if number is None else number, raw_code))
+
+            return cache
 
         # To whoever sees the cell, the magic is its first line.
-        stack.enter_context(_set(compiler, "cache", cache))
-        stack.enter_context(_set(compiler, "ast_parse", partial(_one_line_down, compiler.ast_parse)))
+        exchanges.put("IPython.core.compilerop:CachingCompiler.cache", numbered, compiler)
+        exchanges.put("IPython.core.compilerop:CachingCompiler.ast_parse", _one_line_down, compiler)
         return shell.run_cell(cell, store_history=False)
 
 
-def _one_line_down(parse: Callable[..., Any], source: str, *args: Any, **kwargs: Any) -> Any:
-    return parse(f"\n{source}", *args, **kwargs)
+def _silent(_: Exchange) -> Any:
+    return lambda *_args, **_kwargs: None
+
+
+def _one_line_down(exchange: Exchange) -> Any:
+    return lambda source, *args, **kwargs: exchange.real(f"\n{source}", *args, **kwargs)
 
 
 def _number_of_cell(shell: Any) -> int | None:
@@ -248,30 +257,36 @@ def _exchanged(names: dict[str, Any]) -> Iterator[None]:
             names[name] = facade.original(value)
 
 
-def _show_without_ours(shell: Any) -> None:
-    """Have the shell show errors without our frames."""
-    shown = shell.InteractiveTB
-    real = shown.structured_traceback
+_of_the_shell = Exchanges()
 
-    def structured_traceback(etype: Any = None, value: Any = None, tb: Any = None, **kwargs: Any) -> Any:
+
+def _show_without_ours(shell: Any) -> None:
+    """Have the shell show errors without our frames; once, however often the extension is loaded."""
+    _of_the_shell.undo()
+    _of_the_shell.put("IPython.core.ultratb:AutoFormattedTB.structured_traceback", _showing, shell.InteractiveTB)
+    _of_the_shell.put("IPython.core.ultratb:SyntaxTB.structured_traceback", _showing_syntax, shell.SyntaxTB)
+
+
+def _showing(exchange: Exchange) -> Any:
+    def structured_traceback(etype: Any = None, value: Any = None, tb: Any = None, *args: Any, **kwargs: Any) -> Any:
         tb = _came_through.pop(id(value), tb)
         if value is None or tb is None:
-            return real(etype, value, tb, **kwargs)
+            return exchange.real(etype, value, tb, *args, **kwargs)
         value.__traceback__ = tb
         tracebacks.strip(value)
-        return real(etype, value, value.__traceback__, **kwargs)
+        return exchange.real(etype, value, value.__traceback__, *args, **kwargs)
 
-    shown.structured_traceback = structured_traceback
-    shown_of_syntax = shell.SyntaxTB
-    real_of_syntax = shown_of_syntax.structured_traceback
+    return structured_traceback
 
-    def of_syntax(etype: Any, value: Any, frames: Any, *args: Any, **kwargs: Any) -> Any:
+
+def _showing_syntax(exchange: Exchange) -> Any:
+    def structured_traceback(etype: Any, value: Any, frames: Any = None, *args: Any, **kwargs: Any) -> Any:
         if id(value) in _came_through:  # of the cell itself: nothing of it was running
             del _came_through[id(value)]
             frames = []
-        return real_of_syntax(etype, value, frames, *args, **kwargs)
+        return exchange.real(etype, value, frames, *args, **kwargs)
 
-    shown_of_syntax.structured_traceback = of_syntax
+    return structured_traceback
 
 
 def load(shell: Any) -> None:

@@ -42,14 +42,21 @@ def check(where: str) -> None:
     found: Any = importlib.import_module(module)
     for name in path.split("."):
         found = getattr(found, name)
-    if where == "threading:excepthook":
-        found = threading.__excepthook__  # in whose place pytest has one of its own
+    if path == "excepthook":
+        found = importlib.import_module(module).__excepthook__  # in whose place pytest has one of its own
     try:
         signature = plainly(inspect.signature(found))
     except ValueError:  # of C code
         signature = ""
     assert callable(found)
     assert signature == NEEDS[where].call
+
+
+def test_the_switch_of_scipy_is_there() -> None:
+    pytest.importorskip("scipy")
+    standard = importlib.import_module("arraydispatch.science.standard")
+    for name in standard._HOLDERS:
+        assert isinstance(getattr(importlib.import_module(name), standard._NAME), bool | standard._Switch)
 
 
 @pytest.mark.parametrize("library", doors._SURFACES)

@@ -127,12 +127,15 @@ def _ending_a_thread(exchange: Exchange) -> Any:
 
 def hide_ours_for_good() -> None:
     """In a child process, whose program Python runs by itself."""
-    hide_ours(Exchanges())
-    if sys.excepthook is not sys.__excepthook__ or _full():
-        return
+    exchanges = Exchanges()
+    hide_ours(exchanges)
+    if sys.excepthook is sys.__excepthook__ and not _full():
+        exchanges.put("sys:excepthook", _ending_the_process)
 
+
+def _ending_the_process(exchange: Exchange) -> Any:
     def shown(kind: type[BaseException], error: BaseException, tb: TracebackType | None) -> None:
         strip(error)
-        sys.__excepthook__(kind, error, error.__traceback__)
+        exchange.real(kind, error, error.__traceback__)
 
-    sys.excepthook = shown
+    return shown
