@@ -146,6 +146,8 @@ class Form:
         self.span, self.halved = shape if span is None else span, halved
         self.dtype, self.size, self.ndim = held.dtype, prod(shape), len(shape)
         self.nbytes = self.size * self.dtype.itemsize
+        if len(_LAID) >= _MOST_LAID:
+            _LAID.clear()  # what is known of calls by those that are gone is made anew
         self.laid = _LAID.setdefault((held, shape, fortran), object())
         self._by_rows: Form | None = None
         self.alone = self._skipped = 0
@@ -173,6 +175,7 @@ class Form:
 
 
 _LAID: dict[Any, object] = {}
+_MOST_LAID = 1 << 14
 ALONE = 8
 """Blocks of one call, in a row, from which on such calls are no longer recorded."""
 AGAIN = 64
