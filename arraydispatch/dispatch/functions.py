@@ -20,6 +20,7 @@ from ..ufuncs.plans import WholePlan, whole_plan
 from ..views import Handle, native
 from . import floating, host, hosted, indexing, layout, science, windows, wrapping
 from .floating import UNTOUCHED, in_force
+from .ufunc_calls import precise
 
 _defaults = settings.default
 _context_rules = context_rules.get
@@ -404,15 +405,7 @@ def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: 
         return mapped(lambda y: _precise(y, backend, precision, min_bits), x)
     if not backend.is_native(x):
         return x
-    have = backend.dtype_of(x)
-    wanted = dtypes.apply_precision(have, precision)
-    if min_bits == 32:
-        wanted = dtypes.widen_half(wanted)
-    if wanted == have:
-        return x
-    if events.tap is not None:
-        events.tap.cast(have, wanted)
-    return backend.prim.astype(x, wanted)
+    return precise(x, backend, precision, min_bits)
 
 
 def ghosts(x: Any, found: list[Handle]) -> Any:

@@ -17,7 +17,7 @@ from ..views import Handle, native
 from . import floating, outputs, wrapping
 from .floating import UNTOUCHED, in_force
 
-__all__ = ["elementwise", "generalized", "of_method", "operands_of", "spread"]
+__all__ = ["elementwise", "generalized", "of_method", "operands_of", "precise", "spread"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
@@ -150,12 +150,12 @@ def generalized(
             f"{ufunc.__name__}: Input operand {which} does not have enough dimensions "
             f"(has 0, gufunc core with signature {ufunc.signature} requires 1)"
         )
-    natives = [_precise(x, backend, precision) for x in natives]
+    natives = [precise(x, backend, precision) for x in natives]
     options.pop("casting", None)
     return body(backend.xp, *natives, **options), "native"
 
 
-def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: int = 16) -> Any:
+def precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: int = 16) -> Any:
     """A floating operand in the dtype the precision policy computes in."""
     if precision is None:
         return x
@@ -202,7 +202,7 @@ def of_method(
     natives, _ = operands_of(inputs[:1] if method in ("reduce", "accumulate", "reduceat") else inputs, backend)
     device = wrapping.device_among(inputs, backend)
     x = natives[0] if backend.is_native(natives[0]) else conversion.upload(backend, np.asarray(natives[0]), device)
-    natives[0] = _precise(x, backend, precision)
+    natives[0] = precise(x, backend, precision)
     if outs and outs[0] is not None and options.get("dtype") is None:
         # NumPy then takes out= for the first operand of the loop.
         to = outs[0].dtype

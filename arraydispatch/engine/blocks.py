@@ -10,7 +10,7 @@ import functools
 import itertools
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,10 @@ import numpy as np
 from . import plans
 from .kernels import computed
 from .nodes import Bound, Buffer, Form, Node
-from .plans import LEAST_SUMMED, Plan, Stretch, left_half, viewed
+from .plans import Plan, Stretch, joined, viewed
 from .pool import Done
 
-__all__ = ["Block", "Short", "joined", "needed", "planned"]
+__all__ = ["Block", "Short", "needed", "planned"]
 
 MOST_PLANS = 512
 """Plans that a process keeps."""
@@ -115,15 +115,6 @@ class _Run:
             block.arrays[slot][...] = (
                 joined(iter(partial), length, unit, stretch.longest, join) if unit else functools.reduce(join, partial)
             )
-
-
-def joined(parts: Iterator[Any], length: int, unit: int, longest: int, join: Callable[[Any, Any], Any]) -> Any:
-    """The sums of :func:`arraydispatch.engine.plans.halves`, put together as they fell apart."""
-    if length <= max(longest, LEAST_SUMMED // unit):
-        return next(parts)
-    left = left_half(length, unit)
-    first = joined(parts, left, unit, longest, join)
-    return join(first, joined(parts, length - left, unit, longest, join))
 
 
 def _scratch(sizes: list[int], kept: list[np.ndarray[Any, Any]] | None) -> list[np.ndarray[Any, Any]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from .loops import in_place
 from .nodes import Bound, Form, Node, Shift, shifts
 from .source import Chain
 
-__all__ = ["Plan", "Stretch", "halves", "left_half", "plan"]
+__all__ = ["Plan", "Stretch", "halves", "joined", "plan"]
 
 PIECE = 1 << 19
 """Bytes of one array's share of a piece, in a stretch of several nodes: two or three of them fit into the cache of a core. Smaller
@@ -132,15 +132,23 @@ def halves(length: int, unit: int, longest: int) -> Iterator[int]:
     if length <= max(longest, LEAST_SUMMED // unit):
         yield length
         return
-    left = left_half(length, unit)
+    left = _left_half(length, unit)
     yield from halves(left, unit, longest)
     yield from halves(length - left, unit, longest)
 
 
-def left_half(length: int, unit: int) -> int:
-    """Elements of the first of two halves."""
+def _left_half(length: int, unit: int) -> int:
     half = length * unit // 2
     return (half - half % 8) // unit
+
+
+def joined(parts: Iterator[Any], length: int, unit: int, longest: int, join: Callable[[Any, Any], Any]) -> Any:
+    """The sums of :func:`halves`, put together as they fell apart."""
+    if length <= max(longest, LEAST_SUMMED // unit):
+        return next(parts)
+    left = _left_half(length, unit)
+    first = joined(parts, left, unit, longest, join)
+    return join(first, joined(parts, length - left, unit, longest, join))
 
 
 class _Kinds:
@@ -276,7 +284,7 @@ def plan(
     for time, step in enumerate(itertools.chain.from_iterable(order)):
         for i in numbers_of(step):
             when[i] = time
-    ended = dict(zip(dict.fromkeys(stretch_of), itertools.accumulate(map(_count, order))))
+    ended = dict(zip(dict.fromkeys(stretch_of), itertools.accumulate([len(steps) for steps in order])))
     last, beyond, read_last = [-1] * len(nodes), [False] * len(nodes), [-1] * len(arrays)
     for i, node in enumerate(nodes):
         for what, k in reads[i]:
@@ -308,10 +316,6 @@ def plan(
     slots = registers.held | registers.targets
     made.results = [(i, slot) for i, slot in slots.items() if held[i] or nodes[i].target is not None]
     return made
-
-
-def _count(steps: Sequence[Group | int]) -> int:
-    return len(steps)
 
 
 class _Shifted(Bound):

@@ -40,8 +40,7 @@ MOST_BYTES = 1 << 30
 DEAD_BYTES = 1 << 24
 """Bytes that a tape alone keeps alive before it is run, unless a few arrays are larger."""
 IN_THREADS = 1 << 21
-"""Elements of eight bytes, each as often as it is computed, from which on a block is planned and threads help: to plan it takes as
-long as NumPy takes for so many."""
+"""Elements of eight bytes, each as often as it is computed, from which on threads compute a block: to wake them takes as long as some."""
 
 _ndarray = np.ndarray
 _live: set[Tape] = set()
