@@ -7,6 +7,8 @@ none installed, the cost is one comparison with None for each call.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
+from types import CodeType
 from typing import Any
 
 from . import state
@@ -76,6 +78,27 @@ class Listener:
 
     def compiled(self, backend: str, count: int, seconds: float) -> None:
         """A library compiled: what it told of took so long, and ended so many compilations (0 for a part of one)."""
+
+    def place(self) -> tuple[CodeType, int] | None:
+        """The line that calls are filed under now: its code, and the instruction; None where nobody files any."""
+        return None if self._outer is None else self._outer.place()
+
+    def block(
+        self, tier: str, why: str, seconds: float, plain: float, parts: Sequence[tuple[tuple[CodeType, int], float]]
+    ) -> None:
+        """A block of recorded calls has been computed.
+
+        Parameters
+        ----------
+        tier : str
+            Who computed it.
+        why : str
+            Why it ended here.
+        seconds, plain : float
+            Wall time, and what NumPy takes for the same calls one by one.
+        parts : sequence of tuple
+            Of each call: the :meth:`place` that recorded it, and its part of the work; these add up to 1.
+        """
 
     def left(self, what: str, why: str) -> None:
         """An array stayed a NumPy array where user code might have expected otherwise."""

@@ -12,11 +12,12 @@ import sysconfig
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
-from types import FrameType
+from types import CodeType, FrameType
 
 __all__ = [
-    "INSTALLED", "NUMPYS", "OURS", "cell_of", "is_core", "is_installed", "is_library", "is_ours", "is_users", "number_cells",
-    "outside", "shown",
+    "INSTALLED", "NUMPYS", "OURS", "cell_of", "is_core", "is_installed", "is_library", "is_ours", "is_users", "line_of",
+    "number_cells",
+    "outside", "place_of", "shown", "straight",
 ]  # fmt: skip
 
 OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -72,6 +73,24 @@ def outside(frame: FrameType, inside: Callable[[str], bool]) -> tuple[FrameType,
 
 
 _number: Callable[[str], str | None] = lambda _file: None
+
+
+def place_of(code: CodeType, instruction: int) -> tuple[str, int, str]:
+    """File, line and function of an instruction."""
+    return straight(code.co_filename), line_of(code, instruction), code.co_qualname
+
+
+def line_of(code: CodeType, instruction: int) -> int:
+    """The line of an instruction."""
+    for start, end, line in code.co_lines():
+        if start <= instruction < end and line is not None:
+            return line
+    return code.co_firstlineno
+
+
+def straight(file: str) -> str:
+    """A path without detours: that of a script started as ``../script.py`` has one."""
+    return os.path.realpath(file) if os.pardir in file.split(os.sep) else file
 
 
 def number_cells(number: Callable[[str], str | None]) -> None:

@@ -11,7 +11,7 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
 from types import CodeType, FrameType, TracebackType
 from typing import IO, Any, Self
@@ -22,11 +22,12 @@ from . import events, places, records, settings, thin
 from .backends import loader
 from .moved import Known
 from .names import name_of
-from .records import Call, Compilation, Event, Message, Note, Transfer
+from .records import Block, Call, Compilation, Event, Message, Note, Part, Transfer
 from .registry import SPECS
+from .tables import Internal, Tables, items
 from .tally import NOTES, Tally
 
-__all__ = ["Call", "Compilation", "Event", "Message", "Note", "Profile", "Transfer"]
+__all__ = ["Block", "Call", "Compilation", "Event", "Message", "Note", "Part", "Profile", "Transfer"]
 
 _TO_NUMPY = "to_numpy()"
 """How Matplotlib asks, and users do."""
@@ -41,55 +42,6 @@ _SAMPLE = 8
 
 
 _getframe = sys._getframe  # looked up at every call
-
-Rows = dict[tuple[Any, ...], list[Any]]
-
-
-class _Tables:
-    """One thread's tables: key -> [count, amount, code, …]; the key ends in (id of the code object, instruction)."""
-
-    __slots__ = ("adopting", "calls", "casts", "compilations", "dropped", "events", "kernel", "left", "messages", "moves", "returns", "syncs", "thread", "transfers", "uploads")  # fmt: skip
-
-    def __init__(self) -> None:
-        self.thread = threading.get_native_id()
-        self.calls: Rows = {}
-        self.transfers: Rows = {}
-        self.left: Rows = {}
-        self.syncs: Rows = {}
-        self.uploads: Rows = {}
-        self.returns: Rows = {}
-        self.casts: Rows = {}
-        self.compilations: Rows = {}
-        self.events: list[tuple[Any, ...]] = []
-        self.moves: list[tuple[float, str, int]] = []
-        self.dropped = 0
-        self.messages: list[tuple[Any, ...]] = []
-        self.adopting: np.ndarray[Any, Any] | None = None
-        self.kernel = False
-        """Whether a host kernel ran in the call that is told next."""
-
-
-class _Internal(dict[str, bool]):
-    """File name -> whether calls are not to be filed there: it is ours, NumPy's, Python's or an installed package's."""
-
-    def __init__(self, owns: Callable[[str], bool] | None) -> None:
-        self._owns = owns
-
-    def __missing__(self, file: str) -> bool:
-        self[file] = found = places.is_library(file) and not (self._owns is not None and self._owns(file))
-        return found
-
-
-def _line_of(code: CodeType, instruction: int) -> int:
-    for start, end, line in code.co_lines():
-        if start <= instruction < end and line is not None:
-            return line
-    return code.co_firstlineno
-
-
-def straight(file: str) -> str:
-    """A path without detours: that of a script started as ``../script.py`` has one."""
-    return os.path.realpath(file) if os.pardir in file.split(os.sep) else file
 
 
 def function_name(func: Any) -> str:
@@ -137,9 +89,9 @@ class Profile(events.Listener):
         owns: Callable[[str], bool] | None = None,
     ) -> None:
         self._local = threading.local()
-        self._threads: list[_Tables] = []
+        self._threads: list[Tables] = []
         self._up, self._down, self._taken = Known(), Known(), Known()
-        self._internal = _Internal(owns)
+        self._internal = Internal(owns)
         self._tracing = trace
         self._waits = self._more = synchronize
         self._only = None if backends is None else frozenset(backends)
@@ -181,11 +133,11 @@ class Profile(events.Listener):
         if self._save is not None:
             self.save(self._save)
 
-    def _tables(self) -> _Tables:
+    def _tables(self) -> Tables:
         try:
-            tables: _Tables = self._local.tables
+            tables: Tables = self._local.tables
         except AttributeError:
-            tables = self._local.tables = _Tables()
+            tables = self._local.tables = Tables()
             self._threads.append(tables)
         return tables
 
@@ -332,7 +284,7 @@ class Profile(events.Listener):
         frame = self.origin(sys._getframe(1))
         place = id(frame.f_code), frame.f_lasti
         tables = self._tables()
-        done = sum(row[0] for key, row in _items(tables.calls) if key[2:4] == place)
+        done = sum(row[0] for key, row in items(tables.calls) if key[2:4] == place)
         row = tables.compilations.setdefault((backend, *place), [0, 0.0, frame.f_code, 0, done])
         row[0] += count
         row[1] += seconds
@@ -341,6 +293,25 @@ class Profile(events.Listener):
             row[4] = done
         if self._outer is not None:
             self._outer.compiled(backend, count, seconds)
+
+    def place(self) -> tuple[CodeType, int]:
+        """The line that calls are filed under now."""
+        frame = self.origin(sys._getframe(1))
+        return frame.f_code, frame.f_lasti
+
+    def block(
+        self, tier: str, why: str, seconds: float, plain: float, parts: Sequence[tuple[tuple[CodeType, int], float]]
+    ) -> None:
+        """Count a block, and share out its time over the lines that recorded it."""
+        frame = self.origin(sys._getframe(1))
+        code, tables = frame.f_code, self._tables()
+        row = tables.blocks.setdefault((tier, why, id(code), frame.f_lasti), [0, 0, 0.0, 0.0, code])
+        row[:4] = row[0] + 1, row[1] + len(parts), row[2] + seconds, row[3] + plain
+        for (code, at), share in parts:
+            part = tables.parts.setdefault((id(code), at), [0, 0.0, 0.0, code])
+            part[:3] = part[0] + 1, part[1] + share * seconds, part[2] + share * plain
+        if self._outer is not None:
+            self._outer.block(tier, why, seconds, plain, parts)
 
     def left(self, what: str, why: str) -> None:
         """Count an array that stayed a NumPy array."""
@@ -360,7 +331,7 @@ class Profile(events.Listener):
         """
         frame = self.origin(sys._getframe(1))
         self._tables().messages.append(
-            (perf_counter(), text, values, straight(frame.f_code.co_filename), frame.f_lineno)
+            (perf_counter(), text, values, places.straight(frame.f_code.co_filename), frame.f_lineno)
         )
 
     # -- reading -----------------------------------------------------------------------------------------------------
@@ -370,16 +341,20 @@ class Profile(events.Listener):
         found = Tally(processes=1)
         found.counted = self._counted_here
         for tables in list(self._threads):
-            for (func, kind, _, at, backend, reason), (count, seconds, code, growth) in _items(tables.calls):
+            for (func, kind, _, at, backend, reason), (count, seconds, code, growth) in items(tables.calls):
                 if self._only is None or backend in self._only:
-                    key = function_name(func), backend, kind, reason, *_place(code, at)
+                    key = function_name(func), backend, kind, reason, *places.place_of(code, at)
                     found.count("calls", key, count, seconds, growth[0] if growth else 0)
             for name in NOTES:
-                for (what, why, _, at), (count, amount, code) in _items(getattr(tables, name)):
+                for (what, why, _, at), (count, amount, code) in items(getattr(tables, name)):
                     if count:
-                        found.count(name, (what, why, *_place(code, at)), count, amount)
-            for (backend, _, at), (count, seconds, code, again, _) in _items(tables.compilations):
-                found.count("compilations", (backend, *_place(code, at)), count, seconds, again)
+                        found.count(name, (what, why, *places.place_of(code, at)), count, amount)
+            for (backend, _, at), (count, seconds, code, again, _) in items(tables.compilations):
+                found.count("compilations", (backend, *places.place_of(code, at)), count, seconds, again)
+            for (tier, why, _, at), (count, calls, seconds, plain, code) in items(tables.blocks):
+                found.count("blocks", (tier, why, *places.place_of(code, at)), count, calls, seconds, plain)
+            for (_, at), (calls, seconds, plain, code) in items(tables.parts):
+                found.count("parts", places.place_of(code, at), calls, seconds, plain)
         for child in self.children:
             found.add(child)
         return found
@@ -423,6 +398,14 @@ class Profile(events.Listener):
         """What libraries compiled, by line, most time first."""
         return self.tally().compilations(self.runs)
 
+    def blocks(self) -> list[Block]:
+        """Blocks of recorded calls, by the line at which they ended, most time first."""
+        return self.tally().blocks(self.runs)
+
+    def parts(self) -> list[Part]:
+        """The lines that recorded what ran in blocks, each with its share of their time, most time first."""
+        return self.tally().parts(self.runs)
+
     def messages(self) -> list[Message]:
         """What the program told the profile, in order."""
         found = [
@@ -436,11 +419,11 @@ class Profile(events.Listener):
         """Each call by itself, in order; needs ``trace=True``."""
         found = []
         for tables in list(self._threads):
-            places: dict[tuple[int, int], tuple[str, int, str]] = {}
+            known: dict[tuple[int, int], tuple[str, int, str]] = {}
             for end, seconds, (func, kind, at, instruction, backend, _), code in list(tables.events):
-                place = places.get((at, instruction))
+                place = known.get((at, instruction))
                 if place is None:
-                    place = places[at, instruction] = _place(code, instruction)
+                    place = known[at, instruction] = places.place_of(code, instruction)
                 start = end - seconds - self.began
                 found.append(
                     Event(start, seconds, function_name(func), backend, kind, place[0], place[1], tables.thread)
@@ -471,7 +454,7 @@ class Profile(events.Listener):
         """Calls by class so far; cheap, for a progress line."""
         found = {"hosted": self._counted_here}
         for tables in list(self._threads):
-            for key, row in _items(tables.calls):
+            for key, row in items(tables.calls):
                 found[key[1]] = found.get(key[1], 0) + row[0]
         return found
 
@@ -550,18 +533,6 @@ class Profile(events.Listener):
         from . import report
 
         report.write(report.WRITERS[".html"], path, self, report.Run.of(self))
-
-
-def _items(rows: Rows) -> Iterable[tuple[tuple[Any, ...], list[Any]]]:
-    """The rows now, while their thread counts on.
-
-    Listing them makes tuples, so Python may look for garbage meanwhile, run code for it and change threads; a copy makes none.
-    """
-    return rows.copy().items()
-
-
-def _place(code: CodeType, instruction: int) -> tuple[str, int, str]:
-    return straight(code.co_filename), _line_of(code, instruction), code.co_qualname
 
 
 def _describe(x: np.ndarray[Any, Any]) -> str:

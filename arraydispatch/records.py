@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ON_BACKEND", "Call", "Compilation", "Event", "Message", "Note", "Transfer"]
+__all__ = ["ON_BACKEND", "Block", "Call", "Compilation", "Event", "Message", "Note", "Part", "Transfer"]
 
 ON_BACKEND = frozenset({"override", "native", "composed"})
 """Kinds of call that the backend's library computes."""
@@ -71,6 +71,38 @@ class Compilation:
     seconds: float
     again: int
     """How many calls compiled although one before them, from the same place, had done so: for another shape or dtype."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Blocks of recorded calls that ended at one line, for one reason, and were computed in one way."""
+
+    tier: str
+    """Who computed them."""
+    why: str
+    """Why they ended there."""
+    file: str
+    line: int
+    scope: str
+    count: int
+    calls: int
+    """How many calls were in them."""
+    seconds: float
+    plain: float
+    """Seconds that NumPy takes for the same calls, one after the other: each kind of block was run that way the first times it came."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one line recorded, and its share of the time of the blocks that computed it."""
+
+    file: str
+    line: int
+    scope: str
+    calls: int
+    seconds: float
+    plain: float
+    """As of :class:`Block`."""
 
 
 @dataclass(frozen=True)

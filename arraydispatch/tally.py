@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Self
 
-from .records import Call, Compilation, Note, Transfer
+from .records import Block, Call, Compilation, Note, Part, Transfer
 
 __all__ = ["NOTES", "Tally"]
 
 NOTES = ("transfers", "left", "syncs", "uploads", "returns", "casts")
 """Tables of a count and an amount."""
-_TABLES = ("calls", *NOTES, "compilations")
+_TABLES = ("calls", *NOTES, "compilations", "blocks", "parts")
 
 
 class Tally:
@@ -92,5 +92,21 @@ class Tally:
         rows = [
             Compilation(*key, *[round(count / runs), seconds / runs, round(again / runs)])
             for key, (count, seconds, again) in self._tables["compilations"].items()
+        ]
+        return sorted(rows, key=lambda row: -row.seconds)
+
+    def blocks(self, runs: int = 1) -> list[Block]:
+        """Blocks by the line at which they ended, most time first."""
+        rows = [
+            Block(*key, *[round(count / runs), round(calls / runs), seconds / runs, plain / runs])
+            for key, (count, calls, seconds, plain) in self._tables["blocks"].items()
+        ]
+        return sorted(rows, key=lambda row: -row.seconds)
+
+    def parts(self, runs: int = 1) -> list[Part]:
+        """The lines that recorded what was in blocks, most time first."""
+        rows = [
+            Part(*key, *[round(calls / runs), seconds / runs, plain / runs])
+            for key, (calls, seconds, plain) in self._tables["parts"].items()
         ]
         return sorted(rows, key=lambda row: -row.seconds)

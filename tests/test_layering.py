@@ -62,7 +62,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("solvers",),
     ("doors", "guests", "imports"),
     (".",),
-    ("moved", "profiled", "profiling", "records", "report", "tally", "verification"),
+    ("moved", "profiled", "profiling", "records", "report", "tables", "tally", "verification"),
     ("launcher", "cli", "coverage", "__main__", "pytest_plugin", "magics"),
 ]
 

@@ -450,11 +450,14 @@ class Backend:
         return self.wide(run) if self.scoped else run
 
     def wide(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """A function on native arrays that runs in the scope."""
+        """A function on native arrays that runs in the scope, and waits until there is memory for its result, if it has any."""
 
         def inside(*natives: Any) -> Any:
             with self.within():
-                return run(*natives)
+                made = run(*natives)
+            if self.deferred and made is not None:
+                self.obtained(*(made if type(made) is tuple else (made,)))
+            return made
 
         return inside
 

@@ -126,7 +126,7 @@ def _reducer(func: Any, plan: WholePlan) -> Callable[[Handle], Any]:
 
     def reduce_all(a: Handle) -> Any:
         rules = _context_rules() or _defaults.rules
-        if rules.precision is not None or in_force() is not UNTOUCHED or views.outgrows(a):
+        if rules.precision is not None or in_force() is not UNTOUCHED or (a._root is not None and views.outgrows(a)):
             return call(func, (a,), {})
         tap = events.tap
         start = 0.0 if tap is None else perf_counter()

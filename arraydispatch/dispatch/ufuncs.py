@@ -66,8 +66,6 @@ def binary_operator(
                 events.tap.call(ufunc, plan.out.backend.name, plan.kind, "", perf_counter() - start, result)
                 if plan.cast is not None:
                     events.tap.cast(*plan.cast)
-            if plan.deferred is not None:
-                plan.deferred(result)
         except Unsupported as unsupported:
             reason = unsupported.args[0]
         except Exception as error:
@@ -356,8 +354,6 @@ def _run(plan: Plan, ufunc: np.ufunc, operands: tuple[Any, ...], backend: Backen
     start = perf_counter() if tap is not None else 0.0
     try:
         result = plan.run(*operands)
-        if backend.deferred:
-            backend.obtained(*(result if ufunc.nout > 1 else (result,)))
     except Unsupported:
         raise
     except Exception:

@@ -3,6 +3,7 @@
 ``loops``   which calls are recorded, and the dtype of their results;
 ``tape``    nodes, what a thread has recorded so far, and when it ends;
 ``blocks``  the plan of a block: what is computed in pieces, into which memory;
+``reported``  what a profile is told of blocks;
 ``pool``    the threads that run it (the *host tier*: NumPy's own loops on host memory).
 
 See docs/explanation/engine.md.

@@ -330,7 +330,7 @@ class Short(Block):
         nodes, self.failure = self.nodes, None
         try:
             if self._made is None:
-                self._made = self._values()
+                self._made = self.values()
             for node, value in zip(nodes, self._made):
                 if node.target is not None and self.is_due():
                     node.target[...] = value
@@ -343,7 +343,8 @@ class Short(Block):
         finally:
             self.done.set()
 
-    def _values(self) -> list[Any]:
+    def values(self) -> list[Any]:
+        """What the calls make, in new memory."""
         self.errors.clear()
         now = [0]
         made: list[Any] = []

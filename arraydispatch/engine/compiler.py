@@ -10,7 +10,10 @@ import tempfile
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from time import perf_counter
 from typing import Any
+
+from .. import events
 
 __all__ = ["Compiler", "is_there"]
 
@@ -67,6 +70,7 @@ class Compiler:
         module = self._llvm.parse_assembly(source.replace("@kernel(", f"@{name}("))
         module.name = name
         self._found = _read(self._folder, name)
+        start = perf_counter()
         if self._found is None:
             options = self._llvm.create_pipeline_tuning_options(speed_level=2)
             options.loop_vectorization = options.loop_interleaving = True
@@ -74,6 +78,8 @@ class Compiler:
             builder.getModulePassManager().run(module, builder)
         self._engine.add_module(module)
         self._engine.finalize_object()
+        if self._found is None and events.tap is not None:
+            events.tap.compiled("llvm", 1, perf_counter() - start)
         made = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
         return made(self._engine.get_function_address(name))
 

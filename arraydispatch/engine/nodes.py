@@ -247,10 +247,10 @@ class Node:
         """Whether its array is still there."""
         return self.handle is not None and self.handle() is not None
 
-    def run(self) -> None:
+    def run(self, *why: str) -> None:
         """Have a value; at once, if there is one."""
         while (tape := self.tape) is not None:
-            tape.run()
+            tape.run(*why)
 
     @property
     def _writes(self) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..ufuncs.recorded import UNSIGNED
 from ..views import Handle
-from . import columns, tape, told
+from . import columns, reported, tape, told
 from .nodes import Form, Node, Whole
 
 __all__ = ["NAMES", "reduced"]
@@ -158,8 +158,8 @@ def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, die
     if type(v) is Node and dies:
         v.handle = None
     mine.add(node, [v])
-    if shared or mine.is_full():
-        mine.run()
+    if why := reported.SHARED if shared else mine.full():
+        mine.run(why)
     return made
 
 

@@ -21,7 +21,7 @@ from .. import events, settings, views
 from ..ghosts import memory_of
 from ..state import process
 from ..views import NEVER, Handle
-from . import pool, told
+from . import pool, reported, told
 from .blocks import Block, Short, needed, planned
 from .loops import PYTHON, SCALARS, cast, fits, loop_of, select
 from .nodes import Buffer, Form, Node, Shift
@@ -42,6 +42,8 @@ DEAD_BYTES = 1 << 24
 IN_THREADS = 1 << 21
 """Elements of eight bytes, each as often as it is computed, from which on threads compute a block: to wake them takes as long as some."""
 
+_MUCH = "it held much memory"
+
 _ndarray = np.ndarray
 _live: set[Tape] = set()
 
@@ -60,7 +62,7 @@ def _follow() -> None:
 def run_all() -> None:
     """Run what all threads have recorded."""
     for tape in list(_live):
-        tape.run()
+        tape.run(reported.END)
 
 
 def _forget_locks() -> None:
@@ -82,7 +84,7 @@ class _Failed:
     def __init__(self, failure: BaseException) -> None:
         self.failure = failure
 
-    def run(self) -> NoReturn:
+    def run(self, *why: str) -> NoReturn:
         raise self.failure
 
 
@@ -108,6 +110,8 @@ class Tape:
         Of what they read; of what has been asked whether anybody else still has it.
     work : int
         Of all nodes.
+    lines : dict
+        Number of a node -> the line that recorded it, where a listener wants to know.
     """
 
     def __init__(self) -> None:
@@ -117,6 +121,7 @@ class Tape:
         self.block: Block | None = None
         self.buffers: dict[int, Buffer] = {}
         self.memory: set[int] = set()
+        self.lines: dict[int, Any] = {}
         self.bytes = self.seen = self.work = self.count = 0
 
     def add(self, node: Node, values: list[Any]) -> None:
@@ -133,6 +138,8 @@ class Tape:
                 args.append(x)
             node.args, node.refs, node.number, node.tape = tuple(args), tuple(refs), self.count, self
             self.count += 1
+            if events.tap is not None:
+                self.lines[node.number] = events.tap.place()
             self.nodes.append(node)
             self.work += node.form.work
             _live.add(self)
@@ -148,24 +155,26 @@ class Tape:
                 views.waiting[key] = (*views.waiting.get(key, ()), self)
         return found
 
-    def is_full(self) -> bool:
-        """Whether it has to be run because of its length, or of what it keeps."""
+    def full(self) -> str:
+        """Why it has to be run, because of its length or of what it keeps; empty where it has not."""
         count = len(self.nodes)
-        if count >= LONGEST or self.bytes > MOST_BYTES:
-            return True
+        if count >= LONGEST:
+            return f"it had {count} calls"
+        if self.bytes > MOST_BYTES:
+            return _MUCH
         if self.bytes - self.seen > DEAD_BYTES // 4:
             # What the tape alone keeps would be used again by now, and new memory costs as much as a sum.
             self.seen = self.bytes
             sizes = [x.array.nbytes for x in self.buffers.values()]
             dead = sum(x.array.nbytes for x in self.buffers.values() if x.is_dead())
             if dead > max(DEAD_BYTES, 4 * max(sizes)):
-                return True
+                return _MUCH
         if count % 16:
-            return False
-        return self.bytes + sum(node.form.nbytes for node in self.nodes if node.is_held) > MOST_BYTES
+            return ""
+        return _MUCH if self.bytes + sum(node.form.nbytes for node in self.nodes if node.is_held) > MOST_BYTES else ""
 
-    def run(self) -> None:
-        """Have all values there.
+    def run(self, why: str = reported.LOOKED) -> None:
+        """Have all values there; ``why`` is for whoever listens.
 
         Whatever a signal interrupts can be begun again, here or by the handler itself: a run of this thread's own writes
         nothing but new memory, and of one that other threads do, the end is waited for.
@@ -176,7 +185,7 @@ class Tape:
             if not nodes:
                 return  # another thread has been here
             self.running = nodes
-            start = perf_counter()
+            start, aside, listens = perf_counter(), 0.0, events.tap is not None
             block = self.block
             if block is None or block.group is not nodes:
                 try:
@@ -184,6 +193,8 @@ class Tape:
                 except MemoryError:
                     self._one_by_one(nodes)
                     return
+            if listens:
+                aside = reported.measured(block)
             if block.helpers:
                 self._hand_out(block)
             else:  # whoever interrupts it can begin it again
@@ -198,13 +209,13 @@ class Tape:
             if self._is_due(nodes) and not block.helpers and isinstance(failure, MemoryError):
                 self._one_by_one(nodes)
                 return
+            lines = self.lines
             if not self._is_due(nodes):
                 failure = None
             elif failure is None or block.helpers:
                 self._end(nodes, block)
-            if events.tap is not None:
-                name = nodes[0].form.held.backend.name
-                events.tap.call(events.BLOCK, name, "block", "", perf_counter() - start)
+            if listens:
+                reported.tell(block, why, perf_counter() - start - aside, lines)
         if interrupt is not None:
             raise interrupt
         if failure is not None:
@@ -300,7 +311,7 @@ class Tape:
                     views.waiting[key] = rest
                 else:
                     views.waiting.pop(key, None)
-            self.buffers, self.memory = {}, set()
+            self.buffers, self.memory, self.lines = {}, set(), {}
             self.bytes = self.seen = self.work = self.count = 0
             _live.discard(self)
 
@@ -309,11 +320,11 @@ def _run_readers(a: Handle) -> None:
     """Run what reads the memory of an array, or the array itself."""
     v = a._v
     if type(v) is Node:
-        v.run()
+        v.run(reported.MEMORY)
         return
     if type(v) is _ndarray:
         for tape in views.waiting.get(id(memory_of(v)), ()):
-            tape.run()
+            tape.run(reported.MEMORY)
 
 
 views.run_readers = _run_readers
@@ -367,7 +378,7 @@ def operand(x: Handle, tape: Tape) -> tuple[Any, Any, bool]:
     """An array's node or ndarray, its kind, and whether others may see the memory; no kind where calls of it are not recorded."""
     v = x._v
     if type(v) is Node and v.tape is not tape:
-        v.run()
+        v.run(reported.ANOTHER)
         v = x._v
     if type(v) is Node:
         return v, v.form.held, False
@@ -420,7 +431,7 @@ def record(
         if type(x) is cls or isinstance(x, Handle):
             v = x._v
             if type(v) is Node and v.tape is not tape:
-                v.run()
+                v.run(reported.ANOTHER)
                 v = x._v
             if type(v) is Node:
                 keys.append(v.form.laid)
@@ -472,8 +483,8 @@ def record(
         made._seen = NEVER
     if events.tap is not None:
         events.tap.call(func_seen or func, form.held.backend.name, "fused", "", 0.0, None, 3)
-    if runs and (shared or tape.is_full()):
-        tape.run()
+    if runs and (why := reported.SHARED if shared else tape.full()):
+        tape.run(why)
     return made
 
 

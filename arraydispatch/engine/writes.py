@@ -12,7 +12,7 @@ import numpy as np
 from .. import views
 from ..ghosts import memory_of
 from ..views import Handle
-from . import tape
+from . import reported, tape
 from .loops import cast
 from .nodes import Form, Node, shifts
 from .tape import Tape, mine, record
@@ -75,18 +75,18 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], a: Handle) -> bool:
         if type(node) is Node and node.tape is tape_here and _may_take(tape_here, node, v, row, fortran):
             node.target, node.handle = v, None
             node.form = node.form.by_rows() if row else node.form
-            tape_here.run()
+            tape_here.run(reported.PLACE)
         else:  # another part of this memory is read: the result is there before anything is written
             result = made._v if type(made._v) is _ndarray else _value_of(made)
             for other in views.waiting.get(id(memory_of(v)), ()):
-                other.run()
+                other.run(reported.MEMORY)
             v[...] = result
     views.owner(a)._writes += 1
     return True
 
 
 def _value_of(a: Handle) -> Any:
-    a._v.run()
+    a._v.run(reported.PLACE)
     return a._v
 
 
@@ -175,7 +175,7 @@ def store(a: Handle, key: Any, given: Handle) -> bool:
         node.form = node.form.by_rows() if row else node.form
         given._v = given._kind = given._root = again  # type: ignore[assignment]
         try:
-            own.run()
+            own.run(reported.PLACE)
         finally:
             own.add(again, [place])
     views.owner(a)._writes += 1

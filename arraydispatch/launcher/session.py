@@ -16,8 +16,8 @@ from typing import Any
 
 from .. import api, report, settings
 from ..backends import loader
-from ..places import shown
-from ..profiling import Profile, function_name, straight
+from ..places import shown, straight
+from ..profiling import Profile, function_name
 from . import counts, processes, unseen
 from .endings import Endings
 from .progress import Progress

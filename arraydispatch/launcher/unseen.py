@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..profiling import straight
+from ..places import straight
 from ..records import Note
 from .adoption import movable
 

@@ -86,14 +86,15 @@ def _lines(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
     def at(file: str, line: int) -> dict[str, Any]:
         empty = {
             "file": file, "line": line, "calls": 0, "host_fallbacks": 0, "left_numpy": 0, "bytes_to_device": 0,
-            "bytes_to_host": 0, "syncs": 0, "casts": 0, "compilations": 0, "seconds": 0.0, "classes": {}, "functions": {},
+            "bytes_to_host": 0, "syncs": 0, "casts": 0, "compilations": 0, "seconds": 0.0, "plain_seconds": 0.0, "classes": {}, "functions": {},
         }  # fmt: skip
         return found.setdefault((file, line), empty)
 
     for call in calls:
         row = at(call.file, call.line)
         row["calls"] += call.count
-        row["seconds"] += call.seconds
+        if call.kind != "block":  # whose time is of the lines that recorded it
+            row["seconds"] += call.seconds
         row["classes"][call.kind] = row["classes"].get(call.kind, 0) + call.count
         row["functions"][call.function] = row["functions"].get(call.function, 0) + call.count
         if call.kind == "host":
@@ -103,6 +104,10 @@ def _lines(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
             at(note.file, note.line)[key] += note.count
     for compiled in profile.compilations():
         at(compiled.file, compiled.line)["compilations"] += compiled.count
+    for part in profile.parts():
+        row = at(part.file, part.line)
+        row["seconds"] += part.seconds
+        row["plain_seconds"] += part.plain
     for moved in transfers:
         if moved.direction in ("to_device", "to_host"):
             at(moved.file, moved.line)[f"bytes_{moved.direction}"] += moved.nbytes
@@ -146,6 +151,7 @@ def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
         ],
         "seconds_compiling": sum(row.seconds for row in compilations),
         "compilations": [asdict(row) for row in compilations],
+        "blocks": [asdict(row) for row in profile.blocks()],
         "functions": _functions(calls),
         "lines": _lines(profile, calls, transfers),
         "advice": [asdict(advice) for advice in advise(profile, calls, transfers)],

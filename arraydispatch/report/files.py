@@ -73,6 +73,9 @@ def write_csv(stream: IO[str], profile: Profile, run: Run) -> None:
     for row in data["compilations"]:
         place = row["file"], row["line"], row["count"]
         out.writerow(["compilation", row["backend"], "", "", *place, f"{row['seconds']:.9f}", ""])
+    for row in data["blocks"]:
+        place = row["file"], row["line"], row["count"]
+        out.writerow(["block", row["tier"], "", row["why"], *place, f"{row['seconds']:.9f}", ""])
     for row in data["advice"]:
         out.writerow(["advice", row["kind"], "", row["text"], row["file"], row["line"], row["count"], "", ""])
 

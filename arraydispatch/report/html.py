@@ -311,6 +311,13 @@ def _notes(data: dict[str, Any]) -> dict[tuple[str, int], list[dict[str, str]]]:
         say(row, "precision", f"{row['what']} became {row['why']} {row['count']:,} ×")
     for row in data["compilations"]:
         say(row, "compiled", f"{row['count']:,} × by {row['backend']}, {_time(row['seconds'])}")
+    for row in data["blocks"]:
+        say(
+            row,
+            "block",
+            f"{row['count']:,} × a block ended here, {row['calls']:,} calls in {_time(row['seconds'])}; plain NumPy: "
+            f"{_time(row['plain'])}; {row['tier']}; {row['why']}",
+        )
     for row in data["syncs"]:
         say(row, "sync", f"{row['count']:,} × waited for the device: {row['why']}")
     return found

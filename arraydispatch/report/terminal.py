@@ -28,7 +28,7 @@ MEANINGS = {
     "view": "no work: it says where values lie",
     "hosted": "NumPy, on values in the host's memory, or what no device does (text, files, dates, objects)",
     "fused": "recorded, to be run by NumPy in a block, in pieces and threads",
-    "block": "a block of such calls, at the line that looked at a value",
+    "block": "a block of such calls, at the line where it ended; its time is told of the lines that recorded it",
     "host kernel": "NumPy on the library's own memory, where that is faster",
     "host": "NumPy on a copy, because the library cannot",
 }
@@ -125,6 +125,13 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     )
     if not run.complete:
         console.say("", "  The program was cut short: the figures are of what ran until then.")
+    if data["blocks"]:
+        took, plain = (sum(row[key] for row in data["blocks"]) for key in ("seconds", "plain"))
+        console.say(
+            "",
+            f"  plain NumPy would have taken about {plain:.2f} s for what ran in blocks in {took:.2f} s (measured: each kind "
+            "of block was run call by call, too, the first times it came).",
+        )
     if run.rng == "device":
         console.say("", "  random arrays, where the program draws any, are the library's own (--rng device).")
     limit = _LONG if full else _SHORT
@@ -160,6 +167,14 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     moves = sorted(data["transfers"], key=lambda row: -row["bytes"])
     section(
         "moved", moves, lambda row: (f"{size(row['bytes'])} {row['direction'].replace('_', ' the ', 1)}", row["why"])
+    )
+    section(
+        "ran in blocks",
+        data["blocks"],
+        lambda row: (
+            f"{_number(row['calls'], 'call')}, {row['seconds']:.3f} s, {row['plain']:.3f} s by plain NumPy; {row['tier']}",
+            f"it ended: {row['why']}",
+        ),
     )
     section("compiled", data["compilations"], lambda row: (f"{row['seconds']:.2f} s", row["backend"]))
     if data["lines"]:

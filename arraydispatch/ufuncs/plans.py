@@ -62,15 +62,12 @@ class Plan:
         Whether infinite operands give no floating-point error, whatever NumPy reports of them.
     laid_out : bool
         Whether the library's arrays have no memory order of their own, so that the result's is ours to say.
-    deferred : callable or None
-        Waits for a large result, where the library may find out later that it has no memory for it.
     cast : tuple of dtype or None
         The result's dtype by NumPy's own rules and the precision policy's, where they differ.
     """
 
     __slots__ = (
         "cast",
-        "deferred",
         "infinities",
         "kernel",
         "kind",
@@ -96,8 +93,6 @@ class Plan:
         self.reason = reason
         self.loops: tuple[np.dtype[Any], ...] = ()
         self.reported = self.one_float = self.infinities = False
-        later = bool(kinds) and kinds[0].backend.deferred
-        self.deferred: Callable[..., None] | None = kinds[0].backend.obtained if later else None
         self.laid_out = bool(kinds) and not kinds[0].backend.mutable
 
 
@@ -197,11 +192,10 @@ def _build(
         plan.cast = _changed(ufunc, keys, kinds, signature, casting)
     plan.reported = ufunc in REPORTED and not backend.native_is_ndarray  # NumPy reports by itself
     plan.one_float = ufunc.nout == 1 and kinds[0].dtype.char in "fdFD"
-    wide = scipys or any(t.itemsize >= 8 for t in (*loops, *(k.dtype for k in keys if isinstance(k, Kind))))
     if kernel is ufunc and precision is None and signature is None:  # NumPy casts by itself, without arrays in between
         converters = []
     convert = _composed_conversion(converters, kernel, keys)
-    plan.run = _first_run(plan, backend, convert, ufunc, keys, backend.scoped and wide)
+    plan.run = _first_run(plan, backend, convert, ufunc, keys)
     return plan
 
 
@@ -268,7 +262,7 @@ def _real(x: Any, have: np.dtype[Any], loop: np.dtype[Any], prim: Any) -> Any:
     return prim.real(x) if warn_of_cast(have, loop) else x
 
 
-def _first_run(plan: Plan, backend: Backend, convert: Run, ufunc: np.ufunc, keys: tuple[Key, ...], scoped: bool) -> Run:
+def _first_run(plan: Plan, backend: Backend, convert: Run, ufunc: np.ufunc, keys: tuple[Key, ...]) -> Run:
     """A run that looks at the kernel's result dtypes once, then leaves the leanest possible code in ``plan.run``."""
     any_int = ufunc in COMPARISONS and int in keys and all(k.dtype.kind in "iu" for k in keys if isinstance(k, Kind))
 
@@ -279,13 +273,13 @@ def _first_run(plan: Plan, backend: Backend, convert: Run, ufunc: np.ufunc, keys
         final = convert if exact else _casting(convert, backend, plan.kinds, ufunc.nout)
         if any_int:
             final = _compare_with_any_int(final, backend, ufunc, keys)
-        plan.run = backend.wide(final) if scoped else final
+        plan.run = backend.wide(final) if backend.scoped else final
         return result if exact else _cast(result, backend, plan.kinds, ufunc.nout)
 
     first = run
     if any_int:  # the first value may be the one out of range
         first = _compare_with_any_int(run, backend, ufunc, keys)
-    return backend.wide(first) if scoped else first
+    return backend.wide(first) if backend.scoped else first
 
 
 def _composed_conversion(converters: list[Run | None], kernel: Run, keys: tuple[Key, ...]) -> Run:

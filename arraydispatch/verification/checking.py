@@ -29,8 +29,8 @@ from ..backends import loader
 from ..errors import ArrayDispatchError
 from ..flat import Flat
 from ..methods import OPERATORS
-from ..places import shown
-from ..profiling import Profile, function_name, straight
+from ..places import shown, straight
+from ..profiling import Profile, function_name
 from ..registry import facts_of, spec_of
 from ..state import process
 from ..trees import mapped
