@@ -331,7 +331,10 @@ class fallback(Override):
 
 
 class traced:
-    """While a function is traced: scalars stay on the device, and what would run on the host is refused, in other words."""
+    """While a function is traced: scalars stay on the device, and what would run on the host is refused, in other words.
+
+    Who enters it counts it among ``process.overrides``, in one step with what else a trace changes.
+    """
 
     __slots__ = ("_tokens",)
     _here = _scalars("device"), fallback("silent")
@@ -341,13 +344,11 @@ class traced:
         scalars, silent = self._here
         inside = (*held, scalars, silent) if current_fallback() == "warn" else (*held, scalars)
         self._tokens = _overrides.set(inside), context_rules.set(rules(current_precision(), "device"))
-        process.add("overrides", 1)
 
     def __exit__(self, *exc: object) -> None:
         overrides, rules = self._tokens
         _overrides.reset(overrides)
         context_rules.reset(rules)
-        process.add("overrides", -1)
 
 
 def current_scalars() -> Literal["numpy", "device"]:

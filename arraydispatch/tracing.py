@@ -21,7 +21,7 @@ _traces: ContextVar[tuple[Trace, ...]] = ContextVar("arraydispatch_traces", defa
 _epochs = count(1)
 
 running = 0
-"""How many traces are entered, in all threads together: with none, nobody needs to look further."""
+"""How many traces run, in all threads together: with none, nobody needs to look further."""
 
 
 @process.follows("traces")
@@ -70,11 +70,9 @@ class Trace:
         if outer:
             self.born, self.inner = outer[0].born, True
         _traces.set((*outer, self))
-        process.add("traces", 1)
         return self
 
     def __exit__(self, *exc: object) -> None:
-        process.add("traces", -1)
         _traces.set(_traces.get()[:-1])
 
 
@@ -117,9 +115,8 @@ def current() -> Trace | None:
     return traces[-1] if traces else None
 
 
-def entered() -> tuple[Trace, ...]:
-    """All traces here, the outermost first."""
-    return _traces.get()
+entered = _traces.get
+"""All traces here, the outermost first."""
 
 
 def is_staged() -> bool:

@@ -147,7 +147,7 @@ PRIMITIVES: dict[str, str] = {
 TRANSFORMS: dict[str, str] = {
     "differentiate": "(f, primals, once) -> (outs, extra, pull). f(natives) -> (outs, extra), lists of native arrays, is run one time. "
     "once: pull will be called one time. "
-    "pull(cotangents, many) -> a list with a gradient for each primal, zeros where nothing depends on it; many: the "
+    "pull(cotangents, many), or pull(None) of one number -> a list with a gradient for each primal, zeros where nothing depends on it; many: the "
     "cotangents, and the gradients, have a leading axis of many at once. Of a complex z the gradient is dL/dRe + i dL/dIm",
     "jit": "(f, examples) -> f compiled for natives of these shapes and dtypes, run once to be traced: f(natives) -> (outs, extra)",
     "vectorize": "(f, natives, size) -> (outs, extra) with a leading axis of size: f, of natives without theirs, for all at once",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,6 +114,8 @@ class Body:
         The function returns a tuple of so many parts, of which the first is the main one; 1: what it returns is that.
     among : sequence of int
         Leaves of the arguments whose arrays are results as others are where the function returns them: there is a derivative.
+    inputs : list of int, optional
+        Where the slots are inputs, if that is known.
     """
 
     def __init__(
@@ -127,12 +128,13 @@ class Body:
         staged: bool,
         parts: int = 1,
         among: Sequence[int] = (),
+        inputs: list[int] | None = None,
     ) -> None:
         self.fun = fun
         self.what = what
         self.structure = structure
         self.slots = list(slots)
-        self.inputs = [i for i, slot in enumerate(slots) if type(slot) is Input]
+        self.inputs = [i for i, slot in enumerate(slots) if type(slot) is Input] if inputs is None else inputs
         self.backend = backend
         self.staged = staged
         self.parts = parts
@@ -253,26 +255,23 @@ class Body:
 class _Inside:
     """While the user's function runs: a trace, scalars on the device, and the library's refusals in our words."""
 
-    __slots__ = ("backend", "ends", "held", "trace")
+    __slots__ = ("backend", "ends", "inner", "rules", "trace")
 
     def __init__(self, body: Body, inner: Backend) -> None:
         self.backend = body.backend
         self.trace = Trace(body.what, body.fun, body.backend, body.staged)
+        self.rules = settings.traced()
         self.ends = body.ends
-        self.held: list[AbstractContextManager[Any]] = [marks.marking(), self.trace, settings.traced()]
-        if inner is not body.backend and settings.current_backend() is body.backend:
-            self.held.append(inner)
+        here = inner is not body.backend and settings.current_backend() is body.backend
+        self.inner = inner if here else None
+        """The variant of the backend that a trace has, where new arrays go to it."""
 
     def __enter__(self) -> None:
-        entered = 0
-        try:
-            for each in self.held:
-                each.__enter__()
-                entered += 1
-        except BaseException:
-            for each in reversed(self.held[:entered]):
-                each.__exit__(None, None, None)
-            raise
+        marks.begin()
+        self.trace.__enter__()
+        self.rules.__enter__()
+        if self.inner is not None:
+            self.inner.__enter__()
 
     def __exit__(self, cls: object, error: BaseException | None, trace: object) -> None:
         try:
@@ -281,8 +280,11 @@ class _Inside:
         finally:
             if self.ends and not self.trace.inner:
                 marks.left_behind(self.trace)
-            for each in reversed(self.held):
-                each.__exit__(cls, error, trace)
+            if self.inner is not None:
+                self.inner.__exit__(None, None, None)
+            self.rules.__exit__()
+            self.trace.__exit__()
+            marks.end()
 
     def _translated(self, error: BaseException) -> None:
         """Raise what says the same in our words, if it is a refusal of the library's or NumPy's of a traced value."""

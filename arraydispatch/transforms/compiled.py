@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import conversion, settings, tracing
+from .. import conversion, settings, tracing, views
 from ..backends.base import Backend, Native
 from ..scalars import Scalar
-from ..trees import Structure, tree_flatten
+from ..settings import context_rules
+from ..state import process
+from ..trees import LEAF, Structure, tree_flatten
 from ..views import Handle
 from ..warned import warn
-from .bodies import Body, Input, Same, library_of, name_of, native_of
+from .bodies import Body, Input, Same, Traced, library_of, name_of, native_of
 from .weak import weak
 
 __all__ = ["jit"]
@@ -94,9 +96,16 @@ class _Jitted:
         self.fun = fun
         self.places, self.names = _static(fun, static_argnums, static_argnames)
         self.programs: dict[Any, tuple[Body, Callable[[list[Native]], Any]]] = {}
+        self.met: dict[Any, _Met] = {}
         self.lock = threading.RLock()
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        key = None
+        if not kwargs and not self.places and not self.names and not tracing.running:
+            key, natives = _kinds(args)
+            met = self.met.get(key)
+            if met is not None:
+                return met(natives, args)
         if self.places or self.names:
             given = tuple(_Static(x) if i in self.places else x for i, x in enumerate(args))
             named = {key: _Static(x) if key in self.names else x for key, x in kwargs.items()}
@@ -106,15 +115,20 @@ class _Jitted:
         backend = library_of(leaves)
         if backend.native_is_ndarray or not backend.transforms.nests(tracing.entered()):
             return self.fun(*args, **kwargs)
-        scope = backend.scope
-        if scope is None:
-            return self._run(leaves, structure, backend, args, kwargs)
-        with scope():
-            return self._run(leaves, structure, backend, args, kwargs)
+        with backend.within():
+            made, found = self._run(leaves, structure, backend, args, kwargs)
+        if (
+            key is not None
+            and found is not None
+            and all(x._kind.backend is backend for x in args if isinstance(x, Handle))
+        ):
+            self.met[key] = _Met(*found, args)
+        return made
 
     def _run(
         self, leaves: list[Any], structure: Structure, backend: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    ) -> tuple[Any, tuple[Body, Any] | None]:
+        """What the function returns, and its program if that ran."""
         key, natives, same = self._key(leaves, structure, backend)
         found = self.programs.get(key)
         if found is None:
@@ -122,13 +136,9 @@ class _Jitted:
         body, program = found
         made = program(natives)
         if made is None:
-            return self.fun(*args, **kwargs)
+            return self.fun(*args, **kwargs), None
         outs, extra = made
-        made = body.rebuilt(0, iter(outs), leaves)
-        if body.written:
-            rest: Iterator[Native] = iter(extra)
-            body.write_back(rest, leaves)
-        return made
+        return _finished(body, outs, extra, leaves), found
 
     def _key(
         self, leaves: list[Any], structure: Structure, backend: Backend
@@ -206,6 +216,74 @@ class _Jitted:
                     UserWarning,
                 )
             return found
+
+
+def _kinds(args: tuple[Any, ...]) -> tuple[Any, list[Any]]:
+    """What tells calls on nothing but arrays of their own and numbers apart, None for others; and the values."""
+    parts: list[Any] = [context_rules.get() or process.rules]
+    values: list[Any] = []
+    arrays: list[Any] = []
+    for x in args:
+        cls = type(x)
+        if cls is float:
+            parts.append(float)
+            values.append(x)
+        elif issubclass(cls, Handle):
+            kind = x._kind
+            if kind.backend.hosted:
+                return None, values
+            value = views.expose(x)
+            parts += cls, kind, kind.backend.transforms.signature(value)
+            values.append(value)
+            arrays.append(value)
+        else:
+            return None, values
+    if not arrays or len({*map(id, arrays)}) < len(arrays):
+        return None, values
+    return tuple(parts), values
+
+
+class _Met:
+    """The program of calls of a kind that was met before, of nothing but arrays and numbers: there is nothing to look for."""
+
+    __slots__ = ("backend", "body", "dtype", "numbers", "program", "simple")
+
+    def __init__(self, body: Body, program: Callable[[list[Native]], Any], args: tuple[Any, ...]) -> None:
+        self.body, self.program, self.backend = body, program, body.backend
+        self.numbers = [i for i, x in enumerate(args) if type(x) is float]
+        self.dtype = conversion.precise(np.dtype(float))
+        structure, outputs = body.result()
+        one = outputs[0] if structure is LEAF and not body.written else None
+        self.simple = type(one) is Traced and not one.scalar and not one.standard
+        """Whether the result is one array, and all there is."""
+
+    def __call__(self, natives: list[Any], args: tuple[Any, ...]) -> Any:
+        backend = self.backend
+        for i in self.numbers:
+            natives[i] = backend.transforms.number(np.asarray(natives[i], self.dtype), self._upload)
+        scope = backend.scope
+        if scope is None:
+            outs, extra = self.program(natives)
+        else:
+            with scope():
+                outs, extra = self.program(natives)
+        if self.simple:
+            value = outs[0]
+            return views.wrapper(value, backend.kind_of(value))
+        with backend.within():
+            return _finished(self.body, outs, extra, list(args))
+
+    def _upload(self, host: np.ndarray[Any, Any]) -> Native:
+        return native_of(host, self.backend)
+
+
+def _finished(body: Body, outs: list[Native], extra: list[Native], leaves: list[Any]) -> Any:
+    """What the function returns; what it wrote is written to the caller's arguments."""
+    made = body.rebuilt(0, iter(outs), leaves)
+    if body.written:
+        rest: Iterator[Native] = iter(extra)
+        body.write_back(rest, leaves)
+    return made
 
 
 def _said(leaves: list[Any]) -> str:

@@ -7,12 +7,12 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..backends.base import Backend, Native
-from ..trees import leaves_of, parts_of, tree_flatten, tree_leaves, tree_paths, tree_unflatten
+from ..trees import Structure, leaves_of, parts_of, tree_flatten, tree_leaves, tree_paths, tree_unflatten
 from ..views import Handle
 from .bodies import Body, Given, Input, Traced, dressed, is_array, library_of, name_of, native_of
 
@@ -91,17 +91,15 @@ def value_and_grad(
     TypeError, TraceError
         By the callable, as of :func:`grad`.
     """
-    places = _places(argnums)
+    asked = _Asked(fun, argnums, has_aux, holomorphic)
 
     def called(what: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        run = _Derivative(what, fun, places, args, kwargs, 1 + has_aux, holomorphic)
-        with run.backend.within():
-            outs, extra, pull = run.forward(True)
-            value = _one_number(run, outs)
-            ones = [_ones(run.backend, value)] if outs else []
-            grads = run.conjugated(pull(ones)) if outs else run.zeros()
-            made = run.results(outs, extra, what != "ad.grad")
-            return made[0] if not has_aux else made, run.as_arguments(grads, argnums)
+        run = _Derivative(what, asked, args, kwargs)
+        scope = run.backend.scope
+        if scope is None:
+            return _value_and_grad(run, what != "ad.grad")
+        with scope():
+            return _value_and_grad(run, what != "ad.grad")
 
     @_like(fun)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
@@ -142,11 +140,11 @@ def jacobian(
     Of a complex argument of a real function each row is a gradient as :func:`grad` has it; of a real argument of a complex
     function the result is ``d result / d argument``.
     """
-    places = _places(argnums)
+    asked = _Asked(fun, argnums, has_aux, holomorphic)
 
     @_like(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        return _jacobian("ad.jacobian", fun, places, argnums, has_aux, holomorphic, args, kwargs)
+        return _jacobian("ad.jacobian", asked, args, kwargs)
 
     return jacobian_of
 
@@ -173,18 +171,17 @@ def hessian(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
     TypeError, TraceError
         By the callable, as of :func:`grad`; TypeError for complex arguments.
     """
-    places = _places(argnums)
-    inner = grad(fun, argnums, has_aux)
+    asked = _Asked(grad(fun, argnums, has_aux), argnums, has_aux)
 
     @_like(fun)
     def hessian_of(*args: Any, **kwargs: Any) -> Any:
-        for i in places:
+        for i in asked.places:
             for leaf in tree_leaves(args[i]) if i < len(args) else ():
                 if _dtype_of(leaf).kind == "c":
                     raise TypeError(
                         f"ad.hessian of {name_of(fun)} needs real arguments; take real and imaginary parts apart."
                     )
-        return _jacobian("ad.hessian", inner, places, argnums, has_aux, False, args, kwargs)
+        return _jacobian("ad.hessian", asked, args, kwargs)
 
     return hessian_of
 
@@ -207,44 +204,99 @@ def _like(fun: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..
     return functools.wraps(fun, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
 
 
+class _Asked:
+    """What a user asked for: by which arguments a function is to be differentiated."""
+
+    def __init__(
+        self, fun: Callable[..., Any], argnums: Argnums, has_aux: bool = False, holomorphic: bool = False
+    ) -> None:
+        self.fun = fun
+        self.places = _places(argnums)
+        self.several = isinstance(argnums, Sequence)
+        self.parts = 1 + has_aux
+        self.holomorphic = holomorphic
+        self.known: dict[Any, _Arguments] = {}
+        """Kinds of calls there were, and what follows from them."""
+
+
+class _Arguments(NamedTuple):
+    """What follows from the structure of a call's arguments and from the kinds of their arrays."""
+
+    backend: Backend
+    structure: Structure
+    chosen: list[list[int]]
+    """Of each argument to differentiate by, the leaves."""
+    structures: list[Structure]
+    """Their structures."""
+    every: list[int]
+    """All leaves to differentiate by."""
+    inputs: dict[int, Input]
+    """All leaves that are arrays inside the function."""
+
+
+_MANY = 256
+"""Kinds of calls of one function that are kept."""
+
+
 class _Derivative:
     """One call of a differentiated function."""
 
-    def __init__(
-        self,
-        what: str,
-        fun: Callable[..., Any],
-        places: tuple[int, ...],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        parts: int,
-        holomorphic: bool,
-    ) -> None:
-        self.what, self.fun, self.holomorphic = what, fun, holomorphic
-        places = tuple(i + len(args) if i < 0 else i for i in places)
+    def __init__(self, what: str, asked: _Asked, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.what, self.asked, self.fun, self.holomorphic = what, asked, asked.fun, asked.holomorphic
+        self.leaves, structure = tree_flatten((args, kwargs))
+        kinds: list[Any] = [structure]
+        for x in self.leaves:
+            kinds += (type(x), x._kind) if isinstance(x, Handle) else (type(x),)
+        key = tuple(kinds)
+        try:
+            known, lasting = asked.known.get(key), True
+        except TypeError:  # static fields of a dataclass that cannot be hashed
+            known, lasting = None, False
+        if known is None:
+            known = self._looked_at(structure, args)
+            if lasting and self._lasting(known):
+                if len(asked.known) >= _MANY:
+                    asked.known.clear()
+                asked.known[key] = known
+        self.known, self.backend, self.every = known, known.backend, known.every
+        slots = list(self.leaves)
+        for i, slot in known.inputs.items():
+            slots[i] = slot
+        self.body = Body(
+            self.fun, what, structure, slots, self.backend, False, asked.parts, self.every, [*known.inputs]
+        )
+        self.primals = [native_of(self.leaves[i], self.backend) for i in self.every]
+
+    def _looked_at(self, structure: Structure, args: tuple[Any, ...]) -> _Arguments:
+        places = tuple(i + len(args) if i < 0 else i for i in self.asked.places)
         for i in places:
             if not 0 <= i < len(args):
                 raise TypeError(
-                    f"{what} of {self.name} is to differentiate by positional argument {i}; it was given {len(args)}."
+                    f"{self.what} of {self.name} is to differentiate by positional argument {i}; it was given {len(args)}."
                 )
-        self.leaves, structure = tree_flatten((args, kwargs))
         parts_of_args = parts_of(parts_of(structure)[0])
         ends = [*itertools.accumulate(map(leaves_of, parts_of_args))]
-        self.chosen = [[*range(ends[i] - leaves_of(parts_of_args[i]), ends[i])] for i in places]
-        self.structures = [parts_of_args[i] for i in places]
-        every = sorted({i for group in self.chosen for i in group})
+        chosen = [[*range(ends[i] - leaves_of(parts_of_args[i]), ends[i])] for i in places]
+        every = sorted({i for group in chosen for i in group})
         self._check_dtypes(every, args)
-        self.backend: Backend = library_of([self.leaves[i] for i in every] + self.leaves)
-        slots = list(self.leaves)
-        for i, leaf in enumerate(slots):
+        backend = library_of([self.leaves[i] for i in every] + self.leaves)
+        inputs: dict[int, Input] = {}
+        for i, leaf in enumerate(self.leaves):
             if isinstance(leaf, Handle):
-                if leaf._kind.backend.home is self.backend or i in every:
-                    slots[i] = Input.of(leaf)
-            elif i in every or self.backend.is_native(leaf):
-                slots[i] = Input.of(leaf)
-        self.body = Body(fun, what, structure, slots, self.backend, False, parts, every)
-        self.every = every
-        self.primals = [native_of(self.leaves[i], self.backend) for i in every]
+                if leaf._kind.backend.home is backend or i in every:
+                    inputs[i] = Input.of(leaf)
+            elif i in every or backend.is_native(leaf):
+                inputs[i] = Input.of(leaf)
+        return _Arguments(backend, structure, chosen, [parts_of_args[i] for i in places], every, inputs)
+
+    def _lasting(self, known: _Arguments) -> bool:
+        """Whether calls with arrays of these kinds are all alike: neither a default backend nor a value decided."""
+        return all(
+            self.leaves[i]._kind.backend.home is known.backend
+            if isinstance(self.leaves[i], Handle)
+            else i not in known.every
+            for i in range(len(self.leaves))
+        ) and any(isinstance(self.leaves[i], Handle) for i in known.every)
 
     @property
     def name(self) -> str:
@@ -278,21 +330,24 @@ class _Derivative:
 
     def forward(self, once: bool) -> tuple[list[Native], list[Native], Callable[..., list[Native]]]:
         """Run the function, and keep the way back, to go ``once`` or more often."""
-        among = {i: k for k, i in enumerate(self.every)}
-        rest = {i: native_of(self.leaves[i], self.backend) for i in self.body.inputs if i not in among}
+        inputs, every, backend = self.body.inputs, self.every, self.backend
+        if inputs == every:
+            return backend.transforms.differentiate(self.body, self.primals, once)
+        given = {i: native_of(self.leaves[i], backend) for i in inputs if i not in every}
 
         def run(primals: list[Native]) -> tuple[list[Native], list[Native]]:
-            return self.body([primals[among[i]] if i in among else rest[i] for i in self.body.inputs])
+            values = given | dict(zip(every, primals))
+            return self.body([values[i] for i in inputs])
 
-        outs, extra, pull = self.backend.transforms.differentiate(run, self.primals, once)
-        return outs, extra, pull
+        return backend.transforms.differentiate(run, self.primals, once)
 
     def results(self, outs: Sequence[Native], extra: Sequence[Native], main: bool = True) -> tuple[Any, ...]:
         """What the function returned, None for its ``main`` part if not asked; what it wrote is written to the caller's."""
         made: list[Any] = [self.body.rebuilt(0, iter(outs), self.leaves) if main else None]
         rest = iter(extra)
         made += [self.body.rebuilt(part, rest, self.leaves) for part in range(1, self.body.parts)]
-        self.body.write_back(rest, self.leaves)
+        if self.body.written:
+            self.body.write_back(rest, self.leaves)
         return tuple(made)
 
     def zeros(self) -> list[Native]:
@@ -315,14 +370,14 @@ class _Derivative:
             made[i] = dressed(g, self.backend, like.scalar and not self.backend.shape_of(g), like.standard)
         return made
 
-    def as_arguments(self, grads: Sequence[Native], argnums: Argnums) -> Any:
+    def as_arguments(self, grads: Sequence[Native]) -> Any:
         """Gradients as the arguments are: one, or a tuple of them."""
         made = self.wrapped(grads)
         trees = [
             tree_unflatten(structure, [made[i] for i in group])
-            for structure, group in zip(self.structures, self.chosen)
+            for structure, group in zip(self.known.structures, self.known.chosen)
         ]
-        return tuple(trees) if isinstance(argnums, Sequence) else trees[0]
+        return tuple(trees) if self.asked.several else trees[0]
 
 
 def _dtype_of(leaf: Any) -> np.dtype[Any]:
@@ -335,8 +390,17 @@ def _dtype_of(leaf: Any) -> np.dtype[Any]:
     return library_of([leaf]).dtype_of(leaf)
 
 
-def _one_number(run: _Derivative, outs: list[Native]) -> Native | None:
-    """The function's result, which is one number of the right kind."""
+def _value_and_grad(run: _Derivative, wanted: bool) -> tuple[Any, Any]:
+    """The value, None if it is not wanted, and the gradient."""
+    outs, extra, pull = run.forward(True)
+    _check_one_number(run, outs)
+    grads = run.conjugated(pull(None)) if outs else run.zeros()
+    made = run.results(outs, extra, wanted)
+    return made if run.body.parts > 1 else made[0], run.as_arguments(grads)
+
+
+def _check_one_number(run: _Derivative, outs: list[Native]) -> None:
+    """Raise if the function's result is not one number of the right kind."""
     main = run.body.main()
     if len(main) != 1:
         raise TypeError(
@@ -353,33 +417,19 @@ def _one_number(run: _Derivative, outs: list[Native]) -> Native | None:
             f"{run.what} needs a function that returns one number; {run.name} returned an array of shape {shape}: "
             "sum it, or use ad.jacobian."
         )
-    wanted = "complex" if run.holomorphic else "real"
     if (dtype.kind == "c") is not run.holomorphic or dtype.kind in "biuOSU":
+        wanted = "complex" if run.holomorphic else "real"
         raise TypeError(
             f"{run.what} needs a function that returns one {wanted} number; {run.name} returned one of dtype {dtype}"
             + ("." if run.holomorphic else ": take its real part or its absolute value.")
         )
-    return outs[0] if outs else None
-
-
-def _ones(backend: Backend, value: Native) -> Native:
-    return backend.prim.full((), 1, backend.dtype_of(value), backend.device_of(value))
 
 
 # -- jacobians -------------------------------------------------------------------------------------------------------------
 
 
-def _jacobian(
-    what: str,
-    fun: Callable[..., Any],
-    places: tuple[int, ...],
-    argnums: Argnums,
-    has_aux: bool,
-    holomorphic: bool,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> Any:
-    run = _Derivative(what, fun, places, args, kwargs, 1 + has_aux, holomorphic)
+def _jacobian(what: str, asked: _Asked, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    run = _Derivative(what, asked, args, kwargs)
     backend = run.backend
     with backend.within():
         outs, extra, pull = run.forward(False)
@@ -388,13 +438,13 @@ def _jacobian(
         made: list[Any] = []
         for output in run.body.main():
             if type(output) is Traced or (type(output) is Given and output.counts):
-                made.append(run.as_arguments(next(rows), argnums))
+                made.append(run.as_arguments(next(rows)))
             else:
                 shape = np.shape(run.leaves[run.body.inputs[output.at]] if type(output) is Given else output.value)
-                made.append(run.as_arguments(_no_rows(run, shape), argnums))
+                made.append(run.as_arguments(_no_rows(run, shape)))
         _, *rest = run.results(outs, extra)
         found = tree_unflatten(run.body._structures[0], made)
-        return (found, rest[0]) if has_aux else found
+        return (found, rest[0]) if rest else found
 
 
 def _check_results(run: _Derivative, outs: list[Native]) -> None:

@@ -64,7 +64,7 @@ def matrix_from_function(f: Callable[..., Any], *args: Any, batch_dims: int = 0,
     While ``f`` runs NumPy is the default backend: new arrays made inside are constants of its, so that only arrays of a library
     which come from outside make the matrix one of that library's.
     """
-    from . import linear_functions, linear_numerics  # noqa: F401 -- register what is followed
+    from . import linear_axes, linear_functions, linear_numerics  # noqa: F401 -- register what is followed
 
     leaves, structure = tree_flatten(args)
     for x in leaves:
@@ -228,7 +228,10 @@ class Affine:
     def _no_value(self, *_: Any) -> Any:
         raise self.store.run.refuse("a value that is looked at")
 
-    __bool__ = __float__ = __int__ = __complex__ = __index__ = __array__ = item = tolist = _no_value
+    __bool__ = __float__ = __int__ = __complex__ = __index__ = item = tolist = _no_value
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise self.store.run.refuse("an ndarray of it (np.array; np.stack and np.concatenate join arrays)")
 
     # -- elements --------------------------------------------------------------------------------------------------------
 
@@ -455,10 +458,23 @@ def _sum_of_two(run: Run, x: Any, y: Any, sign: int = 1) -> Affine:
     )
 
 
+def settled(x: Any) -> Any:
+    """The ndarray of an affine array that no argument has a part in; else what was given."""
+    if isinstance(x, Affine):
+        rows = x.rows()
+        if not rows.nnz or not np.any(rows.data):
+            return x.bias().reshape(x.shape)
+    return x
+
+
 @follows(np.multiply)
 def _product(run: Run, x: Any, y: Any) -> Affine:
     if isinstance(x, Affine) and isinstance(y, Affine):
-        raise run.refuse("a product of two values that depend on them")
+        y = settled(y)
+        if isinstance(y, Affine):
+            x = settled(x)
+        if isinstance(x, Affine) and isinstance(y, Affine):
+            raise run.refuse("a product of two values that depend on them")
     a, c = (x, run.constant(y)) if isinstance(x, Affine) else (y, run.constant(x))
     shape = np.broadcast_shapes(a.shape, c.shape)
     rows, bias = spread(a, shape)
@@ -474,9 +490,12 @@ def _scaled(rows: Any, factors: Any, ufunc: np.ufunc) -> Any:
 
 @follows(np.true_divide)
 def _quotient(run: Run, x: Any, y: Any) -> Affine:
+    y = settled(y)
     if isinstance(y, Affine):
         raise run.refuse("a division by a value that depends on them")
     c = run.constant(y)
+    if not isinstance(x, Affine):
+        x = affine(x, Affine(_Store(sp.csr_array((0, run.columns)), np.zeros(0), run), np.arange(0)))
     shape = np.broadcast_shapes(x.shape, c.shape)
     rows, bias = spread(x, shape)
     divisors = np.broadcast_to(c, shape).ravel()

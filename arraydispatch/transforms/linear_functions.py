@@ -95,7 +95,7 @@ def _pad(array: Affine, pad_width: Any, mode: Any = "constant", **kwargs: Any) -
         return _moving(np.pad)(array, pad_width) + numbers
     if mode not in ("constant", "edge", "wrap", "reflect", "symmetric", "empty") or "reflect_type" in kwargs:
         raise array.store.run.refuse(f"np.pad with mode={mode!r}")
-    return _moving(np.pad)(array, pad_width, mode)
+    return _moving(np.pad)(array, pad_width, "constant" if mode == "empty" else mode)
 
 
 # -- sums ----------------------------------------------------------------------------------------------------------------

@@ -6,29 +6,33 @@ otherwise), and the writes ask here. With none running, neither costs anything.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
-from .. import tracing, views
+from .. import state, tracing, views
 from ..backends.base import Backend, Kind, Native
 from ..state import process
 from ..tracing import Trace
 from ..views import Handle
 
-_lock = threading.Lock()
-_running = 0
+_SWEPT = 4096
+"""Arrays made in a trace after which those that are gone are forgotten."""
+_entered = tracing.entered
 _plain: Callable[..., Any] = process.wrapper
 
 
 def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
     """What ``views.wrapper`` makes, marked, and of the kind that arrays have inside a trace of their library."""
     made = _plain(value, kind, owned)
-    trace = tracing.current()
-    if trace is not None:
+    traces = _entered()
+    if traces:
+        trace = traces[-1]
         made._seen = trace.epoch
-        trace.born.append(ref(made))
+        born = trace.born
+        born.append(ref(made))
+        if not len(born) % _SWEPT:
+            _sweep(born)
         backend = kind.backend
         # A view of memory that lives outside stays what it is: writes through it reach that memory.
         varies = backend.traced is not backend and backend is trace.backend
@@ -39,9 +43,16 @@ def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
 
 def _told(made: Handle) -> None:
     """A scalar that was made."""
-    trace = tracing.current()
-    if trace is not None:
-        trace.born.append(ref(made))
+    traces = _entered()
+    if traces:
+        born = traces[-1].born
+        born.append(ref(made))
+        if not len(born) % _SWEPT:
+            _sweep(born)
+
+
+def _sweep(born: list[Any]) -> None:
+    born[:] = [each for each in born if each() is not None]
 
 
 def left_behind(trace: Trace) -> None:
@@ -104,26 +115,27 @@ def views_of(root: Handle) -> list[Handle]:
     return [other for other in gc.get_referrers(root) if isinstance(other, Handle) and other._base is root]
 
 
-class marking:
-    """Mark what is made, and watch what is written, while the block runs."""
+def begin() -> None:
+    """A trace begins, with rules of its own: from the first on, what is made is marked, and what is written watched."""
+    global _plain
+    with state.lock:
+        counts = {"traces": process.traces + 1, "overrides": process.overrides + 1}
+        if process.traces:
+            process.change(**counts)
+        else:
+            _plain = process.wrapper
+            process.change(wrapper=_make, watch=_watch, admit=admit, born=_told, **counts)
 
-    __slots__ = ()
 
-    def __enter__(self) -> None:
-        global _running, _plain
-        with _lock:
-            _running += 1
-            if _running == 1:
-                _plain = process.wrapper
-                process.change(wrapper=_make, watch=_watch, admit=admit, born=_told)
-
-    def __exit__(self, *exc: object) -> None:
-        global _running
-        with _lock:
-            _running -= 1
-            if _running == 0:
-                before = _plain if process.wrapper is _make else process.wrapper
-                process.change(wrapper=before, watch=None, admit=None, born=None)
+def end() -> None:
+    """A trace ends."""
+    with state.lock:
+        counts = {"traces": process.traces - 1, "overrides": process.overrides - 1}
+        if counts["traces"]:
+            process.change(**counts)
+        else:
+            before = _plain if process.wrapper is _make else process.wrapper
+            process.change(wrapper=before, watch=None, admit=None, born=None, **counts)
 
 
 def home_kind(kind: Kind) -> Kind:

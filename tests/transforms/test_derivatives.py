@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
+from arraydispatch import tracing
 
 
 class Pair(NamedTuple):
@@ -522,3 +523,57 @@ def test_argnums_of_every_kind(library):
     for wrong in (2, -3, (0, 2)):
         with pytest.raises(TypeError, match="positional argument"):
             ad.grad(f, wrong)(x, y)
+
+
+def test_gradients_are_arrays_of_their_own(library: str) -> None:
+    """A library may give one tensor for several arguments, one number for all of a sum, or the user's own array."""
+    x, y, constant = ad.asarray([1.0, 2.0, 3.0]), ad.asarray([4.0, 5.0, 6.0]), ad.asarray([5.0, 6.0, 7.0])
+    first, second = ad.grad(lambda a, b: np.sum(a + b), argnums=(0, 1))(x, y)
+    first[0] = 7
+    assert [first.tolist(), second.tolist()] == [[7, 1, 1], [1, 1, 1]]
+    rows = ad.jacobian(lambda a: a * 1)(x)
+    rows[0, 1] = 5
+    assert rows.tolist() == [[1, 5, 0], [0, 1, 0], [0, 0, 1]]
+    gradient = ad.grad(ad.custom_gradient(np.sum, lambda args, result, cotangent: (constant,)))(x)
+    gradient[0] = 0
+    assert [gradient.tolist(), constant.tolist()] == [[0, 6, 7], [5, 6, 7]]
+
+
+def test_what_was_found_out_of_a_kind_of_call_holds_for_that_kind(library: str) -> None:
+    """A second call of a kind looks at less: whether one is of that kind is to be told by all that decides."""
+    calls = ad.grad(
+        lambda a, b=2.0, *more, **named: np.sum(a * b) + sum(map(np.sum, more)) + sum(map(np.sum, named.values()))
+    )
+    x, y = ad.asarray([1.0, 2.0]), ad.asarray([3.0, 4.0])
+    narrow = ad.asarray(np.array([1.0, 2.0], np.float32))
+    for _ in range(2):
+        assert calls(x).tolist() == [2, 2]
+        assert calls(x, 5.0).tolist() == [5, 5]
+        assert calls(x, x).tolist() == [1, 2]
+        assert calls(x, y, x, k=x).tolist() == [3, 4]
+        assert calls(x, np.array([7.0, 8.0])).tolist() == [7, 8]
+        assert [calls(narrow).dtype, calls(narrow).tolist()] == [np.float32, [2, 2]]
+        assert float(calls(2.0)) == 2
+        assert calls(np.array([1.0, 2.0])).backend.name == library
+        with pytest.raises(TypeError, match="int64"):
+            calls(ad.asarray([1, 2]))
+    by_tree = ad.grad(lambda p: np.sum(p["w"] ** 2) * p.get("k", 1.0))
+    for _ in range(2):
+        assert by_tree({"w": x})["w"].tolist() == [2, 4]
+        made = by_tree({"w": x, "k": 3.0})
+        assert [made["w"].tolist(), float(made["k"])] == [[6, 12], 5]
+
+
+def test_long_traces_forget_what_is_gone(library: str) -> None:
+    counted: list[int] = []
+
+    def f(x: Any) -> Any:
+        trace = tracing.current()
+        assert trace is not None
+        for _ in range(5000):
+            np.sum(x)
+        counted.append(len(trace.born))
+        return np.sum(x)
+
+    assert ad.grad(f)(ad.asarray([1.0, 2.0])).tolist() == [1, 1]
+    assert counted[0] < 4096

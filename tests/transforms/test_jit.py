@@ -604,3 +604,40 @@ def test_batched_hessians_in_a_program(library):
     made = ad.jit(ad.vmap(ad.hessian(f)))(ad.asarray(x))
     assert made.shape == (4, 3, 3)
     np.testing.assert_allclose(host(made), [host(ad.hessian(f)(ad.asarray(row))) for row in x], rtol=1e-12, atol=1e-14)
+
+
+def test_second_calls_of_every_kind(library):
+    """A call of a kind that was met goes straight to its program: the kind is to tell all that matters apart."""
+    x, y = ad.asarray([1.0, 2.0, 3.0]), ad.asarray([4.0, 5.0, 6.0])
+    narrow = ad.asarray(np.array([1.0, 2.0, 3.0], np.float32))
+    whole = ad.asarray([1, 2, 3])
+
+    def f(a, b, k=2.0):
+        return a * k + b
+
+    compiled = ad.jit(f)
+    for _ in range(3):
+        assert compiled(x, y).tolist() == [6, 9, 12]
+        assert compiled(x, y, 3.0).tolist() == [7, 11, 15]
+        assert compiled(x, x, 2.0).tolist() == [3, 6, 9]
+        assert compiled(x, 1.0, 1.0).tolist() == [2, 3, 4]
+        assert compiled(1.0, x, 1.0).tolist() == [2, 3, 4]
+        assert [compiled(narrow, narrow, 2.0).dtype, compiled(narrow, 1.0).dtype] == [np.float32, np.float32]
+        assert [compiled(whole, whole, 2).dtype, compiled(whole, whole, 2.0).dtype] == [np.int64, np.float64]
+        assert compiled(x[:2], y[1:]).tolist() == [7, 10]
+        with ad.precision(32):
+            assert compiled(x, y).dtype == np.float32
+        assert compiled(x, y).dtype == np.float64
+        made = ad.vmap(compiled)(x, y)
+        assert made.tolist() == [6, 9, 12]
+        assert compiled(a=x, b=y, k=1.0).tolist() == [5, 7, 9]
+    constant = ad.jit(lambda a: np.full(3, 7.0))
+    written = ad.jit(lambda a, b: a.__iadd__(b))
+    total = ad.asarray([0.0, 0.0, 0.0])
+    for _ in range(2):
+        assert constant(x).tolist() == [7, 7, 7]
+        assert written(total, x) is total
+        assert float(ad.jit(np.sum)(x)) == 6
+    assert total.tolist() == [2, 4, 6]
+    aliased = ad.asarray([1.0, 1.0, 1.0])
+    assert written(aliased, aliased).tolist() == [2, 2, 2]

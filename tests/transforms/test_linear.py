@@ -46,6 +46,16 @@ def _written(x: Any) -> Any:
     return y
 
 
+def _put(x: Any) -> Any:
+    y = np.zeros_like(x)
+    np.put(y, [0, 2, 2], np.stack([x[1], x[0], x[2] + 1]))
+    np.putmask(y, [False, True, True], 2 * x)
+    np.place(y, [True, False, True], x[1:])
+    z = np.empty_like(x)
+    z.fill(x[0])
+    return y + z
+
+
 def _written_matrix(m: Any) -> Any:
     made = np.full_like(m, 2.0)
     np.fill_diagonal(made, m[0, 0])
@@ -117,11 +127,36 @@ VECTORS: dict[str, Callable[[Any], Any]] = {
     "written": _written,
     "likes": lambda x: np.ones_like(x) + x + np.full_like(x, 2.5) + np.full_like(x, x[1]),
     "real": lambda x: np.conj(x) + np.real(x) + np.imag(x),
+    "put": _put,
+    "constant factors": lambda x: x * np.full_like(x, 3.0) / (np.ones_like(x) + 1) + np.ones_like(x) / np.full_like(x, 4.0),
+    "solve": lambda x: np.linalg.solve(np.diag(K) + 5, x),
+    "fft": lambda x: np.fft.fft(x, 5) + np.fft.ifft(x * (1 + 1j), 5, norm="ortho"),
+    "rfft": lambda x: np.fft.irfft(x, 4) + np.fft.hfft(x, 4) + np.concatenate([np.real(x), x[:1]]),
+    "rfft, half": lambda x: np.fft.rfft(x, 6, norm="forward") + np.fft.ihfft(x, 6),
+    "fftshift": lambda x: np.fft.fftshift(x) - np.fft.ifftshift(x),
+    "pad, empty": lambda x: np.pad(x, 2, mode="empty")[2:-2],
+    "pad, mean": lambda x: np.pad(x, (2, 1), mode="mean") + np.pad(x, (2, 1), mode="mean", stat_length=2),
+    "pad, ramp": lambda x: np.pad(x, (2, 3), mode="linear_ramp", end_values=(5.0, -1.0)),
+    "pad, odd": lambda x: np.pad(x, 2, mode="reflect", reflect_type="odd") + np.pad(x, 2, mode="symmetric", reflect_type="odd"),
+    "linspace": lambda x: np.linspace(x[0], x[1], 5) + np.linspace(2.0, x[2], 5, endpoint=False),
+    "linspace of arrays": lambda x: np.linspace(x, 2 * x + 1, 4, axis=1),
+    "polyder": lambda x: np.polyder(x) + np.polyint(x, k=7.0)[:2],
+    "resize": lambda x: np.resize(x, (2, 4)),
 }  # fmt: skip
 MATRICES: dict[str, Callable[[Any], Any]] = {
     "laplace": laplace,
     "aliases": aliases,
     "transpose": lambda m: m.T * 2,
+    "solve": lambda m: np.linalg.solve(C[:, :3] + 5 * np.eye(3), m[:3]),
+    "fft2": lambda m: np.fft.fft2(m) + np.fft.ifftn(m, s=(4, 4), axes=(0, 1)),
+    "rfft2": lambda m: np.fft.rfft2(m) - np.fft.rfftn(m),
+    "fft, axis": lambda m: np.fft.fft(m, axis=0) + np.fft.fftn(m, axes=(1,)) + np.fft.ifft2(m),
+    "pad, ramp": lambda m: np.pad(m, ((1, 2), (0, 1)), mode="linear_ramp", end_values=((1.0, 2.0), (3.0, 4.0))),
+    "pad, mean": lambda m: np.pad(m, 1, mode="mean"),
+    "pad, odd": lambda m: np.pad(m, {1: (2, 1)}, mode="reflect", reflect_type="odd"),
+    "apply_along_axis": lambda m: np.apply_along_axis(lambda r: np.convolve(r, [1.0, 2.0]), 0, m),
+    "apply_along_axis, totals": lambda m: np.apply_along_axis(lambda r: r[0] - r.sum(), 1, m),
+    "apply_over_axes": lambda m: np.apply_over_axes(np.sum, m, [0]),
     "reshape": lambda m: m.reshape(2, -1)[1],
     "flip": lambda m: np.flip(m, 1),
     "rot90": np.rot90,
@@ -258,7 +293,8 @@ def test_memory_is_that_of_the_coefficients() -> None:
 
 NOT_LINEAR = [
     lambda x: x * x, lambda x: np.sin(x) + 1, lambda x: x**2, lambda x: 1 / x, lambda x: np.where(x > 0, x, 0), np.max, np.prod, abs,
-    lambda x: x if x.sum() > 0 else -x, lambda x: float(x[0]), np.sort, np.fft.fft, lambda x: np.arange(3.0)[x],
+    lambda x: x if x.sum() > 0 else -x, lambda x: float(x[0]), np.sort, lambda x: np.fft.rfft(x * 1j), lambda x: np.arange(3.0)[x],
+    lambda x: np.linalg.solve(np.diag(x), K), lambda x: np.array([x[0], x[1]]), lambda x: np.pad(x, 1, mode="maximum"),
     lambda x: np.interp(x, K, K), lambda x: np.polyval([1.0, 2.0, 3.0], x), lambda x: np.kron(x, x), lambda x: np.average(K, weights=x),
     lambda x: np.vecdot(x * 1j, K), lambda x: np.bincount([0, 1, 1], weights=np.maximum(x, 0)), lambda x: np.multiply.outer(x, x),
     np.multiply.reduce, lambda x: np.maximum.at(x, [0], 1.0), lambda x: np.trapezoid(x, x), lambda x: np.cross(x, x),

@@ -32,8 +32,8 @@ def differentiate(
 ) -> tuple[list[Array], list[Array], Callable[..., list[Array]]]:
     outs, back, extra = jax.vjp(lambda *natives: f(list(natives)), *primals, has_aux=True)
 
-    def pull(cotangents: Sequence[Array], many: bool = False) -> list[Array]:
-        given = _conjugates(cotangents)
+    def pull(cotangents: Sequence[Array] | None, many: bool = False) -> list[Array]:
+        given = [jax.lax.full_like(x, 1) for x in outs] if cotangents is None else _conjugates(cotangents)
         return _conjugates(jax.vmap(back)(given) if many else back(given))
 
     return outs, extra, pull

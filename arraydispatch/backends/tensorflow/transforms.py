@@ -34,16 +34,19 @@ def differentiate(
         tape.watch(here)
         outs, extra = f(here)
 
-    def back(cotangents: Sequence[Tensor]) -> list[Tensor]:
+    def back(cotangents: Sequence[Tensor] | None) -> list[Tensor]:
         if not outs:
             return [tf.zeros_like(x) for x in primals]
         grads = tape.gradient(
-            outs, here, output_gradients=list(cotangents), unconnected_gradients=tf.UnconnectedGradients.ZERO
+            outs,
+            here,
+            output_gradients=cotangents and list(cotangents),
+            unconnected_gradients=tf.UnconnectedGradients.ZERO,
         )
         return [tf.convert_to_tensor(g) for g in grads]  # of what was indexed they are slices
 
-    def pull(cotangents: Sequence[Tensor], many: bool = False) -> list[Tensor]:
-        return mapped(back, list(cotangents)) if many else back(cotangents)
+    def pull(cotangents: Sequence[Tensor] | None, many: bool = False) -> list[Tensor]:
+        return mapped(back, list(cotangents or ())) if many else back(cotangents)
 
     return outs, extra, pull
 

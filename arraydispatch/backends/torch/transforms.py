@@ -19,7 +19,13 @@ from torch import Tensor
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from arraydispatch import tracing
-from arraydispatch.backends.torch.dtypes import FROM_NUMPY, concrete, going_back_for_many, innermost_transform
+from arraydispatch.backends.torch.dtypes import (
+    FROM_NUMPY,
+    concrete,
+    going_back_for_many,
+    innermost_transform,
+    may_alias,
+)
 from arraydispatch.errors import TraceError
 
 Run = Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]]]
@@ -57,7 +63,9 @@ def differentiate(
         # torch 2.13 gives wrong values without a word.
         raise RuntimeError("a derivative is taken inside one that goes back with is_grads_batched, which mixes the two")
 
-    def pull(cotangents: Sequence[Tensor], many: bool = False) -> list[Tensor]:
+    def pull(cotangents: Sequence[Tensor] | None, many: bool = False) -> list[Tensor]:
+        if cotangents is None:
+            cotangents = [torch.ones_like(y) for y in outs]
         known = [(y, ct) for y, ct in zip(outs, cotangents) if y.requires_grad]
         if not known or (many and not cotangents[0].shape[0]):
             lead = (cotangents[0].shape[0],) if many else ()
@@ -89,11 +97,27 @@ def differentiate(
             else:
                 grads = back(given, False)
         lead = (cotangents[0].shape[0],) if many else ()
-        return [x.new_zeros(lead + x.shape) if g is None else g for x, g in zip(primals, grads)]
+        made = [x.new_zeros(lead + x.shape) if g is None else g for x, g in zip(primals, grads)]
+        return made if outer else _apart(made)
 
     if outer:
         return outs, extra, pull
     return [x.detach() for x in outs], [x.detach() for x in extra], pull
+
+
+def _apart(grads: list[Tensor]) -> list[Tensor]:
+    """Gradients that may be written: autograd gives one tensor for several arguments, and for a sum one number as often as it counts."""
+    made: list[Tensor] = []
+    for g in grads:
+        if not concrete(g):
+            return grads
+        whole = g.untyped_storage().nbytes() == g.numel() * g.element_size()
+        made.append(
+            g
+            if whole and not any(may_alias(g, other) for other in made)
+            else g.clone(memory_format=torch.contiguous_format)
+        )
+    return made
 
 
 def _recording() -> Any:
@@ -107,8 +131,8 @@ _AS_IT_IS = contextlib.nullcontext()
 def _by_functions(f: Run, primals: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor], Callable[..., list[Tensor]]]:
     outs, back, extra = torch.func.vjp(lambda *natives: f(list(natives)), *primals, has_aux=True)
 
-    def pull(cotangents: Sequence[Tensor], many: bool = False) -> list[Tensor]:
-        given = list(cotangents)
+    def pull(cotangents: Sequence[Tensor] | None, many: bool = False) -> list[Tensor]:
+        given = [torch.ones_like(y) for y in outs] if cotangents is None else list(cotangents)
         return list(torch.func.vmap(back)(given) if many else back(given))
 
     return outs, extra, pull
@@ -287,7 +311,7 @@ def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
                 held = [x.detach() for x in held]
             here, outs = list(held[: len(held) - count]), list(held[len(held) - count :])
             given = [torch.zeros_like(y) if ct is None else ct for y, ct in zip(outs, cotangents)]
-            return tuple(back(here, outs, given))
+            return tuple(x.clone() for x in back(here, outs, given))  # which may be an array of the user's
 
     return list(Function.apply(*natives))
 
