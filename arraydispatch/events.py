@@ -21,6 +21,8 @@ ELEMENT_SET = "__setitem__ (one element)"
 
 BLOCK = "a block of recorded calls"
 """The name under which the run of a block is told."""
+RECORDED = "recorded calls"
+"""The name under which calls in blocks are told, where they are only counted."""
 
 
 class Listener:
@@ -83,6 +85,9 @@ class Listener:
         """The line that calls are filed under now: its code, and the instruction; None where nobody files any."""
         return None if self._outer is None else self._outer.place()
 
+    def block_counted(self, backend: str, calls: int, seconds: float) -> None:
+        """A block of so many recorded calls has been computed, of which nobody is to be told more."""
+
     def block(
         self, tier: str, why: str, seconds: float, plain: float, parts: Sequence[tuple[tuple[CodeType, int], float]]
     ) -> None:
@@ -120,12 +125,15 @@ entrance: Any = None
 
 tap: Listener | None = None
 """The installed listener. Read as ``events.tap`` (never imported by value)."""
+every: Listener | None = None
+"""The same, where anybody is to be told of each call."""
 
 
 @process.follows("tap")
 def _follow() -> None:
-    global tap
+    global every, tap
     tap = process.tap
+    every = tap if told_each() else None
 
 
 def begin(listener: Listener) -> None:

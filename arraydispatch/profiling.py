@@ -299,6 +299,16 @@ class Profile(events.Listener):
         frame = self.origin(sys._getframe(1))
         return frame.f_code, frame.f_lasti
 
+    def block_counted(self, backend: str, calls: int, seconds: float) -> None:
+        """Count a block, and the calls in it, where it ended."""
+        frame = self.origin(sys._getframe(1))
+        code, rows = frame.f_code, self._tables().calls
+        for name, kind, count, spent in ((events.BLOCK, "block", 1, seconds), (events.RECORDED, "fused", calls, 0.0)):
+            row = rows.setdefault((name, kind, id(code), frame.f_lasti, backend, ""), [0, 0.0, code, None])
+            row[:2] = row[0] + count, row[1] + spent
+        if self._outer is not None:
+            self._outer.block_counted(backend, calls, seconds)
+
     def block(
         self, tier: str, why: str, seconds: float, plain: float, parts: Sequence[tuple[tuple[CodeType, int], float]]
     ) -> None:

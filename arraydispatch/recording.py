@@ -26,7 +26,7 @@ _where, _clip, _roll = np.where, np.clip, np.roll
 
 def _binary(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
-        made = tape.ufunc(func, (self, other)) if tape.least else None
+        made = tape.record(func, (self, other)) if tape.least else None
         return general(self, other) if made is None else made
 
     return method
@@ -34,7 +34,7 @@ def _binary(func: np.ufunc, general: Any) -> Any:
 
 def _reflected(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
-        made = tape.ufunc(func, (other, self)) if tape.least else None
+        made = tape.record(func, (other, self)) if tape.least else None
         return general(self, other) if made is None else made
 
     return method
@@ -50,7 +50,7 @@ def _inplace(func: np.ufunc, general: Any) -> Any:
 
 def _unary(func: np.ufunc, general: Any) -> Any:
     def method(self: Any) -> Any:
-        made = tape.ufunc(func, (self,)) if tape.least else None
+        made = tape.record(func, (self,)) if tape.least else None
         return general(self) if made is None else made
 
     return method
@@ -60,7 +60,7 @@ def _power(general: Any) -> Any:
     def __pow__(self: Any, exponent: Any, modulo: None = None) -> Any:
         if tape.least and modulo is None:
             short = short_power(self, exponent)
-            made = tape.ufunc(np.power, (self, exponent)) if short is None else tape.ufunc(short, (self,))
+            made = tape.record(np.power, (self, exponent)) if short is None else tape.record(short, (self,))
             if made is not None:
                 return made
         return general(self, exponent, modulo)
@@ -72,7 +72,7 @@ def _array_ufunc(general: Any) -> Any:
     def __array_ufunc__(self: Any, func: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if tape.least and method == "__call__":
             if not kwargs:
-                made = tape.ufunc(func, inputs)
+                made = tape.record(func, inputs)
                 if made is not None:
                     return made
             elif len(kwargs) == 1 and "out" in kwargs:
@@ -86,8 +86,8 @@ def _array_ufunc(general: Any) -> Any:
 
 def _clipped(a: Any, low: Any = None, high: Any = None) -> Any:
     if low is None:
-        return None if high is None else tape.ufunc(np.minimum, (a, high))
-    return tape.ufunc(np.maximum, (a, low)) if high is None else tape.ufunc(CLIP, (a, low, high))
+        return None if high is None else tape.record(np.minimum, (a, high))
+    return tape.record(np.maximum, (a, low)) if high is None else tape.record(CLIP, (a, low, high))
 
 
 def _array_function(general: Any) -> Any:
@@ -127,8 +127,8 @@ def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: st
     if type(v) is not Node and not (type(v) is np.ndarray and v.size >= tape.IN_THREADS):
         return None
     made = reductions.reduced(name, a, args, kwargs, references == _alone.get(how))
-    if made is not None and events.tap is not None:  # its time is the block's
-        events.tap.call(
+    if made is not None and events.every is not None:  # its time is the block's
+        events.every.call(
             getattr(np, name), (v.form.held if type(v) is Node else a._kind).backend.name, "fused", "", 0.0, None, 2
         )
     return made

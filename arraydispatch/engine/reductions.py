@@ -75,8 +75,8 @@ def _form_along(func: np.ufunc, kind: Any, span: tuple[int, ...], axes: tuple[in
     return Form(call, kind, shape, prod(span), row=True, span=span)
 
 
-def _told(func: np.ufunc, dtype: np.dtype[Any]) -> Any:
-    return told.modes() if dtype.kind in "fc" else None
+def _told(func: np.ufunc, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    return told.now() if dtype.kind in "fc" else told.NOTHING
 
 
 def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
@@ -101,12 +101,11 @@ def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
         if not (v.flags.c_contiguous or v.flags.f_contiguous):
             return None
         fortran = not v.flags.c_contiguous
-    modes = _told(func, dtype)
+    modes, place = _told(func, dtype)
     if modes is told.REFUSED:
         return None
     extreme = func is not np.add and dtype.kind == "f" and not (pending and v.form.func in UNSIGNED)
-    form = _form_of_all(func, kind.backend.kind(dtype), v.shape, fortran)
-    node = Node.of(form, modes, None if modes is None else told.line_now())
+    node = Node.of(_form_of_all(func, kind.backend.kind(dtype), v.shape, fortran), modes, place)
     look = _Look()
     look._v = look._kind = look._root = node
     node.handle = weakref.ref(look)
@@ -149,11 +148,10 @@ def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, die
     order = tape.order_of([v], v.shape, True)
     if order is None or order[1]:
         return None
-    modes = _told(func, dtype)
+    modes, place = _told(func, dtype)
     if modes is told.REFUSED:
         return None
-    form = _form_along(func, kind.backend.kind(dtype), v.shape, axes, keepdims)
-    node = Node.of(form, modes, None if modes is None else told.line_now())
+    node = Node.of(_form_along(func, kind.backend.kind(dtype), v.shape, axes, keepdims), modes, place)
     made = tape.array_of(node)
     if type(v) is Node and dies:
         v.handle = None
@@ -212,8 +210,8 @@ def _var(a: Any, axis: Any, keepdims: bool, ddof: Any = 0) -> Any:
         mean = _mean(a, axis, True, False)
     if mean is None:
         return None
-    apart = tape.ufunc(np.subtract, (a, mean))
-    squares = None if apart is None else tape.ufunc(np.square, (apart,))
+    apart = tape.record(np.subtract, (a, mean))
+    squares = None if apart is None else tape.record(np.square, (apart,))
     if squares is None:
         return None
     del apart  # so that it need not be kept

@@ -38,7 +38,7 @@ def measured(block: Block) -> float:
 
 def tell(block: Block, why: str, seconds: float, lines: Mapping[int, Any]) -> None:
     """Tell of a block that has been computed; ``lines`` by the number of a node."""
-    tap = events.tap
+    tap = events.every
     if tap is None or not block.nodes:
         return
     tap.call(events.BLOCK, block.nodes[0].form.held.backend.name, "block", "", seconds)

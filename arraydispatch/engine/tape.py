@@ -27,7 +27,7 @@ from .loops import PYTHON, SCALARS, cast, fits, loop_of, select
 from .nodes import Buffer, Form, Node, Shift
 
 __all__ = [
-    "IN_THREADS", "LONGEST", "Tape", "array_of", "astype", "least", "mine", "operand", "order_of", "record", "run_all", "ufunc",
+    "IN_THREADS", "LONGEST", "Tape", "array_of", "astype", "least", "mine", "operand", "order_of", "record", "run_all",
     "where",
 ]  # fmt: skip
 
@@ -138,21 +138,23 @@ class Tape:
                 args.append(x)
             node.args, node.refs, node.number, node.tape = tuple(args), tuple(refs), self.count, self
             self.count += 1
-            if events.tap is not None:
-                self.lines[node.number] = events.tap.place()
+            if events.every is not None:
+                self.lines[node.number] = events.every.place()
+            if not self.nodes:
+                _live.add(self)
             self.nodes.append(node)
             self.work += node.form.work
-            _live.add(self)
 
     def _buffer(self, x: np.ndarray[Any, Any]) -> Buffer:
         found = self.buffers.get(id(x))
         if found is None:
             found = self.buffers[id(x)] = Buffer(x, len(self.buffers))
             self.bytes += x.nbytes
-            key = id(memory_of(x))
+            key = id(x if x.base is None else memory_of(x))
             if key not in self.memory:
                 self.memory.add(key)
-                views.waiting[key] = (*views.waiting.get(key, ()), self)
+                others = views.waiting.get(key)
+                views.waiting[key] = (self,) if others is None else (*others, self)
         return found
 
     def full(self) -> str:
@@ -185,7 +187,7 @@ class Tape:
             if not nodes:
                 return  # another thread has been here
             self.running = nodes
-            start, aside, listens = perf_counter(), 0.0, events.tap is not None
+            start, aside, listens = perf_counter(), 0.0, events.every is not None
             block = self.block
             if block is None or block.group is not nodes:
                 try:
@@ -216,6 +218,8 @@ class Tape:
                 self._end(nodes, block)
             if listens:
                 reported.tell(block, why, perf_counter() - start - aside, lines)
+            elif events.tap is not None:
+                events.tap.block_counted(nodes[0].form.held.backend.name, len(nodes), perf_counter() - start)
         if interrupt is not None:
             raise interrupt
         if failure is not None:
@@ -344,13 +348,8 @@ def mine() -> Tape:
 # -- recording ---------------------------------------------------------------------------------------------------------
 
 
-def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """A call of a ufunc on operands alone: an array that is pending, or None where it is not recorded."""
-    return record(func, inputs, None)
-
-
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """``np.where(condition, x, y)``, as :func:`ufunc`."""
+    """``np.where(condition, x, y)``, as :func:`record`."""
     if not isinstance(condition, Handle) or condition._kind.dtype.char != "?":
         return None
     try:
@@ -364,7 +363,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def astype(a: Handle, dtype: np.dtype[Any]) -> Any:
-    """``a.astype(dtype)`` for another dtype, as :func:`ufunc`."""
+    """``a.astype(dtype)`` for another dtype, as :func:`record`."""
     if (
         dtype.char not in "?bhilqBHILQefdFD"
         or not dtype.isnative
@@ -396,10 +395,11 @@ def _is_shared(x: Handle, v: np.ndarray[Any, Any]) -> bool:
 
 def array_of(node: Node) -> Any:
     """An array whose value is pending; ``node`` is on a tape."""
-    made = views.wrapper(node, node, True)
+    made = views.wrapper.bare()  # type: ignore[attr-defined]
+    made._v = made._kind = made._root = node
+    made._ghost = made._base = None
+    made._owned, made._writes, made._seen = True, 0, NEVER
     node.handle = weakref.ref(made)
-    made._root = node
-    made._seen = NEVER
     return made
 
 
@@ -411,15 +411,16 @@ _MOST_FORMS = 1 << 14
 def record(
     func: Any,
     inputs: tuple[Any, ...],
-    dtype: np.dtype[Any] | None,
+    dtype: np.dtype[Any] | None = None,
     into: Handle | None = None,
     like: Any = None,
     runs: bool = True,
     func_seen: Any = None,
 ) -> Any:
-    """A new node on this thread's tape, in a new array or in ``into``; None where it cannot be.
+    """A call of a ufunc, or of what is called as one: a new node on this thread's tape, in a new array or in ``into``; None
+    where it cannot be.
 
-    ``like``: the dtype and shape that the result has to have; ``runs``: whether others, who may write what is read, make it run;
+    ``dtype``: of the result, where ``func`` is no ufunc that has one; ``like``: the dtype and shape that the result has to have; ``runs``: whether others, who may write what is read, make it run;
     ``func_seen``: what the program has called, where that is not ``func``.
     """
     tape = mine()
@@ -465,11 +466,11 @@ def record(
             return None
     if like is not None and (form.dtype, form.shape) != like:
         return None
-    modes = told.modes() if form.reports else None
+    modes, place = told.now() if form.reports else told.NOTHING
     if modes is told.REFUSED:
         return None
 
-    node = Node.of(form, modes, None if modes is None else told.line_now())
+    node = Node.of(form, modes, place)
     if into is None:
         made = array_of(node)
         tape.add(node, values)
@@ -481,8 +482,8 @@ def record(
         tape.add(node, values)
         made._v = made._kind = made._root = node  # type: ignore[assignment]
         made._seen = NEVER
-    if events.tap is not None:
-        events.tap.call(func_seen or func, form.held.backend.name, "fused", "", 0.0, None, 3)
+    if events.every is not None:
+        events.every.call(func_seen or func, form.held.backend.name, "fused", "", 0.0, None, 3)
     if runs and (why := reported.SHARED if shared else tape.full()):
         tape.run(why)
     return made

@@ -13,7 +13,7 @@ from ..warned import FLOATING_ERRORS
 from .blocks import Block
 from .nodes import Place
 
-__all__ = ["REFUSED", "begin", "line_now", "modes", "tell"]
+__all__ = ["NOTHING", "REFUSED", "begin", "now", "tell"]
 
 _errors_in_force: Any = np._core.umath._extobj_contextvar.get
 _filters: Any = None
@@ -28,50 +28,57 @@ def begin() -> None:
 
 _ORDER = {kind: i for i, kind in enumerate(("divide by zero", "overflow", "underflow", "invalid value"))}
 """In which order NumPy tells of the errors of one call."""
+REFUSED: Any = object()
+NOTHING = None, None
+"""What :func:`now` says where no error is to be told."""
 _modes_known: tuple[Any, dict[str, Any] | None] = (None, None)
 _every_modes: dict[tuple[Any, ...], dict[str, Any]] = {}
-_filters_known: tuple[tuple[Any, ...], bool] = ((), False)
-REFUSED: Any = object()
+_filters_known: tuple[list[Any], tuple[Any, ...], bool] = [], (), False
+_places: dict[tuple[int, int], Place] = {}
+"""By the code, which a place keeps alive, and the instruction."""
+_MOST_PLACES = 4096
 
 
-def modes() -> Any:
-    """The modes of ``np.errstate`` in force; None where all is ignored, ``REFUSED`` where an error is more than a warning.
+def now() -> tuple[Any, Place | None]:
+    """The modes of ``np.errstate`` in force, and the line of the user's that is being run.
 
-    The same object each time.
+    The modes are the same object each time; None where all is ignored, ``REFUSED`` where an error is more than a warning.
     """
-    global _modes_known
-    now = _errors_in_force()
+    global _filters_known, _modes_known
+    errors = _errors_in_force()
     seen, found = _modes_known
-    if now is not seen or seen is None:
+    if errors is not seen or seen is None:
         modes: dict[str, Any] = {**np.geterr()}
         said = set(modes.values())
         found = REFUSED if not said <= {"ignore", "warn"} else None if said == {"ignore"} else modes
         if found is modes:
             found = _every_modes.setdefault(tuple(modes.items()), modes)
-        _modes_known = now, found
-    return REFUSED if found is not None and _warnings_are_for_now() else found
+        _modes_known = errors, found
+    if found is None:
+        return NOTHING
+    if found is REFUSED:
+        return REFUSED, None
+    filters = warnings.filters
+    if filters != _filters_known[0]:
+        are_errors = any(each[0] == "error" for each in filters)
+        _filters_known = list(filters), tuple(filters), are_errors
+    if _warnings_are_for_now():
+        return REFUSED, None
+    frame = _getframe(2)
+    while _is_inside[frame.f_code.co_filename] and frame.f_back is not None:
+        frame = frame.f_back
+    code, at = frame.f_code, frame.f_lasti
+    place = _places.get((id(code), at))
+    if place is None or place.names is not frame.f_globals or place.filters is not _filters_known[1]:
+        if len(_places) >= _MOST_PLACES:
+            _places.clear()
+        place = _places[id(code), at] = Place(code, at, frame.f_globals, _filters_known[1])
+    return found, place
 
 
 def _warnings_are_for_now() -> bool:
     """Whether a warning must come at once: in ``catch_warnings`` it is waited for, or forgotten, and an error ends this line."""
-    global _filters_known
-    if warnings.filters is not _filters:
-        return True
-    filters = tuple(warnings.filters)
-    known, are_errors = _filters_known
-    if filters != known:
-        are_errors = any(each[0] == "error" for each in filters)
-        _filters_known = filters, are_errors
-    return are_errors
-
-
-def line_now() -> Place:
-    """The line of the user's that is being run."""
-    frame = _getframe(2)
-    while _is_inside[frame.f_code.co_filename] and frame.f_back is not None:
-        frame = frame.f_back
-    filters, known = tuple(warnings.filters), _filters_known[0]
-    return Place(frame.f_code, frame.f_lasti, frame.f_globals, known if filters == known else filters)
+    return warnings.filters is not _filters or _filters_known[2]
 
 
 class _Inside(dict[str, bool]):
