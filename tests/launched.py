@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,10 +36,14 @@ class Done:
 
 
 class Zygote:
-    """A process that has imported a library and runs scripts in forks of it; what one did is kept."""
+    """A process that has imported a library and runs scripts in forks of it; what one did is kept.
 
-    def __init__(self, folder: Path, backend: str, *libraries: str) -> None:
+    ``shared``: a folder where what one did is kept for the other workers of this run too.
+    """
+
+    def __init__(self, folder: Path, backend: str, *libraries: str, shared: Path | None = None) -> None:
         self.backend = backend
+        self._shared = shared
         self._outs = (folder / str(i) for i in itertools.count())
         self._done: dict[tuple[Any, ...], Done] = {}
         env = {
@@ -63,8 +68,19 @@ class Zygote:
         """
         job = argv, cwd, options, stdin, below
         if job not in self._done:
-            self._done[job] = self._run(*job)
+            self._done[job] = self._run(*job) if self._shared is None else self._run_once(self._shared, *job)
         return self._done[job]
+
+    def _run_once(self, shared: Path, *job: Any) -> Done:
+        """Two workers may run it at one time; neither reads half of what the other writes."""
+        kept = shared / hashlib.sha256(repr(job).encode()).hexdigest()
+        if kept.exists():
+            return Done(**json.loads(kept.read_text()))
+        done = self._run(*job)
+        written = kept.with_suffix(f".{os.getpid()}")
+        written.write_text(json.dumps(asdict(done)))
+        written.replace(kept)
+        return done
 
     def _run(
         self, argv: tuple[str, ...], cwd: Path, options: tuple[str, ...], stdin: str, below: tuple[str, ...] | None
@@ -95,7 +111,11 @@ class Zygotes:
         self.of = cache(self._make)
 
     def _make(self, backend: str, *libraries: str) -> Zygote:
-        self._made.append(Zygote(self._factory.mktemp(backend), backend, *libraries))
+        shared = None
+        if backend == "plain" and "PYTEST_XDIST_WORKER" in os.environ:  # whose folders are in one of the run's
+            shared = self._factory.getbasetemp().parent / "plain"
+            shared.mkdir(exist_ok=True)
+        self._made.append(Zygote(self._factory.mktemp(backend), backend, *libraries, shared=shared))
         return self._made[-1]
 
     def with_library(self, backend: str) -> Zygote:
@@ -109,7 +129,7 @@ class Zygotes:
 
     @property
     def plain(self) -> Zygote:
-        """Plain Python."""
+        """Plain Python, which does the same for each worker."""
         return self.of("plain")
 
     def end(self) -> None:

@@ -6,12 +6,8 @@ sums and products are broken on purpose, every example must print something else
 
 from __future__ import annotations
 
-import functools
 import importlib.util
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -26,17 +22,9 @@ every_example = pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: pat
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
 
 
-def python(*args: object) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    # One thread: the tests themselves run in parallel, and OpenMP's threads spin while they wait for a busy core.
-    env = {**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3", "OMP_NUM_THREADS": "1"}
-    return subprocess.run([sys.executable, *map(str, args)], capture_output=True, text=True, env=env, timeout=300)
-
-
-@functools.cache
-def plain(script: Path) -> str:
-    done = python(script)
-    assert done.returncode == 0, done.stderr
+def plain(script: Path, zygotes: Zygotes) -> str:
+    done = zygotes.plain.run(script.name, cwd=script.parent)
+    assert done.code == 0, done.stderr
     return done.stdout
 
 
@@ -58,9 +46,9 @@ def significant_digits(number: str) -> int:
 
 
 @every_example
-def test_example_prints_ten_digits_and_knows_nothing_of_us(script: Path) -> None:
+def test_example_prints_ten_digits_and_knows_nothing_of_us(script: Path, zygotes: Zygotes) -> None:
     assert "arraydispatch" not in script.read_text(encoding="utf-8")
-    numbers = re.findall(r"-?\d+\.\d+e[-+]\d+", plain(script))
+    numbers = re.findall(r"-?\d+\.\d+e[-+]\d+", plain(script, zygotes))
     assert len(numbers) >= 10
     assert all(significant_digits(number) >= 10 for number in numbers if float(number))
 
@@ -76,7 +64,7 @@ def test_example_prints_by_default_what_plain_python_prints(script: Path, backen
     need(backend)
     done = zygotes.of(backend).run(script.name, cwd=script.parent)
     assert done.code == 0, done.stderr
-    assert done.stdout == plain(script)
+    assert done.stdout == plain(script, zygotes)
 
 
 @pytest.mark.compiles(2)
@@ -87,7 +75,7 @@ def test_example_prints_what_plain_python_prints(script: Path, backend: str, zyg
     watched = () if backend == "torch" else None  # as below, so that it is run once
     done = zygotes.of(backend).run(script.name, cwd=script.parent, options=EAGER, below=watched)
     assert done.code == 0, done.stderr
-    assert done.stdout == plain(script)
+    assert done.stdout == plain(script, zygotes)
     assert done.report["host_fallbacks"] == []
     assert done.report["left_numpy"] == []
     assert done.report["calls_on_backend"] > 0
@@ -109,7 +97,7 @@ AT_LEAST = {
 @pytest.mark.parametrize("backend", ["torch"])
 def test_the_work_runs_there(script: Path, backend: str, zygotes: Zygotes) -> None:
     done = controlled(backend, script, zygotes)
-    assert done.stdout == plain(script)
+    assert done.stdout == plain(script, zygotes)
     # torch counts an operation in place, or on several outputs, under a name of its own
     made = {
         name: sum(done.elements.get(alias, 0) for alias in (name, f"{name}_", f"_{name}"))
@@ -125,8 +113,8 @@ def test_the_work_runs_there(script: Path, backend: str, zygotes: Zygotes) -> No
 @every_example
 def test_a_broken_library_shows(script: Path, backend: str, zygotes: Zygotes) -> None:
     output = controlled(backend, script, zygotes, "add", "matmul").stdout
-    assert output != plain(script)
-    assert len(output.splitlines()) == len(plain(script).splitlines())  # it ran to its end, on other numbers
+    assert output != plain(script, zygotes)
+    assert len(output.splitlines()) == len(plain(script, zygotes).splitlines())  # it ran to its end, on other numbers
 
 
 @pytest.mark.one_backend
@@ -134,4 +122,4 @@ def test_a_broken_library_shows(script: Path, backend: str, zygotes: Zygotes) ->
 @pytest.mark.parametrize("what", ["add", "matmul"])
 def test_sums_and_products_each_show(what: str, backend: str, zygotes: Zygotes) -> None:
     script = next(path for path in EXAMPLES if path.stem == "digits_pca")
-    assert controlled(backend, script, zygotes, what).stdout != plain(script)
+    assert controlled(backend, script, zygotes, what).stdout != plain(script, zygotes)

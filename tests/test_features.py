@@ -164,6 +164,7 @@ def test_b14_control(backend: str) -> None:
     ad.synchronize(x)
 
 
+@pytest.mark.compiles(2)  # each call is in the tests of its topic too
 def test_b15_dense_catalogue(backend: str) -> None:
     host = np.array([3.0, 1.0, 2.0, 1.0])
     x = ad.asarray(host, backend=backend)
@@ -220,6 +221,7 @@ def test_b18_sparse(backend: str) -> None:
         assert ad.sparse.stack([A, A * 2]).shape == (2, 4, 5)
 
 
+@pytest.mark.compiles(2)  # each call is in the tests of its topic too
 def test_b19_linear_solve(backend: str) -> None:
     matrix = sp.diags_array([np.full(4, -1.0), np.full(5, 3.0), np.full(4, -1.0)], offsets=[-1, 0, 1]).tocsr()
     with ad.backend(backend), ad.fallback("silent"):

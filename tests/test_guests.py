@@ -243,6 +243,7 @@ def test_joblib(m: Any, tmp_path: Path) -> None:
     assert joblib.hash(m) == joblib.hash(m + 0) != joblib.hash(m + 1)
 
 
+@pytest.mark.one_backend  # the interpreter that is started imports its library: that one unpickles is tested on each above
 def test_spawned_processes(m: Any) -> None:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         (found,) = pool.map_async(np.negative, [m]).get(120)

@@ -338,8 +338,11 @@ def test_native_tensors_alias_where_they_can_be_written() -> None:
 
 
 @pytest.mark.parametrize("backend", IMMUTABLE)
-def test_readers_in_other_threads(backend: str) -> None:
-    """Nobody reads a buffer that was given away; a row is written as a whole, so it is read as a whole."""
+def test_readers_in_other_threads(backend: str, effort: int) -> None:
+    """Nobody reads a buffer that was given away; a row is written as a whole, so it is read as a whole.
+
+    For a moment: each run has the crowd read beside writers for seconds (test_crowd.py), and a run of everything for minutes.
+    """
     x = made(backend)
     x[...] = 0
     stop = threading.Event()
@@ -360,7 +363,7 @@ def test_readers_in_other_threads(backend: str) -> None:
     for thread in threads:
         thread.start()
     try:
-        for i in range(400):
+        for i in range(100 * effort):
             x[1:2] = i
             x[0, 1:3] = i
             x[[2, 0]] = i
@@ -369,7 +372,7 @@ def test_readers_in_other_threads(backend: str) -> None:
         for thread in threads:
             thread.join()
     assert not errors, errors[0]
-    np.testing.assert_array_equal(ad.to_numpy(x), np.array([[399.0] * 4] * 3))
+    np.testing.assert_array_equal(ad.to_numpy(x), np.full((3, 4), 100.0 * effort - 1))
 
 
 @pytest.mark.parametrize("backend", IMMUTABLE)

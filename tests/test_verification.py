@@ -84,6 +84,7 @@ def _inputs(backend: str) -> list[Any]:
     return [ad.asarray(x, backend=backend, copy=True) for x in (A, B, SQUARE)]
 
 
+@pytest.mark.compiles(2)
 def test_no_difference_where_there_is_none(backend: str) -> None:
     with ad.fallback("silent"):
         plain = _work(*_inputs(backend))

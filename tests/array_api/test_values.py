@@ -53,8 +53,9 @@ def test_floor_divide(xp: Any) -> None:
                 "in place": changed,
                 "np": np.floor_divide(x, y),
             }
-            each = xp.stack([x[i] // float(b[i]) for i in range(len(a))])
-            turned = xp.stack([float(a[i]) // y[i] for i in range(len(a))])
+            # Made one by one: elements of x would be cut out by a program for each place.
+            each = xp.stack([xp.asarray(v, dtype=dtype) // float(w) for v, w in zip(a, b)])
+            turned = xp.stack([float(v) // xp.asarray(w, dtype=dtype) for v, w in zip(a, b)])
         for way, found in {**ways, "by a number": each, "of a number": turned}.items():
             assert host(found).dtype == dtype and alike(host(found), wanted).all(), (way, found)
         assert alike(host(view), wanted[::2]).all()

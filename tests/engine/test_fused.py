@@ -357,7 +357,7 @@ def test_warnings_that_are_errors_or_awaited_come_at_the_call(monkeypatch: pytes
 
 
 def test_dead_values_are_never_there() -> None:
-    x = arr(np.linspace(0, 1, 1 << 20))
+    x = arr(np.linspace(0, 1, 1 << 18))
     tape.run_all()
     gc.collect()
     tracemalloc.start()

@@ -26,7 +26,10 @@ EVERYWHERE = {
     backend: [(backend, name) for name in arguments.on_devices(loader.load(backend))] for backend in LIBRARIES
 }
 
-pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::RuntimeWarning"),
+    pytest.mark.compiles(2),  # on JAX a formula is a large program, compiled for each shape and dtype
+]
 
 
 @pytest.fixture(params=LIBRARIES)
