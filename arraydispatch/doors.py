@@ -14,10 +14,11 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from inspect import CO_VARARGS
 from types import FunctionType, ModuleType
 from typing import Any
 
-from . import guests, places, science
+from . import compiled, guests, places, science
 from .exchanges import Exchange, Exchanges
 from .registry import SCIENTIFIC
 
@@ -29,6 +30,8 @@ _opening = threading.RLock()
 
 _METHODS = frozenset({"__init__", "__call__"})
 _LEFT = frozenset({"rvs", "interval", "test"})
+_UFUNCS = "MultiUFunc"
+"""The class of functions of ``scipy.special`` that are several ufuncs."""
 
 
 def by_scipy_itself() -> bool:
@@ -52,7 +55,8 @@ def open_module(module: ModuleType) -> None:
         if by_scipy_itself() and not guest:
             return
         if name not in _opened:
-            _opened[name] = list(guests.exchanges(module) if guest else _exchanges(module))
+            told = guests.exchanges(module) if guest else ()
+            _opened[name] = [*told, *(_exchanges(module) if name in science.MODULES and not by_scipy_itself() else ())]
             if name == "scipy.fft":
                 from .science import transforms
 
@@ -70,16 +74,23 @@ def close() -> None:
 
 def _exchanges(module: ModuleType) -> Iterator[Exchange]:
     name = module.__name__
+    yield from compiled.exchanges(module)
     for function in science.public(module):
+        if function in compiled.HELD.get(name, ()):
+            continue
         found = science.stand_in(f"{name}.{function}")
         if found is not None:
             yield Exchange(module, function, _giving(found))
     for cls in _classes(module):
         for method, real in list(vars(cls).items()):
             takes = not method.startswith("_") or method in _METHODS
-            if takes and isinstance(real, FunctionType) and method not in _LEFT and real.__code__.co_argcount > 1:
+            if takes and isinstance(real, FunctionType) and method not in _LEFT and _has_arguments(real, cls):
                 made = science.method_stand_in(real, name, cls, method)
                 yield Exchange(cls, method, _giving(made))
+
+
+def _has_arguments(real: FunctionType, cls: type) -> bool:
+    return real.__code__.co_argcount > 1 or (cls.__name__ == _UFUNCS and bool(real.__code__.co_flags & CO_VARARGS))
 
 
 def _giving(made: Any) -> Callable[[Exchange], Any]:

@@ -4,7 +4,8 @@
 wants (windows, ``any`` with ``out=``) and promotes integers and floats to nothing. So of an array of ours it is told NumPy, whose
 functions come back to the array by NEP 13 and NEP 18; arrays of a namespace keep theirs.
 
-*scipy.optimize* hands what ``jac`` returns to compiled code, as it is where ``np.atleast_1d`` leaves it as it is: it gets an ndarray.
+*scipy.optimize* hands what ``jac`` returns to compiled code, as it is where ``np.atleast_1d`` leaves it as it is, and asks of a matrix
+of derivatives whether it is an ndarray: it gets one.
 """
 
 from __future__ import annotations
@@ -79,6 +80,27 @@ def _gradient(exchange: Exchange) -> Any:
     return __call__
 
 
+def _functions(exchange: Exchange) -> Any:
+    real = exchange.real
+
+    def answering(function: Any) -> Any:
+        if not callable(function):
+            return function
+
+        @functools.wraps(function)
+        def answer(*args: Any, **kwargs: Any) -> Any:
+            found = function(*args, **kwargs)
+            return np.asarray(found) if isinstance(found, Handle) else found
+
+        return answer
+
+    @functools.wraps(real)
+    def __init__(self: Any, fun: Any, x0: Any, jac: Any, *args: Any, **kwargs: Any) -> None:
+        real(self, answering(fun), x0, answering(jac), *args, **kwargs)
+
+    return __init__
+
+
 _ASK = "get_array_namespace"
 _TOLD: dict[str, tuple[tuple[str, str, Callable[[Exchange], Any]], ...]] = {
     "xarray": (
@@ -88,7 +110,10 @@ _TOLD: dict[str, tuple[tuple[str, str, Callable[[Exchange], Any]], ...]] = {
         ("xarray.core.indexing", "ArrayApiIndexingAdapter", _indexing),
         ("xarray.core.formatting", "inline_variable_array_repr", _showing),
     ),
-    "scipy.optimize": (("scipy.optimize._differentiable_functions:_ScalarGradWrapper", "__call__", _gradient),),
+    "scipy.optimize": (
+        ("scipy.optimize._differentiable_functions:_ScalarGradWrapper", "__call__", _gradient),
+        ("scipy.optimize._differentiable_functions:VectorFunction", "__init__", _functions),
+    ),
 }
 """Package -> (module, or ``module:class``; attribute; what makes the exchange's function)."""
 MODULES = frozenset(_TOLD)

@@ -60,7 +60,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("array_api",),
     ("transforms", "sparse"),
     ("solvers",),
-    ("doors", "guests", "imports"),
+    ("compiled", "doors", "guests", "imports"),
     (".",),
     ("moved", "profiled", "profiling", "records", "report", "tables", "tally", "verification"),
     ("launcher", "cli", "coverage", "__main__", "pytest_plugin", "magics"),

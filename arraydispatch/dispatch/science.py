@@ -114,6 +114,6 @@ def method(real: Callable[..., Any], owner: Any, args: tuple[Any, ...], kwargs: 
     backend = wrapping.find_backend((*args, *kwargs.values())) or settings.current_backend()
     cls = type(owner)
     package = ".".join(part for part in cls.__module__.split(".") if not part.startswith("_"))
-    name = f"{package}.{getattr(owner, 'name', None) or cls.__name__}"
+    name = f"{package}.{getattr(owner, 'name', None) or getattr(owner, '__name__', None) or cls.__name__}"
     known = name if real.__name__ == "__init__" else f"{name}.{real.__name__}"
     return call(lambda *hosts, **keywords: real(owner, *hosts, **keywords), known, args, kwargs, backend, reason)

@@ -22,7 +22,7 @@ from ..trees import mapped
 from ..ufuncs import Plan
 from ..ufuncs.plans import PLANS
 from ..ufuncs.standard import STANDARD
-from ..ufuncs.traits import OPERATORS
+from ..ufuncs.traits import OF_NDARRAYS, OPERATORS
 from ..views import Handle, native
 from . import floating, host, hosted, layout, outputs, ufunc_calls, windows, wrapping
 from .floating import UNTOUCHED, in_force
@@ -112,10 +112,18 @@ def _binary(ufunc: np.ufunc, a: Any, b: Any) -> Any:
             return NotImplemented
         return OPERATORS[ufunc](a, conversion.download(b._kind.backend, views.expose(b), wrapping.GUEST))
     if not isinstance(other, Handle) and type(other) not in wrapping.PLAIN and _defers(other):
-        return NotImplemented
+        alone = ufunc in OF_NDARRAYS and wrapping.is_sparse_of_scipys(other)
+        return _with_sparse(ufunc, a, b, other) if alone else NotImplemented
     if _speaks(other):
         return ufunc(a, b)  # the other side has a protocol of its own: NumPy asks both
     return array_ufunc(ufunc, "__call__", (a, b), {})
+
+
+def _with_sparse(ufunc: np.ufunc, a: Any, b: Any, other: Any) -> Any:
+    from . import science
+
+    backend = (b if other is a else a)._kind.backend
+    return science.call(OPERATORS[ufunc], ufunc, (a, b), {}, backend, f"it meets a {type(other).__name__} of SciPy's")
 
 
 def _defers(other: Any) -> bool:

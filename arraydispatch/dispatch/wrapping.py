@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -117,6 +118,12 @@ def mismatch(one: Backend, other: Backend) -> BackendMismatchError:
 def is_guest(x: Any) -> bool:
     """Whether ``x`` is of a subclass of ndarray with rules of its own (matrix, masked, a user's): NumPy computes with it."""
     return isinstance(x, np.ndarray) and type(x) not in _OWN
+
+
+def is_sparse_of_scipys(x: Any) -> bool:
+    """Whether ``x`` is a sparse matrix or array of SciPy's."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(x))
 
 
 GUEST = "a subclass of ndarray computes on the host"

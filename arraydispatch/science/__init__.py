@@ -26,7 +26,7 @@ from .. import names, registry
 from ..registry import METHODS, SCIENTIFIC
 from ..views import Handle
 
-__all__ = ["MODULES", "implements", "load", "method_stand_in", "public", "stand_in"]
+__all__ = ["MODULES", "arrays_among", "implements", "load", "method_stand_in", "public", "stand_in"]
 
 B = TypeVar("B", bound=Callable[..., Any])
 
@@ -38,8 +38,10 @@ MODULES: dict[str, str] = {
     "scipy.interpolate": "interpolate",
     "scipy.linalg": "linalg",
     "scipy.ndimage": "ndimage",
+    "scipy.optimize": "optimize",
     "scipy.signal": "signal",
     "scipy.signal.windows": "signal",
+    "scipy.sparse.linalg": "sparse",
     "scipy.spatial": "spatial",
     "scipy.spatial.distance": "spatial",
     "scipy.special": "special",
@@ -74,7 +76,7 @@ _stand_ins: dict[Any, Any] = {}
 """Function of SciPy's -> its stand-in, which is made once."""
 
 
-def _arrays_among(values: Iterable[Any], found: list[Any], depth: int = 3) -> None:
+def arrays_among(values: Iterable[Any], found: list[Any], depth: int = 3) -> None:
     """Collect the arrays of ours among arguments, in sequences and dicts too."""
     for x in values:
         cls = type(x)
@@ -85,7 +87,7 @@ def _arrays_among(values: Iterable[Any], found: list[Any], depth: int = 3) -> No
         elif issubclass(cls, list | tuple | dict) and depth:
             items = x.values() if issubclass(cls, dict) else x
             if not PLAIN.issuperset(map(type, items)):
-                _arrays_among(items, found, depth - 1)
+                arrays_among(items, found, depth - 1)
 
 
 def _relevant(topic: str) -> Callable[..., list[Any]]:
@@ -93,9 +95,9 @@ def _relevant(topic: str) -> Callable[..., list[Any]]:
 
     def relevant(*args: Any, **kwargs: Any) -> list[Any]:
         found: list[Any] = []
-        _arrays_among(args, found)
+        arrays_among(args, found)
         if kwargs:
-            _arrays_among(kwargs.values(), found)
+            arrays_among(kwargs.values(), found)
         if found and topic not in _loaded:
             load(topic)
         return found
@@ -144,7 +146,8 @@ def method_stand_in(real: Any, module: str, cls: type, name: str) -> Any:
 def public(module: ModuleType) -> list[str]:
     """The functions, written in Python, that a module offers."""
     own = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
-    found = [name for name in own if name not in _NOT_OF_ARRAYS]
+    only = _OF_ARRAYS.get(module.__name__)
+    found = [name for name in own if name not in _NOT_OF_ARRAYS and (only is None or name in only)]
     return sorted(name for name in found if isinstance(_real(getattr(module, name, None)), FunctionType))
 
 
@@ -155,6 +158,11 @@ def _real(held: Any) -> Any:
 _NOT_OF_ARRAYS = frozenset({
     "test", "register_backend", "set_backend", "set_global_backend", "skip_backend", "set_workers", "get_workers",
 })  # fmt: skip
+
+_OF_ARRAYS = {
+    "scipy.optimize": frozenset("isotonic_regression linprog lsq_linear milp nnls quadratic_assignment".split())
+}
+"""Modules of which these functions alone are of arrays; the others are of functions, which they call with ndarrays."""
 
 
 def implements(*full: str, **about: Any) -> Callable[[B], B]:

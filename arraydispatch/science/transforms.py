@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from . import _arrays_among, load, stand_in
+from . import arrays_among, load, stand_in
 
 __all__ = ["Backend", "register"]
 
@@ -18,7 +18,7 @@ class Backend:
     @staticmethod
     def __ua_function__(method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         found: list[Any] = []
-        _arrays_among((*args, *kwargs.values()), found)
+        arrays_among((*args, *kwargs.values()), found)
         if not found:
             return NotImplemented
         load("fft")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "ASSOCIATIVE", "COMPARISONS", "INTEGER_DIVISIONS", "LOGICAL", "OPERATORS", "REORDERABLE", "REPORTED",
+    "ASSOCIATIVE", "COMPARISONS", "INTEGER_DIVISIONS", "LOGICAL", "OF_NDARRAYS", "OPERATORS", "REORDERABLE", "REPORTED",
     "REPORTED_BY_METHODS",
 ]  # fmt: skip
 
@@ -42,3 +42,6 @@ OPERATORS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
     np.bitwise_and: operator.and_, np.bitwise_or: operator.or_, np.bitwise_xor: operator.xor,
 }  # fmt: skip
 """Ufunc -> the operator that asks for it."""
+
+OF_NDARRAYS = frozenset({np.add, np.subtract})
+"""Operators by which a sparse matrix of SciPy's meets ndarrays alone; of others it asks ``np.asarray``."""
