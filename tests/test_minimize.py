@@ -127,6 +127,70 @@ def test_bad_input(backend: str) -> None:
                 none()
 
 
+DESCENDS = ["L-BFGS-B", "BFGS", "CG", "SLSQP", "Nelder-Mead", "gradient-descent"]
+
+
+@each("method", DESCENDS)
+def test_what_is_not_finite_is_no_minimum(method: str, backend: str) -> None:
+    if backend == "numpy" and method == "gradient-descent":
+        return
+    with ad.backend(backend), np.errstate(all="ignore"):
+        found = ad.minimize(lambda x: (x * np.nan).sum(), ad.asarray(X0), method=method, options={"maxiter": 20})
+    assert not found.success and not np.isfinite(found.fun)
+
+
+@each("method", DESCENDS)
+def test_a_callback_stops_the_search(method: str, backend: str) -> None:
+    if backend == "numpy" and method == "gradient-descent":
+        return
+    seen: list[Any] = []
+
+    def stop(x: Any) -> None:
+        seen.append(x)
+        raise StopIteration
+
+    with ad.backend(backend):
+        found = ad.minimize(bowl, ad.asarray(X0), method=method, callback=stop)
+    assert len(seen) == 1 and isinstance(seen[0], ad.Array) and not found.success and "StopIteration" in found.message
+    assert found.status == 99
+
+    def fail(x: Any) -> None:
+        raise RuntimeError("mine")
+
+    with ad.backend(backend), pytest.raises(RuntimeError, match="mine"):
+        ad.minimize(bowl, ad.asarray(X0), method=method, callback=fail)
+
+
+REFUSED: dict[str, tuple[Any, type[Exception]]] = {
+    "a vector": (lambda x: x * 2, TypeError),
+    "nothing": (lambda x: None, TypeError),
+    "complex": (lambda x: (x * 1j).sum(), TypeError),
+    "an error": (lambda x: {}["x"], KeyError),
+}
+
+
+@each("what", list(REFUSED))
+def test_functions_of_no_minimum(what: str, backend: str) -> None:
+    f, error = REFUSED[what]
+    with ad.backend(backend), pytest.raises((error, ValueError) if backend == "numpy" else error):
+        ad.minimize(f, ad.asarray(X0))
+
+
+def test_bounds_and_nothing_to_move(backend: str) -> None:
+    with ad.backend(backend):
+        x = ad.asarray(np.full(2, 9.0))
+        f = lambda p: ((p - 3) ** 2).sum()
+        for bounds in (optimize.Bounds([0, 0], [1, 2]), [(0, 1), (None, 2)], (0.0, ad.asarray([1.0, 2.0]))):
+            found = ad.minimize(f, x, bounds=bounds)  # which begins outside
+            assert found.success
+            np.testing.assert_allclose(ad.to_numpy(found.x), [1, 2])
+        with pytest.raises(ValueError, match="bound"):
+            ad.minimize(f, x, bounds=[(1, 0), (0, 1)])
+        assert not ad.minimize(f, ad.asarray(np.zeros(0))).success
+        with pytest.raises(TypeError, match="bool"):
+            ad.minimize(f, ad.asarray([True]))
+
+
 def test_scipys_own_takes_functions_on_arrays(backend: str) -> None:
     target = np.array([1.0, 2.0, 3.0])
     with ad.backend(backend):

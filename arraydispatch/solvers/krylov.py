@@ -30,6 +30,20 @@ def norm(r: Any) -> Any:
     return np.sqrt(np.real(dot(r, r)))
 
 
+def scale(r: Any) -> Any:
+    """Of each row what to divide it by, so that squares are within range: 1 but for very large and very small numbers."""
+    largest = np.max(np.abs(r), axis=-1, initial=0)
+    limits = np.finfo(largest.dtype)
+    far = (largest > limits.max**0.25) | ((largest < limits.tiny**0.25) & (largest > 0))
+    return np.where(far & np.isfinite(largest), largest, 1).astype(largest.dtype, copy=False)
+
+
+def length(r: Any) -> Any:
+    """:func:`norm`, also of numbers whose squares are out of range."""
+    by = scale(r)
+    return by * norm(r / by[:, None])
+
+
 def quotient(a: Any, b: Any) -> Any:
     """``a / b``, and 0 where ``b`` is."""
     none = b == 0
@@ -247,6 +261,8 @@ class Residual(Method):
             rest = [np.zeros_like(size)] * (self.each - j - 1)
             columns.append(np.stack([*column, size, *rest], axis=-1))
         matrix = np.stack(columns, axis=-1)
+        known = np.all(np.isfinite(matrix), axis=(-2, -1))  # one system with NaN would end the decomposition of all
+        matrix = np.where(known[:, None, None], matrix, 0)
         weights = (np.linalg.pinv(matrix)[..., 0]) * length[:, None]
         y = sum(_scaled(weights[:, j], basis[j]) for j in range(self.each))
         x = s["x"] + self.precondition(y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import re
 from collections.abc import Callable
 from typing import Any, Literal
@@ -155,11 +156,16 @@ def linear_solve(
     """
     if on_failure not in ("warn", "raise", "ignore"):
         raise ValueError(f"on_failure is 'warn', 'raise' or 'ignore', not {on_failure!r}.")
+    if not isinstance(method, str):
+        raise TypeError(f"the method of ad.linear_solve is a name, not a {type(method).__name__}.")
+    for name, given_ in (("rtol", rtol), ("atol", atol)):
+        if not is_traced(given_) and not np.all(api.to_numpy(given_) >= 0):
+            raise ValueError(f"{name} of ad.linear_solve is {given_}; it is a number that is not negative.")
     system = System(A, b, args, batch_dims)
     if method == "auto":
         method = "direct" if system.function is None and not isinstance(system.params, SparseArray) else "bicgstab(2)"
     method = method.lower()
-    most = 10 * system.size if max_iter is None else int(max_iter)
+    most = 10 * system.size if max_iter is None else operator.index(max_iter)
     if most < 0:
         raise ValueError(f"max_iter of ad.linear_solve is {max_iter}; it may not be negative.")
     with system.backend.within():
@@ -173,17 +179,17 @@ def linear_solve(
         result = SolveResult(
             x.reshape(lead + system.unknowns), told[0], told[1].astype(np.int64), told[2] > 0.5, told[3] > 0.5, method
         )
-    _report(result, on_failure)
+    _report(result, on_failure, system)
     return result
 
 
-def _report(result: SolveResult, on_failure: str) -> None:
-    """Say what is not solved, where that is known."""
+def _report(result: SolveResult, on_failure: str, system: System) -> None:
+    """Say what is not solved, where that is known; of finite numbers only a singular matrix has no direct solution."""
     if is_traced((result.converged, result.residual)) or _staged(result.solution.backend):
         return
     if np.all(api.to_numpy(result.converged)):
         return
-    if result.method.endswith("direct") and not np.isfinite(api.to_numpy(result.residual)).all():
+    if result.method.endswith("direct") and system.is_finite():
         raise np.linalg.LinAlgError("Singular matrix")
     if on_failure == "raise":
         raise ConvergenceError(f"{result.message}; try another method, a preconditioner, or a larger tolerance.")
@@ -240,8 +246,8 @@ def _chosen(method: str, system: System, pre: Preconditioner, most: int) -> Run:
 
 def _told(b: Any, ax: Any, tolerance: Any, steps: Any, solved: Any, broken: Any) -> Any:
     """What is told of each row: residual, steps, whether solved, whether not to be solved."""
-    length = krylov.norm(b - ax)
-    solved = solved & (length <= _SLACK * tolerance)
+    length = krylov.length(b - ax)
+    solved = solved & np.isfinite(length) & (length <= _SLACK * tolerance)
     kind = length.dtype
     return np.stack([length, steps.astype(kind), solved.astype(kind), (broken & ~solved).astype(kind)])
 
@@ -277,12 +283,16 @@ class _Iterative:
         def apply(x: Any) -> Any:
             return system.apply(params, x, turned)
 
-        tolerance = np.maximum(rtol * krylov.norm(b), atol)
+        by = stop_gradient(krylov.scale(b))[:, None]
+        x0 = np.where(np.any(b != 0, axis=-1)[:, None], x0 / by, 0)  # of nothing it is nothing, as SciPy says too
+        b = b / by
+        tolerance = np.maximum(rtol * krylov.norm(b), atol / by[:, 0])
         method = self.make(apply, lambda r: self.pre.apply(params, own, r, turned), b, tolerance, self.most)
         end = while_loop(method.going, method.advance, method.begin(x0))
         length = krylov.norm(end["r"])
         lost = end["broken"] | ~np.isfinite(length) | (length > krylov.BEYOND * end["limit"])
-        return end["x"], _told(b, apply(end["x"]), tolerance, end["k"], length <= tolerance, lost)
+        told = _told(b, apply(end["x"]), tolerance, end["k"], length <= tolerance, lost)
+        return end["x"] * by, np.concatenate([told[:1] * by[:, 0], told[1:]])
 
 
 class _Direct:
@@ -305,7 +315,7 @@ class _Direct:
         else:
             matrix = np.conj(np.swapaxes(params, -1, -2)) if adjoint else params
             x = np.linalg.solve(matrix, b.T).T if matrix.ndim == 2 else self._each(matrix, b)
-        tolerance = np.maximum(rtol * krylov.norm(b), atol)
+        tolerance = np.maximum(rtol * krylov.length(b), atol)
         known = np.all(np.isfinite(x), axis=-1)
         made = np.where(known[:, None], system.apply(params, x, adjoint), x)
         return x, _told(b, made, tolerance, known * 1, known, ~known)
@@ -359,7 +369,7 @@ class _Host:
 
         given = stop_gradient((params, own, b, x0, rtol, atol))
         x, counted = call_on_host(solve, like, given, has_rule=True)
-        tolerance = np.maximum(rtol * krylov.norm(b), atol)
+        tolerance = np.maximum(rtol * krylov.length(b), atol)
         solved = counted[1] == 0
         return x, _told(b, system.apply(params, x, adjoint), tolerance, counted[0], solved, counted[1] < 0)
 
@@ -381,6 +391,9 @@ class _Host:
             def count(_: Any, steps: list[int] = steps) -> None:
                 steps.append(1)
 
+            if not self.most:
+                x[i], counted[1, i] = x0[i], np.linalg.norm(line) > 0
+                continue
             matrix = system.one(params, i, adjoint)
             options: dict[str, Any] = {"x0": np.array(x0[i]), "maxiter": self.most, "callback": count}
             if self.pre.kind is not None:

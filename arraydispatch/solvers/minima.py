@@ -59,7 +59,7 @@ def minimize(
     options : dict, optional
         Of the method.
     callback : callable, optional
-        ``callback(x)``, after each iteration.
+        ``callback(x)``, after each iteration; where it raises StopIteration the search ends.
     trajectory : bool
         Whether the result has ``trajectory``: the list of (``x``, ``fun``) after each iteration, from ``x0`` on.
 
@@ -282,7 +282,7 @@ class _Problem:
         x = self.vector(tree_unflatten(self.structure, self.leaves))
         value, slope = self.value_and_gradient(x)
         path = [(self.tree(x), value)]
-        steps = 0
+        steps, stopped = 0, False
         while steps < maxiter and np.isfinite(value) and np.max(np.abs(slope), initial=0) > small:
             x = x - learning_rate * slope
             value, slope = self.value_and_gradient(x)
@@ -290,11 +290,16 @@ class _Problem:
             if trajectory:
                 path.append((self.tree(x), value))
             if callback is not None:
-                callback(self.tree(x))
+                try:
+                    callback(self.tree(x))
+                except StopIteration:
+                    stopped = True
+                    break
         lost = not np.isfinite(value)
-        good = not lost and bool(np.max(np.abs(slope), initial=0) <= small)
+        good = not (lost or stopped) and bool(np.max(np.abs(slope), initial=0) <= small)
         message = (
-            "The gradient is small enough." if good
+            "`callback` raised `StopIteration`." if stopped
+            else "The gradient is small enough." if good
             else "The function is no longer finite; take a smaller learning_rate." if lost
             else "The number of steps is used up."
         )  # fmt: skip
@@ -306,7 +311,7 @@ class _Problem:
             nfev=steps + 1,
             njev=steps + 1,
             success=good,
-            status=0 if good else 1 + lost,
+            status=99 if stopped else 0 if good else 1 + lost,
             message=message,
         )
         return self._result(found, path if trajectory else None)

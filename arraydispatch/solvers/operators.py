@@ -76,6 +76,8 @@ class System:
             kind = conversion.precise(np.dtype(np.float64))
         self.dtype = np.dtype(np.float32) if kind.itemsize < 4 or dtypes.is_bfloat16(kind) else kind
         if matrix is None:
+            if batch_dims is not None and not 0 <= batch_dims <= b.ndim:
+                raise ValueError(f"batch_dims of ad.linear_solve is {batch_dims}; b has {b.ndim} axes.")
             lead = b.shape[: batch_dims or 0]
             self.unknowns: Shape = b.shape[batch_dims or 0 :]
         else:
@@ -122,7 +124,14 @@ class System:
             raise ValueError(
                 f"the function of a linear system returns an array of shape {np.shape(made)} of one of shape {self.lead + self.unknowns}."
             )
+        if self.dtype.kind != "c" and np.result_type(made).kind == "c":
+            raise ValueError("the function of a linear system returns complex numbers; give it a b that is complex.")
         return made.reshape(self.count, self.size).astype(self.dtype, copy=False)
+
+    def is_finite(self) -> bool:
+        """Whether the matrix and all right-hand sides are."""
+        values = self.params.data if isinstance(self.params, SparseArray) else self.params
+        return all(np.isfinite(api.to_numpy(x)).all() for x in tree_leaves((values, self.b)))
 
     def _times(self, matrix: Any, x: Any) -> Any:
         if matrix.ndim == 2:
@@ -247,7 +256,10 @@ class Preconditioner:
                 return np.stack([lu.solve(np.array(line), way) for lu, line in zip(factors, r)])
 
             return call_on_host(solve, np.empty(r.shape, r.dtype), (r,), has_rule=True)
-        made = self.kind(r.reshape(self.system.lead + self.system.unknowns))
+        shape = self.system.lead + self.system.unknowns
+        made = self.kind(r.reshape(shape))
+        if np.shape(made) != shape:
+            raise ValueError(f"the preconditioner returns an array of shape {np.shape(made)} of one of shape {shape}.")
         return self.system.array(made).reshape(r.shape).astype(r.dtype, copy=False)
 
 

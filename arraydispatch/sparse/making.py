@@ -179,7 +179,7 @@ def _from(format: str, obj: Any, shape: Any, backend: Any) -> SparseArray:
         else np.asarray(obj)
     )
     if dense.ndim != 2 or dense.dtype == object:
-        raise TypeError(f"no sparse matrix is made of a {type(obj).__name__} of {dense.ndim} dimensions.")
+        raise TypeError(f"no sparse matrix is made of an {type(obj).__name__} of {dense.ndim} dimensions.")
     row, col = (np.asarray(x) for x in np.nonzero(dense))
     return _of(format, (dense.shape[0], dense.shape[1]), row, col, _values(dense[row, col], backend))
 

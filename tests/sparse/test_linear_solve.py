@@ -183,6 +183,109 @@ def test_bad_input(backend: str) -> None:
                 none()
 
 
+HOSTILE: dict[str, tuple[Any, Any]] = {
+    "rtol below 0": (lambda A, b: ad.linear_solve(A, b, rtol=-1.0), ValueError),
+    "rtol not a number": (lambda A, b: ad.linear_solve(A, b, rtol=np.nan), ValueError),
+    "rtol of other rows": (lambda A, b: ad.linear_solve(A, ad.asarray(B), rtol=np.ones(2)), ValueError),
+    "no b": (lambda A, b: ad.linear_solve(A, ad.asarray(1.0)), ValueError),
+    "no matrix": (lambda A, b: ad.linear_solve(b, b), ValueError),
+    "objects": (lambda A, b: ad.linear_solve(SPD.toarray().astype(object), b), TypeError),
+    "beginning": (lambda A, b: ad.linear_solve(A, b, "cg", x0=np.ones(N - 1)), ValueError),
+    "too many axes": (lambda A, b: ad.linear_solve(function, b, batch_dims=2), ValueError),
+    "axes below 0": (lambda A, b: ad.linear_solve(function, b, batch_dims=-1), ValueError),
+    "no method": (lambda A, b: ad.linear_solve(A, b, None), TypeError),
+    "half a step": (lambda A, b: ad.linear_solve(A, b, "cg", max_iter=2.5), TypeError),
+    "function of one number": (lambda A, b: ad.linear_solve(lambda x: 3.0, b), ValueError),
+    "function of nothing": (lambda A, b: ad.linear_solve(lambda x: None, b), ValueError),
+    "function into complex numbers": (lambda A, b: ad.linear_solve(lambda x: x * 1j, b), ValueError),
+    "function that raises": (lambda A, b: ad.linear_solve(lambda x: {}["x"], b), KeyError),
+    "preconditioner of fewer": (lambda A, b: ad.linear_solve(A, b, "cg", preconditioner=lambda r: r[:2]), ValueError),
+    "preconditioner of nothing": (lambda A, b: ad.linear_solve(A, b, "cg", preconditioner=lambda r: None), ValueError),
+}
+
+
+@each("what", list(HOSTILE))
+def test_hostile_input_is_refused(what: str, backend: str) -> None:
+    call, error = HOSTILE[what]
+    with ad.backend(backend), ad.fallback("silent"), pytest.raises(error):
+        call(ad.sparse.from_scipy(SPD), ad.asarray(B[0]))
+
+
+ALL = ["cg", "cg-adaptive", "bicgstab", "bicgstab(2)", "gmres", "direct", "scipy-cg", "scipy-gmres"]
+
+
+@each("method", ALL)
+def test_what_is_not_finite_is_never_solved(method: str, backend: str) -> None:
+    """Nor is it a singular matrix."""
+    with ad.backend(backend), ad.fallback("silent"), np.errstate(invalid="ignore"):
+        for wrong in (np.nan, np.inf):
+            b = B.copy()
+            b[1, 3] = wrong
+            found = ad.linear_solve(ad.asarray(SPD.toarray()), ad.asarray(b), method, on_failure="ignore")
+            assert ad.to_numpy(found.converged).tolist() == [True, False, True]
+            assert not np.isfinite(ad.to_numpy(found.residual)[1])
+        broken = SPD.toarray()
+        broken[2, 2] = np.nan
+        with pytest.warns(ad.ConvergenceWarning):
+            found = ad.linear_solve(ad.asarray(broken), ad.asarray(B[0]), method)
+        assert not bool(found.converged)
+
+
+@each("method", ALL)
+def test_numbers_whose_squares_are_out_of_range(method: str, backend: str) -> None:
+    if method.startswith("scipy-"):
+        return  # SciPy's own stop at once: they take the length for infinite, or for 0
+    with ad.backend(backend), ad.fallback("silent"):
+        for size in (1e250, 1e-250):
+            b = np.stack([B[0] * size, B[1]])
+            found = ad.linear_solve(ad.asarray(SPD.toarray()), ad.asarray(b), method, rtol=1e-9)
+            assert ad.to_numpy(found.converged).all()
+            by = np.array([[size], [1.0]])
+            np.testing.assert_allclose(
+                ad.to_numpy(found.solution) / by, np.linalg.solve(SPD.toarray(), (b / by).T).T, rtol=1e-6
+            )
+
+
+@each("method", ALL)
+def test_nothing_to_do(method: str, backend: str) -> None:
+    """No right-hand side, no unknowns, no systems, no steps; a beginning that is the solution."""
+    A = SPD.toarray()
+    with ad.backend(backend), ad.fallback("silent"):
+        for x0 in (None, np.ones(N)):
+            zero = ad.linear_solve(ad.asarray(A), ad.asarray(np.zeros(N)), method, x0=x0)
+            assert bool(zero.converged) and not ad.to_numpy(zero.solution).any()
+        none = ad.linear_solve(ad.asarray(np.zeros((0, 0))), ad.asarray(np.zeros(0)), method)
+        assert none.solution.shape == (0,) and bool(none.converged)
+        rows = ad.linear_solve(ad.asarray(A), ad.asarray(np.zeros((0, N))), method)
+        assert rows.solution.shape == (0, N) and rows.converged.shape == (0,)
+        done = ad.linear_solve(ad.asarray(A), ad.asarray(A @ np.ones(N)), method, x0=np.ones(N))
+        assert bool(done.converged) and (method == "direct" or int(done.iterations) == 0)
+        if method != "direct":
+            still = ad.linear_solve(ad.asarray(A), ad.asarray(B[0]), method, max_iter=0, on_failure="ignore")
+            assert not bool(still.converged) and not ad.to_numpy(still.solution).any()
+
+
+@each("method", ["cg", "bicgstab(2)", "gmres", "direct"])
+@each("kinds", [("int64", "int64"), ("bool", "int32"), ("float32", "float64"), ("float64", "complex128")])
+def test_dtypes_of_the_two(kinds: tuple[str, str], method: str, backend: str) -> None:
+    A, b = (SPD.toarray() * 4).round().astype(kinds[0]), np.arange(1, N + 1).astype(kinds[1])
+    A = np.eye(N, dtype=bool) if kinds[0] == "bool" else A
+    with ad.backend(backend), ad.fallback("silent"):
+        found = ad.linear_solve(ad.asarray(A), ad.asarray(b), method, rtol=1e-10)
+    assert found.solution.dtype == np.result_type(A, b, np.float64) and bool(found.converged)
+    np.testing.assert_allclose(ad.to_numpy(found.solution), np.linalg.solve(A, b), rtol=1e-7)
+
+
+def test_of_several_systems_one_may_diverge(backend: str) -> None:
+    stack = np.stack([SPD.toarray(), np.zeros((N, N)), SPD.toarray()])
+    A, b = (ad.asarray(x, backend=backend) for x in (stack, B[0]))
+    with pytest.warns(ad.ConvergenceWarning, match="1 of 3 systems"):
+        found = ad.linear_solve(A, b, "cg", rtol=1e-9)
+    assert ad.to_numpy(found.converged).tolist() == [True, False, True]
+    assert ad.to_numpy(found.diverged).tolist() == [False, True, False]
+    np.testing.assert_allclose(ad.to_numpy(found.solution)[2], np.linalg.solve(SPD.toarray(), B[0]), rtol=1e-7)
+
+
 # -- transforms ------------------------------------------------------------------------------------------------------------
 
 
