@@ -40,8 +40,10 @@ OPERATORS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
     np.divide: operator.truediv, np.floor_divide: operator.floordiv, np.remainder: operator.mod, np.divmod: divmod,
     np.power: operator.pow, np.left_shift: operator.lshift, np.right_shift: operator.rshift,
     np.bitwise_and: operator.and_, np.bitwise_or: operator.or_, np.bitwise_xor: operator.xor,
+    np.equal: operator.eq, np.not_equal: operator.ne, np.less: operator.lt, np.less_equal: operator.le,
+    np.greater: operator.gt, np.greater_equal: operator.ge,
 }  # fmt: skip
 """Ufunc -> the operator that asks for it."""
 
-OF_NDARRAYS = frozenset({np.add, np.subtract})
+OF_NDARRAYS = COMPARISONS | {np.add, np.subtract}
 """Operators by which a sparse matrix of SciPy's meets ndarrays alone; of others it asks ``np.asarray``."""

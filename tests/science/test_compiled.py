@@ -134,6 +134,10 @@ OPERATORS = {
     "dense + sparse": lambda c, d: d + c,
     "sparse - dense": lambda c, d: c - d,
     "dense - sparse": lambda c, d: d - c,
+    "equal": lambda c, d: d == c,
+    "sparse, not equal": lambda c, d: c != d,
+    "greater": lambda c, d: d > c,
+    "sparse, at most": lambda c, d: c <= d,
     "a matrix": lambda c, d: d + sparse.csr_matrix(c),
 }
 
