@@ -166,6 +166,7 @@ def backend(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(autouse=True)
 def process_state_is_kept() -> Iterator[None]:
     """No test may leave the process otherwise than it found it: what runs after it would test something else."""
+    assert ad.Array is not None  # loaded, with what makes arrays
     before = process.held()
     yield
     now = process.held()
