@@ -200,6 +200,7 @@ def test_what_a_guest_is_told_can_be_taken_back(m: Any) -> None:
     assert duck_array_ops.get_array_namespace(standard) is m.__array_namespace__()
 
 
+@pytest.mark.compiles(2)
 def test_dask_holds_chunks(m: Any) -> None:
     da = pytest.importorskip("dask.array")
     d = da.from_array(m, chunks=2, asarray=False)
