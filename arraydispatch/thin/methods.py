@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import views
+from .. import exports, views
 from ..dispatch import hosted
 from ..engine import tape
 from ..state import process
@@ -180,6 +180,7 @@ def getitem(general: Any) -> Any:
             return array_of(result, self._kind) if owner is None else hosted.dressed(result, [self])
         return general(self, key)
 
+    exports.indexing.append(method.__code__)
     return method
 
 
@@ -209,6 +210,7 @@ def setitem(general: Any) -> Any:
             return None
         return general(self, key, value)
 
+    exports.indexing.append(method.__code__)
     return method
 
 

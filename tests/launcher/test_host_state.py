@@ -126,6 +126,25 @@ def test_views_follow_a_value_that_comes_to_the_host(np: Any) -> None:
     assert hosted(x)
 
 
+def test_arrays_in_a_tuple_of_indices_are_looked_at_and_let_go(np: Any) -> None:
+    """An index that NumPy asked for an ndarray by ``__array__`` would count as seen by somebody who may write to it."""
+    x, rows, mask = np.arange(30.0).reshape(5, 6), np.array([0, 3, 3]), np.array([True, False, True, False, False])
+    like, picked = real.arange(30.0).reshape(5, 6), real.array([0, 3, 3])
+    assert x[rows, rows].tolist() == like[picked, picked].tolist()
+    assert x[1:, rows].tolist() == like[1:, picked].tolist()
+    assert x[mask, 2:].tolist() == like[[0, 2], 2:].tolist()
+    x[rows, 1] = -1.0
+    x[rows, rows] += 1.0
+    like[picked, 1] = -1.0
+    like[picked, picked] += 1.0
+    assert x.tolist() == like.tolist()
+    assert rows._owned and mask._owned
+    with pytest.raises(IndexError, match="arrays used as indices must be of integer"):
+        x[rows * 1.0, rows]
+    with pytest.raises(IndexError, match="out of bounds"):
+        x[rows + 9, rows]
+
+
 def test_the_library_sees_what_was_written(np: Any) -> None:
     """The library's copy of a value is of the moment it is asked for, through whatever view it was written since."""
     x = np.zeros((LIMIT, 2))
