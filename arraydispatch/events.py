@@ -89,7 +89,7 @@ class Listener:
         """A block of so many recorded calls has been computed, of which nobody is to be told more."""
 
     def block(
-        self, tier: str, why: str, seconds: float, plain: float, parts: Sequence[tuple[tuple[CodeType, int], float]]
+        self, tier: str, why: str, seconds: float, by_numpy: float, parts: Sequence[tuple[tuple[CodeType, int], float]]
     ) -> None:
         """A block of recorded calls has been computed.
 
@@ -99,7 +99,7 @@ class Listener:
             Who computed it.
         why : str
             Why it ended here.
-        seconds, plain : float
+        seconds, by_numpy : float
             Wall time, and what NumPy takes for the same calls one by one.
         parts : sequence of tuple
             Of each call: the :meth:`place` that recorded it, and its part of the work; these add up to 1.

@@ -310,18 +310,18 @@ class Profile(events.Listener):
             self._outer.block_counted(backend, calls, seconds)
 
     def block(
-        self, tier: str, why: str, seconds: float, plain: float, parts: Sequence[tuple[tuple[CodeType, int], float]]
+        self, tier: str, why: str, seconds: float, by_numpy: float, parts: Sequence[tuple[tuple[CodeType, int], float]]
     ) -> None:
         """Count a block, and share out its time over the lines that recorded it."""
         frame = self.origin(sys._getframe(1))
         code, tables = frame.f_code, self._tables()
         row = tables.blocks.setdefault((tier, why, id(code), frame.f_lasti), [0, 0, 0.0, 0.0, code])
-        row[:4] = row[0] + 1, row[1] + len(parts), row[2] + seconds, row[3] + plain
+        row[:4] = row[0] + 1, row[1] + len(parts), row[2] + seconds, row[3] + by_numpy
         for (code, at), share in parts:
             part = tables.parts.setdefault((id(code), at), [0, 0.0, 0.0, code])
-            part[:3] = part[0] + 1, part[1] + share * seconds, part[2] + share * plain
+            part[:3] = part[0] + 1, part[1] + share * seconds, part[2] + share * by_numpy
         if self._outer is not None:
-            self._outer.block(tier, why, seconds, plain, parts)
+            self._outer.block(tier, why, seconds, by_numpy, parts)
 
     def left(self, what: str, why: str) -> None:
         """Count an array that stayed a NumPy array."""
@@ -361,10 +361,10 @@ class Profile(events.Listener):
                         found.count(name, (what, why, *places.place_of(code, at)), count, amount)
             for (backend, _, at), (count, seconds, code, again, _) in items(tables.compilations):
                 found.count("compilations", (backend, *places.place_of(code, at)), count, seconds, again)
-            for (tier, why, _, at), (count, calls, seconds, plain, code) in items(tables.blocks):
-                found.count("blocks", (tier, why, *places.place_of(code, at)), count, calls, seconds, plain)
-            for (_, at), (calls, seconds, plain, code) in items(tables.parts):
-                found.count("parts", places.place_of(code, at), calls, seconds, plain)
+            for (tier, why, _, at), (count, calls, seconds, by_numpy, code) in items(tables.blocks):
+                found.count("blocks", (tier, why, *places.place_of(code, at)), count, calls, seconds, by_numpy)
+            for (_, at), (calls, seconds, by_numpy, code) in items(tables.parts):
+                found.count("parts", places.place_of(code, at), calls, seconds, by_numpy)
         for child in self.children:
             found.add(child)
         return found

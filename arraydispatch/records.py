@@ -88,7 +88,7 @@ class Block:
     calls: int
     """How many calls were in them."""
     seconds: float
-    plain: float
+    by_numpy: float
     """Seconds that NumPy takes for the same calls, one after the other: each kind of block was run that way the first times it came."""
 
 
@@ -101,7 +101,7 @@ class Part:
     scope: str
     calls: int
     seconds: float
-    plain: float
+    by_numpy: float
     """As of :class:`Block`."""
 
 

@@ -40,13 +40,13 @@ def rules(precision: Precision, scalars: Literal["numpy", "device"]) -> Rules:
     return Rules(precision, scalars)
 
 
-PLAIN = rules(None, "numpy")
+NO_POLICY = rules(None, "numpy")
 """NumPy's own precision, NumPy's own scalars where the device allows them."""
 
 
 default = process
 """The process defaults are part of the state of the process."""
-process.change(rules=PLAIN)
+process.change(rules=NO_POLICY)
 
 _backends: ContextVar[tuple[Backend, ...]] = ContextVar("arraydispatch_backends", default=())
 blocks_here = _backends.get
@@ -191,7 +191,7 @@ def current_rules() -> Rules:
 
 def only_values_decide() -> bool:
     """Whether no rule is in force in any thread, and nobody has the general path for himself: calls may take shorter ways."""
-    return not process.suspended and not process.overrides and process.rules is PLAIN
+    return not process.suspended and not process.overrides and process.rules is NO_POLICY
 
 
 def set_default_precision(bits: Precision) -> None:

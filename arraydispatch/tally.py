@@ -1,4 +1,4 @@
-"""What was counted, by source line, as plain tables: what a profile is read from, and what processes hand each other."""
+"""What was counted, by source line, as by_numpy tables: what a profile is read from, and what processes hand each other."""
 
 from __future__ import annotations
 
@@ -98,15 +98,15 @@ class Tally:
     def blocks(self, runs: int = 1) -> list[Block]:
         """Blocks by the line at which they ended, most time first."""
         rows = [
-            Block(*key, *[round(count / runs), round(calls / runs), seconds / runs, plain / runs])
-            for key, (count, calls, seconds, plain) in self._tables["blocks"].items()
+            Block(*key, *[round(count / runs), round(calls / runs), seconds / runs, by_numpy / runs])
+            for key, (count, calls, seconds, by_numpy) in self._tables["blocks"].items()
         ]
         return sorted(rows, key=lambda row: -row.seconds)
 
     def parts(self, runs: int = 1) -> list[Part]:
         """The lines that recorded what was in blocks, most time first."""
         rows = [
-            Part(*key, *[round(calls / runs), seconds / runs, plain / runs])
-            for key, (calls, seconds, plain) in self._tables["parts"].items()
+            Part(*key, *[round(calls / runs), seconds / runs, by_numpy / runs])
+            for key, (calls, seconds, by_numpy) in self._tables["parts"].items()
         ]
         return sorted(rows, key=lambda row: -row.seconds)

@@ -447,9 +447,9 @@ class Backend:
         def run(arrays: list[Native]) -> Native:
             return concatenate(arrays, 0)
 
-        return self.wide(run) if self.scoped else run
+        return self.in_scope(run) if self.scoped else run
 
-    def wide(self, run: Callable[..., Any]) -> Callable[..., Any]:
+    def in_scope(self, run: Callable[..., Any]) -> Callable[..., Any]:
         """A function on native arrays that runs in the scope, and waits until there is memory for its result, if it has any."""
 
         def inside(*natives: Any) -> Any:

@@ -14,7 +14,7 @@ from ..backends.base import Backend, Kind, Unsupported
 from ..errors import HostFallbackError
 from ..ghosts import shown, stand_in, stand_in_like
 from ..registry import Entry, Into, Spec, resolve
-from ..settings import PLAIN, context_rules
+from ..settings import NO_POLICY, context_rules
 from ..trees import leaves, mapped
 from ..ufuncs.plans import WholePlan, whole_plan
 from ..views import Handle, native
@@ -140,7 +140,7 @@ def _reducer(func: Any, plan: WholePlan) -> Callable[[Handle], Any]:
             return call(func, (a,), {})
         if tap is not None:
             tap.call(func, backend.name, entry, "", perf_counter() - start, value, 2)
-        made = scalar(value) if rules is PLAIN else None
+        made = scalar(value) if rules is NO_POLICY else None
         if made is None:
             return wrapping.device_scalar(value, out)
         if finite is not None and not finite(made):
@@ -156,7 +156,7 @@ def join(arrays: Any) -> Any:
         return call(np.concatenate, (arrays,), {})
     first = arrays[0]
     cls = type(first)
-    if not issubclass(cls, Handle) or (_context_rules() or _defaults.rules) is not PLAIN:
+    if not issubclass(cls, Handle) or (_context_rules() or _defaults.rules) is not NO_POLICY:
         return call(np.concatenate, (arrays,), {})
     kind = first._kind
     run = kind.join
@@ -345,10 +345,10 @@ def _write(into: frozenset[Into], out: Any, result: Any, backend: Backend, casti
             raise TypeError("return arrays must be of ArrayType")
         value = r if backend.is_native(r) else xp.asarray(r)
         if o.shape != (shape := xp.shape_of(value)):
-            wide = np.broadcast_shapes(o.shape, shape) if "fills" in into else shape
-            if o.shape != wide:
+            filled = np.broadcast_shapes(o.shape, shape) if "fills" in into else shape
+            if o.shape != filled:
                 raise ValueError(f"output array has wrong shape {o.shape}, the result has shape {shape}")
-            value = xp.prim.broadcast_to(value, wide)
+            value = xp.prim.broadcast_to(value, filled)
         if "positions" in into and not np.can_cast(o.dtype, dtypes.INTP, "safe"):
             raise TypeError(f"Cannot cast array data from {o.dtype!r} to {dtypes.INTP!r} according to the rule 'safe'")
         if "divides" in into and not np.can_cast(backend.dtype_of(value), o.dtype, "same_kind"):

@@ -152,7 +152,7 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
     if (
         held is not None
         and held.native_is_ndarray
-        and settings.default.rules is settings.PLAIN
+        and settings.default.rules is settings.NO_POLICY
         and not settings.default.overrides
     ):
         kind = held._kinds.get(host.dtype)

@@ -226,7 +226,7 @@ def wrap_result(
             if value.ndim or returns != "scalar":
                 return made_of(value, backend)
             kind = backend.kind_of(value)
-            if process.rules is settings.PLAIN and not process.overrides:
+            if process.rules is settings.NO_POLICY and not process.overrides:
                 made = kind.scalar(value)
                 if made is not None:
                     return made

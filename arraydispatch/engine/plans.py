@@ -225,7 +225,7 @@ class Plan:
         Whether any of it is computed by NumPy's own loops.
     settled : bool
         Whether it has all the kernels that it was to have.
-    plain : list of float
+    by_numpy : list of float
         Seconds that NumPy took for the calls one by one, each time that this was measured.
     """
 
@@ -237,7 +237,7 @@ class Plan:
         self.cold: list[tuple[Chain, int]] = []
         self.kernels: list[Fused] = []
         self.numpys = self.settled = True
-        self.plain: list[float] = []
+        self.by_numpy: list[float] = []
 
 
 def plan(

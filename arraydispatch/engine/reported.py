@@ -25,15 +25,15 @@ TIMES = 3
 
 def measured(block: Block) -> float:
     """Have NumPy run the calls of a block one by one, the first times that such a block comes. The seconds that this took."""
-    if not isinstance(block, Planned) or len(block.plan.plain) >= TIMES:
+    if not isinstance(block, Planned) or len(block.plan.by_numpy) >= TIMES:
         return 0.0
     start = perf_counter()
     try:
         Short(block.nodes).values()
     except MemoryError:  # which plain NumPy may have had room for: it does not keep what the block reads
         return perf_counter() - start
-    block.plan.plain.append(perf_counter() - start)
-    return block.plan.plain[-1]
+    block.plan.by_numpy.append(perf_counter() - start)
+    return block.plan.by_numpy[-1]
 
 
 def tell(block: Block, why: str, seconds: float, lines: Mapping[int, Any]) -> None:
@@ -42,15 +42,15 @@ def tell(block: Block, why: str, seconds: float, lines: Mapping[int, Any]) -> No
     if tap is None or not block.nodes:
         return
     tap.call(events.BLOCK, block.nodes[0].form.held.backend.name, "block", "", seconds)
-    tier, plain = "NumPy, call by call", seconds
+    tier, by_numpy = "NumPy, call by call", seconds
     if isinstance(block, Planned):
         how = "NumPy's loops, in pieces"
         if block.plan.kernels:
             how = "kernels and NumPy's loops" if block.plan.numpys else "kernels"
         tier = f"{how}, {block.helpers} threads" if block.helpers > 1 else how
-        plain = min(block.plan.plain, default=seconds)
+        by_numpy = min(block.plan.by_numpy, default=seconds)
     known = [(line, node.form.work) for node in block.nodes if (line := lines.get(node.number)) is not None]
     whole = sum(work for _, work in known)
     if not whole:  # recorded before anybody listened
         known, whole = [(tap.place(), 1)], 1
-    tap.block(tier, why, seconds, plain, [(line, work / whole) for line, work in known if line is not None])
+    tap.block(tier, why, seconds, by_numpy, [(line, work / whole) for line, work in known if line is not None])

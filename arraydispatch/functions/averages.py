@@ -104,7 +104,7 @@ def _mean_plan(kind: Kind) -> WholePlan | None:
     def run(a: Native) -> Native | None:
         return _mean_of_all(backend.xp, a)
 
-    return WholePlan(backend.wide(run) if backend.scoped else run, kind, None)
+    return WholePlan(backend.in_scope(run) if backend.scoped else run, kind, None)
 
 
 @implements(np.mean, whole=_mean_plan, into=("accumulates", "divides"), layout="reduced", error="sum", apart=True)

@@ -86,7 +86,7 @@ def _lines(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
     def at(file: str, line: int) -> dict[str, Any]:
         empty = {
             "file": file, "line": line, "calls": 0, "host_fallbacks": 0, "left_numpy": 0, "bytes_to_device": 0,
-            "bytes_to_host": 0, "syncs": 0, "casts": 0, "compilations": 0, "seconds": 0.0, "plain_seconds": 0.0, "classes": {}, "functions": {},
+            "bytes_to_host": 0, "syncs": 0, "casts": 0, "compilations": 0, "seconds": 0.0, "seconds_by_numpy": 0.0, "classes": {}, "functions": {},
         }  # fmt: skip
         return found.setdefault((file, line), empty)
 
@@ -107,7 +107,7 @@ def _lines(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
     for part in profile.parts():
         row = at(part.file, part.line)
         row["seconds"] += part.seconds
-        row["plain_seconds"] += part.plain
+        row["seconds_by_numpy"] += part.by_numpy
     for moved in transfers:
         if moved.direction in ("to_device", "to_host"):
             at(moved.file, moved.line)[f"bytes_{moved.direction}"] += moved.nbytes

@@ -316,7 +316,7 @@ def _notes(data: dict[str, Any]) -> dict[tuple[str, int], list[dict[str, str]]]:
             row,
             "block",
             f"{row['count']:,} × a block ended here, {row['calls']:,} calls in {_time(row['seconds'])}; plain NumPy: "
-            f"{_time(row['plain'])}; {row['tier']}; {row['why']}",
+            f"{_time(row['by_numpy'])}; {row['tier']}; {row['why']}",
         )
     for row in data["syncs"]:
         say(row, "sync", f"{row['count']:,} × waited for the device: {row['why']}")

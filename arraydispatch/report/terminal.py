@@ -126,7 +126,7 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     if not run.complete:
         console.say("", "  The program was cut short: the figures are of what ran until then.")
     if data["blocks"]:
-        took, plain = (sum(row[key] for row in data["blocks"]) for key in ("seconds", "plain"))
+        took, plain = (sum(row[key] for row in data["blocks"]) for key in ("seconds", "by_numpy"))
         console.say(
             "",
             f"  plain NumPy would have taken about {plain:.2f} s for what ran in blocks in {took:.2f} s (measured: each kind "
@@ -172,7 +172,7 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
         "ran in blocks",
         data["blocks"],
         lambda row: (
-            f"{_number(row['calls'], 'call')}, {row['seconds']:.3f} s, {row['plain']:.3f} s by plain NumPy; {row['tier']}",
+            f"{_number(row['calls'], 'call')}, {row['seconds']:.3f} s, {row['by_numpy']:.3f} s by plain NumPy; {row['tier']}",
             f"it ended: {row['why']}",
         ),
     )

@@ -38,7 +38,7 @@ _follow()
 # -- functions ---------------------------------------------------------------------------------------------------------
 
 
-def _general(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _not_at_once(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return GENERAL
 
 
@@ -97,7 +97,7 @@ class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
         spec = None if isinstance(func, np.ufunc) else spec_of(func)
         known = spec is not None and spec.mode in ("function", "like", "view", "meta")
         known = known or (isinstance(getattr(func, "__self__", None), np.ufunc) and func.__name__ in _UFUNC_METHODS)
-        self[func] = found = _caller(func) if known else _general
+        self[func] = found = _caller(func) if known else _not_at_once
         return found
 
 

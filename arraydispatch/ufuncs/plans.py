@@ -273,13 +273,13 @@ def _first_run(plan: Plan, backend: Backend, convert: Run, ufunc: np.ufunc, keys
         final = convert if exact else _casting(convert, backend, plan.kinds, ufunc.nout)
         if any_int:
             final = _compare_with_any_int(final, backend, ufunc, keys)
-        plan.run = backend.wide(final) if backend.scoped else final
+        plan.run = backend.in_scope(final) if backend.scoped else final
         return result if exact else _cast(result, backend, plan.kinds, ufunc.nout)
 
     first = run
     if any_int:  # the first value may be the one out of range
         first = _compare_with_any_int(run, backend, ufunc, keys)
-    return backend.wide(first) if backend.scoped else first
+    return backend.in_scope(first) if backend.scoped else first
 
 
 def _composed_conversion(converters: list[Run | None], kernel: Run, keys: tuple[Key, ...]) -> Run:
@@ -362,7 +362,7 @@ def whole_plan(ufunc: np.ufunc, kind: Kind) -> WholePlan | None:
             return kernel(a)
 
     finite: dict[str, Any] = {"f": math.isfinite, "c": cmath.isfinite}
-    return WholePlan(backend.wide(run) if backend.scoped else run, kind.of(to), finite.get(to.kind))
+    return WholePlan(backend.in_scope(run) if backend.scoped else run, kind.of(to), finite.get(to.kind))
 
 
 def check_shapes(operands: tuple[Any, ...], backend: Backend) -> None:

@@ -44,11 +44,11 @@ def test_the_lines_that_recorded_share_the_time() -> None:
     (block,) = p.blocks()
     first = _first_line(program)
     assert (block.line, block.count, block.calls, block.why) == (first + 3, 1, 3, reported.LOOKED)
-    assert block.plain > 0 and block.seconds > 0 and block.tier
+    assert block.by_numpy > 0 and block.seconds > 0 and block.tier
     parts = {part.line - first: part for part in p.parts()}
     assert {line: part.calls for line, part in parts.items()} == {1: 2, 2: 1}
     assert sum(part.seconds for part in parts.values()) == pytest.approx(block.seconds)
-    assert sum(part.plain for part in parts.values()) == pytest.approx(block.plain)
+    assert sum(part.by_numpy for part in parts.values()) == pytest.approx(block.by_numpy)
 
 
 def _looks(a: Any) -> Any:
@@ -182,9 +182,9 @@ def test_every_report_has_them() -> None:
     report.WRITERS[".json"](stream, p, run)
     data = json.loads(stream.getvalue())
     (row,) = data["blocks"]
-    assert row["calls"] == 2 and row["plain"] > 0
+    assert row["calls"] == 2 and row["by_numpy"] > 0
     assert sum(line["seconds"] for line in data["lines"]) == pytest.approx(data["seconds_in_calls"])
-    assert sum(line["plain_seconds"] for line in data["lines"]) == pytest.approx(row["plain"])
+    assert sum(line["seconds_by_numpy"] for line in data["lines"]) == pytest.approx(row["by_numpy"])
     stream = io.StringIO()
     report.WRITERS[".csv"](stream, p, run)
     rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
