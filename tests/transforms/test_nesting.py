@@ -141,6 +141,12 @@ def test_every_order(library: str, deep: int, drawn: Drawn) -> None:
         ("vmap", "grad", "own"),
         ("vmap", "around", "own_by_cotangent"),
         ("in_place", "grad", "own_by_cotangent"),
+        ("grad", "vmap", "own"),
+        ("jacobian", "vmap", "own_by_cotangent"),
+        ("grad", "vmap", "jit", "own"),
+        ("grad", "jit", "vmap", "own"),
+        ("jit", "grad", "vmap", "vmap", "own"),
+        ("vmap", "grad", "vmap", "own"),
     ],
     ids=" of ".join,
 )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import tensorflow as tf
 
+from arraydispatch import tracing
 from arraydispatch.backends.tensorflow import host_calls
 from arraydispatch.backends.tensorflow.core import dims
 
@@ -102,6 +104,9 @@ def call_host(f: Any, natives: Sequence[Tensor], specs: Sequence[Any]) -> list[T
 
 def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
     made: list[Tensor] = []
+    met = _met.get()
+    if met is not None:
+        met.append(f)
 
     @tf.custom_gradient  # type: ignore[untyped-decorator]
     def run(*values: Tensor) -> Any:
@@ -117,8 +122,29 @@ def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
     return list(made)
 
 
+_met: ContextVar[list[Any] | None] = ContextVar("arraydispatch_met", default=None)
+"""The functions with a derivative of the user's own that are met while many examples are run at once; None: nobody asks."""
+
+
 def vectorize(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor], list[Tensor]]:
-    return mapped(f, list(natives))
+    """By ``tf.vectorized_map``; example by example where a derivative goes back through one of the user's own.
+
+    What stands for many examples in a graph keeps no ``tf.custom_gradient``: TensorFlow would differentiate the function itself,
+    without a word.
+    """
+    if all(t.staged for t in tracing.entered()):
+        return mapped(f, list(natives))
+    met: list[Any] = []
+    token = _met.set(met)
+    try:
+        made = mapped(f, list(natives))
+    finally:
+        _met.reset(token)
+    if not met:
+        return made
+    each = [f([x[i] for x in natives]) for i in range(size)]
+    outs, extra = ([tf.stack(values) for values in zip(*part)] for part in zip(*each))
+    return outs, extra
 
 
 def number(host: Any, upload: Callable[[Any], Tensor]) -> Tensor:
