@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import buffers, conversion, dtypes, events, reshaping, settings, views, writing
+from .. import buffers, conversion, dtypes, events, reshaping, settings, tracing, views, writing
 from ..backends import loader
 from ..backends.base import Backend, Kind
 from ..errors import listed
@@ -209,6 +209,39 @@ def _scalar_copy(value: Any, kind: Kind) -> Any:
     return wrapping.device_scalar(backend.prim.copy(value), kind)
 
 
+def _places_of_masks(key: Any, shape: tuple[int, ...]) -> Any:
+    """The key with the places of each mask whose values are known in its stead: inside a trace a library knows them no more."""
+    parts = key if isinstance(key, tuple) else (key,)
+    masks = [_known_mask(k) for k in parts]
+    if all(mask is None for mask in masks):
+        return key
+    used = sum(mask.ndim if mask is not None else k is not None and k is not Ellipsis for k, mask in zip(parts, masks))
+    made: list[Any] = []
+    axis = 0
+    for k, mask in zip(parts, masks):
+        if mask is not None:
+            if mask.shape != shape[axis : axis + mask.ndim]:
+                return key  # which is an error, or to be looked at with all there is
+            made += np.nonzero(mask)
+            axis += mask.ndim
+        else:
+            made.append(k)
+            axis += len(shape) - used if k is Ellipsis else int(k is not None)
+    return tuple(made)
+
+
+def _known_mask(k: Any) -> np.ndarray[Any, Any] | None:
+    """An array of booleans whose values can be looked at, as an ndarray."""
+    if isinstance(k, list):
+        k = np.asarray(k) if k and all(type(x) is bool for x in k) else None
+    elif isinstance(k, Handle) and k._kind.dtype.kind == "b":
+        backend, value = k._kind.backend, native(k)
+        k = backend.to_numpy(value) if backend.is_concrete(value) else None
+    if isinstance(k, np.ndarray) and k.dtype.kind == "b" and k.ndim:
+        return k
+    return None
+
+
 def _native_key(key: Any, backend: Backend, device: Any) -> Any:
     if type(key) is tuple:
         return tuple(_native_key(k, backend, device) for k in key)
@@ -220,6 +253,8 @@ def _native_key(key: Any, backend: Backend, device: Any) -> Any:
 
 
 def _gather(a: Handle, key: Any, backend: Backend) -> Any:
+    if tracing.running:
+        key = _places_of_masks(key, ghost(a).shape)
     found = wrapping.find_backend((a, key))
     if (
         found is not backend and found is not None and found.home is backend.home
@@ -267,6 +302,8 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
         hosted.assign(a, key, value)
         return
     wrapping.check_writeable(a)
+    if tracing.running and not _is_basic(key):
+        key = _places_of_masks(key, a.shape)  # type: ignore[attr-defined]
     tap = events.tap
     start = time.perf_counter() if tap is not None else 0.0
     backend = a._kind.backend

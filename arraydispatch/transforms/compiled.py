@@ -174,6 +174,8 @@ class _Jitted:
 
     def _fixed(self, leaf: Any) -> Any:
         value = leaf.value if isinstance(leaf, _Static) else leaf
+        if type(value) is slice:  # which Python before 3.12 does not hash
+            return slice, self._fixed(value.start), self._fixed(value.stop), self._fixed(value.step)
         try:
             hash(value)
         except TypeError:

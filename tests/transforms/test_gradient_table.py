@@ -89,6 +89,9 @@ VECTOR: dict[str, Formula] = {
     "fft": lambda np, x: np.sum(np.abs(np.fft.fft(x)) ** 2 * np.arange(5.0)),
     "rfft": lambda np, x: np.sum(np.abs(np.fft.rfft(x))),
     "irfft": lambda np, x: np.sum(np.fft.irfft(x) ** 2),
+    "heaviside": lambda np, x: np.sum(np.heaviside(x - 0.4, 0.5) * x),
+    "bincount": lambda np, x: np.sum(np.bincount(np.array([0, 2, 0, 1, 2]), weights=x) ** 2),
+    "mask": lambda np, x: np.sum(x[V > 0.5] ** 2),
     "meshgrid": lambda np, x: np.sum(np.meshgrid(x, x[:2])[0] ** 2),
     "cov": lambda np, x: np.cov(x),
     "round trip": lambda np, x: np.sum(np.moveaxis(x.reshape(1, 5, 1), 1, 0).squeeze() ** 3),
@@ -189,7 +192,7 @@ def test_gradients_are_those_of_finite_differences(library: str, drawn: Drawn) -
     assert not wrong, "\n".join(wrong)
 
 
-NOT_JAX = frozenset({"heat in place", "ptp", "ediff1d", "trapezoid", "cbrt", "i0"})
+NOT_JAX = frozenset({"heat in place", "bincount", "ptp", "ediff1d", "trapezoid", "cbrt", "i0"})
 """What has no counterpart of the name in ``jax.numpy``, or none that differentiates alike."""
 
 

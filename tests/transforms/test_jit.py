@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -656,3 +657,76 @@ def test_second_calls_of_every_kind(library):
     assert total.tolist() == [2, 4, 6]
     aliased = ad.asarray([1.0, 1.0, 1.0])
     assert written(aliased, aliased).tolist() == [2, 2, 2]
+
+
+V = np.array([0.3, 0.7, 0.5, 0.9, 0.2])
+MASK = V > 0.4
+
+
+def _tripled(x):
+    x = x.copy()
+    x[MASK] = x[MASK] * 3
+    return x
+
+
+def _doubled_rows(x):
+    both = np.stack([x, 2 * x])
+    both[:, MASK] = both[..., MASK][::-1]
+    both[1, [True, False, False, False, True]] = 7.0
+    return both
+
+
+BY_MASK = {
+    "read": lambda x: x[MASK],
+    "write": _tripled,
+    "in place": lambda x: np.add(x[MASK], 1),
+    "rows": _doubled_rows,
+    "matrix": lambda x: np.outer(x, x)[np.eye(5) > 0],
+    "list": lambda x: x[[True, False, True, True, False]],
+    "new axis": lambda x: x[None, MASK],
+    "none": lambda x: x[np.zeros(5, bool)],
+}
+
+
+@pytest.mark.parametrize("name", BY_MASK)
+def test_masks_whose_values_are_known(library, name):
+    """NumPy's masks and lists of bools are constants of the program: how many there are is known."""
+    f = BY_MASK[name]
+    expected = f(V)
+    x = ad.asarray(V)
+    np.testing.assert_allclose(host(ad.jit(f)(x)), expected)
+    np.testing.assert_allclose(host(ad.vmap(f)(ad.asarray(np.stack([V, V])))[1]), expected)
+    gradient = ad.grad(lambda a: np.sum(f(a) ** 2))
+    np.testing.assert_allclose(host(ad.jit(gradient)(x)), host(gradient(x)))
+    np.testing.assert_allclose(host(ad.vmap(gradient)(ad.asarray(np.stack([V, V])))[1]), host(gradient(x)))
+
+
+def test_constants_of_the_library_are_known(library):
+    """An array that is no argument has its values while the function is traced."""
+    mask, factors = ad.asarray(MASK), ad.asarray([2.0, 3.0])
+    x = ad.asarray(V)
+    assert ad.jit(lambda a: a[mask])(x).tolist() == V[MASK].tolist()
+    assert ad.jit(lambda a: a * np.asarray(factors).sum())(x).tolist() == (V * 5).tolist()
+    assert "2." in ad.jit(lambda a: (a, repr(factors)))(x)[1]
+
+
+def test_masks_of_another_shape(library):
+    with pytest.raises(IndexError):
+        ad.jit(lambda a: a[np.ones(4, bool)])(ad.asarray(V))
+
+
+def test_slices_are_static(library):
+    part = ad.jit(lambda a, places: a[places])
+    x = ad.asarray(V)
+    assert part(x, slice(1, 3)).tolist() == V[1:3].tolist()
+    assert part(x, slice(0, 2)).tolist() == V[:2].tolist()
+
+
+def test_functions_traced_in_several_threads(library):
+    def one(i):
+        with ad.backend(library):
+            return ad.jit(lambda a: np.sin(a) * i)(ad.asarray(V)).tolist()
+
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(one, range(8)))
+    np.testing.assert_allclose(made, [np.sin(V) * i for i in range(8)])

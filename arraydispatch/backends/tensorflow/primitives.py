@@ -233,7 +233,7 @@ def slice_update(a: Tensor, key: Key, value: Tensor) -> Tensor:
         if dims(value) != shape:
             value = _broadcast_to(value, ints(shape))
         if any(part.step not in (1, None) for part in key):
-            places = np.stack(np.meshgrid(*ranges, indexing="ij"), -1).astype(np.int64)
+            places = np.stack(np.meshgrid(*ranges, indexing="ij"), -1).astype(_index_type(a))
             return _SCATTER["set"](a, EagerTensor(places, host(), None), value)
         if type(a) is not EagerTensor and a.dtype.is_floating and 2 * math.prod(shape) >= math.prod(dims(a)) > 0:
             return _chosen(a, ranges, value)
@@ -373,7 +373,15 @@ def scatter(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Te
             return _scatter_extremum(a, indices, value, how)
     elif how == "set" and accelerated() and math.prod(count) > 1:
         value = _last_values(indices, value, shape[:k])
-    return _SCATTER[how](a, _pack(list(indices), -1), value)
+    places = _pack(list(indices), -1)
+    if type(a) is not EagerTensor and _index_type(a) is np.int32:
+        places = _cast(places, tf.int32)
+    return _SCATTER[how](a, places, value)
+
+
+def _index_type(a: Tensor) -> Any:
+    """Of the places of a scatter: of one in a graph, ``tf.vectorized_map`` counts the examples by an int32 beside them."""
+    return np.int32 if type(a) is not EagerTensor and math.prod(dims(a)) < 1 << 31 else np.int64
 
 
 def _last_values(indices: Sequence[Tensor], value: Tensor, lead: Shape) -> Tensor:

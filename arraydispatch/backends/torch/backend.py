@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import _disable_current_modes
 
 from arraydispatch.backends.base import PRIMITIVES, Backend, Kind, Unsupported, bytes_in
 from arraydispatch.backends.devices import Device
@@ -188,7 +189,13 @@ class TorchBackend(Backend):
             a = a.resolve_conj().resolve_neg()
         if a.dtype is torch.bfloat16:
             return a.view(torch.int16).numpy().view(BFLOAT16)
-        return a.numpy()
+        try:
+            return a.numpy()
+        except RuntimeError:
+            if not concrete(a):
+                raise
+            with _disable_current_modes():  # while a program is recorded, that takes a constant's value for part of it
+                return a.numpy()
 
     def peek(self, a: Tensor) -> np.ndarray[Any, Any] | None:
         """torch itself refuses other devices, recorded gradients, wrappers of transforms and conjugate bits."""

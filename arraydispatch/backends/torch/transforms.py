@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import threading
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
@@ -164,6 +165,10 @@ def _not_gone_back_through() -> None:
         here.one_way = True
 
 
+_recorder = threading.RLock()
+"""Held while a program is made: what records it, and the compiler, keep what they are at in globals of the process."""
+
+
 def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]] | None]:
     """Record what torch is asked for on tensors without values, and hand that program to a backend of ``torch.compile``.
 
@@ -183,14 +188,16 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
     here = _Recording()
     token = _recorded_here.set(here)
     try:
-        recorded = make_fx(run, tracing_mode="fake", _allow_non_fake_inputs=True)(*plain)
+        with _recorder:
+            recorded = make_fx(run, tracing_mode="fake", _allow_non_fake_inputs=True)(*plain)
     finally:
         _recorded_here.reset(token)
     if here.one_way and any(x.requires_grad for x in examples):
         return lambda natives: None
     for name, constant in list(recorded.named_buffers()):
         setattr(recorded, name, constant.clone())  # as it is now: the user may write it later
-    program = recorded if compiler == "eager" else _compiled(recorded, examples)
+    with _recorder:
+        program = recorded if compiler == "eager" else _compiled(recorded, examples)
 
     def compiled(natives: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
         made = program(*natives)
