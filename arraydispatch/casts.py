@@ -28,12 +28,16 @@ def astype(a: Any, wanted: np.dtype[Any], order: Any, casting: Any, copy: bool) 
             host.allow("ndarray.astype", backend, f"{backend.name} has no arrays of dtype {wanted}")
         if events.tap is not None:
             events.tap.left(f"an array of dtype {wanted}", dtypes.only_on_host(wanted))
-        return a._host("astype").astype(wanted)
+        return a._host("astype").astype(wanted, order)
     warn_of_cast(have, wanted)
     with backend.within():
         value = native(a)
-        make = backend.prim.copy if wanted == have else backend.prim.astype
-        made = wrapping.beside_writers(make, *((value,) if wanted == have else (value, wanted)))
+        if backend.native_is_ndarray:  # what becomes of a NaN depends on the order in which NumPy goes over it
+            parts = value.real if have.kind == "c" and wanted.kind in "fiu" else value  # it is warned of already
+            made = wrapping.beside_writers(np.ndarray.astype, parts, wanted, order)
+        else:
+            make = backend.prim.copy if wanted == have else backend.prim.astype
+            made = wrapping.beside_writers(make, *((value,) if wanted == have else (value, wanted)))
     if have.kind in "fc" and (wanted.kind in "iu" or (wanted.kind in "fc" and wanted.itemsize < have.itemsize)):
         floating.look_at_cast(value, wanted, backend)
     cast = views.wrapper(made, a._kind.of(wanted), True)

@@ -526,9 +526,9 @@ def array(
             object = from_protocol(object)
             if isinstance(object, Handle):
                 return array(object, dtype, copy=copy, order=order, ndmin=ndmin)
-        host = np.array(object, dtype=dtype, copy=None, ndmin=ndmin)
         if copy is False and (not isinstance(object, np.ndarray) or dtypes.category(object.dtype) != "other"):
             raise ValueError("a copy is needed to move NumPy data to the backend; do not pass copy=False.")
+        host = np.array(object, dtype=dtype, copy=None, ndmin=ndmin)
         if dtypes.category(host.dtype) == "other":
             made = np.array(object, dtype=dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
             events_left(made.dtype)

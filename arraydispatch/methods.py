@@ -72,11 +72,24 @@ def equality(ufunc: np.ufunc, verdict: bool) -> Callable[[Any, Any], Any]:
     return made
 
 
-def short_power(base: Handle, exponent: Any) -> np.ufunc | None:
-    """NumPy's own short cuts for a scalar exponent, which are exact: x**2 is x*x, x**0.5 is sqrt(x)."""
+def short_power(base: Handle, exponent: Any, hosted: bool = False) -> np.ufunc | None:
+    """NumPy's own short cuts for a scalar exponent, which are exact: x**2 is x*x, x**0.5 is sqrt(x).
+
+    ``hosted``: whether it is known that NumPy computes.
+    """
     if type(exponent) not in (int, float):
         return None
     kind = base._kind.dtype.kind
     if kind in "fc":
-        return {2: np.square, 0.5: np.sqrt, 1: np.positive, -1: np.reciprocal}.get(exponent)
+        if (
+            exponent in _EXACT
+            and (type(exponent) is float or exponent == 1)
+            and (hosted or base._kind.backend.native_is_ndarray)
+        ):
+            return None
+        return np.sqrt if exponent == 0.5 else _EXACT.get(exponent)
     return np.square if kind in "biu" and exponent == 2 and type(exponent) is int else None
+
+
+_EXACT: dict[float, np.ufunc] = {2: np.square, 1: np.positive, -1: np.reciprocal}
+"""NumPy has short cuts for the integers 2 and -1; a library's power may round the others too, or take long for them."""

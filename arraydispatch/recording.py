@@ -59,7 +59,7 @@ def _unary(func: np.ufunc, general: Any) -> Any:
 def _power(general: Any) -> Any:
     def __pow__(self: Any, exponent: Any, modulo: None = None) -> Any:
         if tape.least and modulo is None:
-            short = short_power(self, exponent)
+            short = short_power(self, exponent, True)
             made = tape.record(np.power, (self, exponent)) if short is None else tape.record(short, (self,))
             if made is not None:
                 return made

@@ -70,6 +70,8 @@ def _parser() -> _Parser:
     numpy = suites.add_parser("numpy", help="NumPy's own test modules, under the launcher")
     numpy.add_argument("--backend", metavar="B", required=True, help=f"a backend, or {PLAIN}: NumPy without us")
     numpy.add_argument("--device", metavar="D", help="a device of the backend")
+    numpy.add_argument("--execution", choices=["eager", "fused"], default="eager",
+        help="have the library run every call, or record all that can be (eager)")  # fmt: skip
     _add_common(numpy, f"modules ({MODULES[0]}, …) or groups (lib, …)", seconds=120.0)
 
     scipy = suites.add_parser("scipy", help="SciPy's own test modules, under the launcher")
@@ -129,12 +131,14 @@ def _say(text: str) -> None:
 
 def _suite(options: argparse.Namespace) -> tuple[Suite, Settings]:
     """The suite that the command line names, and how to run it."""
-    device = None
+    device, execution = None, getattr(options, "execution", "eager")
     if options.suite in ("numpy", "scipy"):
         _check_backend(options.backend, (PLAIN,))
         device = options.device
         if device is not None and options.backend == PLAIN:
             raise Usage(f"--device: {PLAIN} has none; leave it out.")
+        if execution == "fused" and options.backend == PLAIN:
+            raise Usage(f"--execution: {PLAIN} has one way; leave it out.")
         suite: Suite = NumpySuite() if options.suite == "numpy" else scipy_suite.ScipySuite()
     else:
         if options.namespace is None:
@@ -152,7 +156,7 @@ def _suite(options: argparse.Namespace) -> tuple[Suite, Settings]:
     if needed:
         raise Usage(f"the tests need {', '.join(needed)}; install with: pip install {' '.join(needed)}")
     name = options.backend or options.namespace
-    return suite, Settings(name, device, options.select, options.timeout, options.test_timeout)
+    return suite, Settings(name, device, options.select, options.timeout, options.test_timeout, execution)
 
 
 def _target(option: str, name: str | None) -> Path | None:
@@ -263,8 +267,10 @@ def _main(options: argparse.Namespace) -> int:
     suite, settings = _suite(options)
     modules = suite.chosen(options.module)
     in_part = options.select is not None or bool(options.module)
-    if options.write_xfails and (options.select is not None or settings.backend == PLAIN):
-        raise Usage("--write-xfails needs whole modules on a backend; leave out -k.")
+    if options.write_xfails and (
+        options.select is not None or settings.backend == PLAIN or settings.execution == "fused"
+    ):
+        raise Usage("--write-xfails needs whole modules, each call the library's; leave out -k and --execution.")
     if options.keep and (in_part or not suite.pinned):
         raise Usage("--keep needs a full run of the pinned suite; leave out --module and -k.")
     targets = [_target("--json", options.json), _target("--html", options.html)]
@@ -281,11 +287,12 @@ def _main(options: argparse.Namespace) -> int:
     plain = _plain_passes(found, suite, settings, workers, bars)
     if options.write_xfails:
         known = _write_xfails(found, suite.xfails_file(settings.backend), known)
-    verdict = results.judge(found, known, whole=options.select is None)
+    verdict = results.judge(found, known, whole=options.select is None, computes=settings.execution == "eager")
     if not any(result.tests for result in found) and not verdict.broken:
         raise Usage("-k: no test matches; check the expression.")
     data = results.as_json(found, suite, settings, known, plain)
-    results.show(console, f"{suite.title()} on {settings.backend}", data, verdict)
+    how = ", fused" if settings.execution == "fused" else ""
+    results.show(console, f"{suite.title()} on {settings.backend}{how}", data, verdict)
     for target, text in zip(targets, (results.dump(data), results.as_html(data)), strict=True):
         if target is not None:
             target.write_text(text, encoding="utf-8")

@@ -197,7 +197,7 @@ class ArrayApiSuite(Suite):
         """The expected failures of a backend."""
         return HERE / f"{backend}-xfails.txt"
 
-    def pytest_options(self) -> list[str]:
+    def pytest_options(self, settings: Settings) -> list[str]:
         """The suite's own options. How long an example takes is not what is tested."""
         return [
             "-c", str(self.folder / "pytest.ini"), "--rootdir", str(self.folder), "--disable-deadline",

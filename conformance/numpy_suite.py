@@ -49,18 +49,22 @@ class NumpySuite(Suite):
         """The expected failures of a backend."""
         return HERE / f"numpy-{backend}-xfails.txt"
 
-    def pytest_options(self) -> list[str]:
+    def pytest_options(self, settings: Settings) -> list[str]:
         """What ``numpy.test("full")`` passes to pytest."""
-        return ["-W", "ignore:the matrix subclass is not", "-W", "ignore:Importing from numpy.matlib is"]
+        options = ["-c", str(HERE / "numpy.ini")]
+        if settings.execution == "fused":
+            # It has a warnings.catch_warnings about each test, where calls that may warn are not recorded.
+            return [*options, "-p", "no:warnings"]
+        return [*options, "-W", "ignore:the matrix subclass is not", "-W", "ignore:Importing from numpy.matlib is"]
 
     def python(self, path: Path, settings: Settings) -> list[str]:
-        """Plain Python, or the launcher with every array on the backend, however small."""
+        """Plain Python, or the launcher with every array, however small, on the backend, or recorded."""
         if settings.backend == PLAIN:
             return [sys.executable]
         device = ["--device", settings.device] if settings.device else []
+        how = ["--execution", "fused", "--min-size", "1"] if settings.execution == "fused" else ["--min-size", "0"]
         launcher = [
-            "run", "--backend", settings.backend, *device, "--min-size", "0", "--on-fallback", "silent",
-            "--include", str(path),
+            "run", "--backend", settings.backend, *device, *how, "--on-fallback", "silent", "--include", str(path),
         ]  # fmt: skip
         return [sys.executable, "-m", "arraydispatch", *launcher]
 

@@ -42,6 +42,13 @@ The share of the NumPy calls in these runs that the backend's library ran. The r
 and dates, and what a library has no kernel for; on JAX also the *host kernels*, by which NumPy sorts and picks on JAX's own memory.
 """
 
+_FUSED = """\
+### In fused execution
+
+The same modules with every call that can be recorded recorded, of arrays of one element too (`--execution fused`), and computed by
+NumPy on the host. No test fails that does not fail above.
+"""
+
 _SCIPY = """\
 ## SciPy's own tests
 
@@ -63,12 +70,13 @@ _ARRAY_API = """\
 """
 
 
-def _load(suite: str) -> dict[str, dict[str, Any]]:
+def _load(suite: str, execution: str = "eager") -> dict[str, dict[str, Any]]:
     """The kept results of a suite by backend, ours first."""
     found = {}
     for path in sorted(RESULTS.glob(f"{suite}-*.json")):
         data = json.loads(path.read_text(encoding="utf-8"))
-        found[data["backend"]] = data
+        if data.get("execution", "eager") == execution:
+            found[data["backend"]] = data
     return {name: found[name] for name in dict.fromkeys([*_BACKENDS, *found]) if name in found}
 
 
@@ -160,6 +168,8 @@ def page() -> str:
     if numpy:
         plain = ("plain NumPy", lambda row: f"{row['plain_passes'] or 0:,}")
         parts += [_NUMPY, _by_module(numpy, _of_plain, plain), _CALLS, _by_module(numpy, share), _versions(numpy)]
+    if fused := _load("numpy", "fused"):
+        parts += [_FUSED, _by_module(fused, _of_plain), _versions(fused)]
     parts += _scipy()
     if array_api:
         url, commit, spec = PARTS[0].url, PARTS[0].commit[:7], PARTS[1].commit[:7]

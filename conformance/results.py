@@ -74,8 +74,11 @@ def failed_tests(results: list[ModuleResult]) -> dict[str, str]:
     }
 
 
-def judge(results: list[ModuleResult], expectations: Expectations, whole: bool) -> Verdict:
-    """Compare with the expected failures; ``whole``: all tests of the modules were asked for."""
+def judge(results: list[ModuleResult], expectations: Expectations, whole: bool, computes: bool = True) -> Verdict:
+    """Compare with the expected failures.
+
+    ``whole``: all tests of the modules were asked for; ``computes``: the library did, so that what it is expected to fail must fail.
+    """
     verdict = Verdict()
     for result in results:
         if result.error:
@@ -85,7 +88,7 @@ def judge(results: list[ModuleResult], expectations: Expectations, whole: bool) 
             expected = expectations.reason(full) is not None
             if test.outcome in _BAD and not expected:
                 verdict.failures[full] = test.error
-            elif test.outcome == "passed" and expected:
+            elif test.outcome == "passed" and expected and computes:
                 verdict.passes.append(full)
         if whole and not result.error:
             verdict.stale += expectations.stale(result.module, {f"{result.module}::{name}" for name in result.tests})
@@ -169,6 +172,7 @@ def as_json(
     return {
         "suite": suite.name,
         "backend": settings.backend,
+        "execution": settings.execution,
         "device": settings.device,
         "select": settings.select,
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
@@ -191,7 +195,8 @@ def keep(data: dict[str, Any]) -> None:
         host = dict(list(row["host"].items())[:_HOST_REASONS])
         failures = [failure for failure in row["failures"] if failure["expected"] is None]
         kept[module] = {**row, "host": host, "failures": failures}
-    path = RESULTS / f"{data['suite']}-{data['backend']}.json"
+    how = "-fused" if data.get("execution") == "fused" else ""
+    path = RESULTS / f"{data['suite']}-{data['backend']}{how}.json"
     path.write_text(dump({**data, "modules": kept}), encoding="utf-8")
 
 

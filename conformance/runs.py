@@ -119,7 +119,15 @@ def read_events(text: str, result: ModuleResult, attempt: _Attempt) -> None:
 def _command(suite: Suite, module: str, settings: Settings) -> list[str]:
     path = suite.file_of(module)
     select = ["-k", settings.select] if settings.select else []
-    return [*suite.python(path, settings), "-m", "pytest", *_PYTEST, *suite.pytest_options(), *select, str(path)]
+    return [
+        *suite.python(path, settings),
+        "-m",
+        "pytest",
+        *_PYTEST,
+        *suite.pytest_options(settings),
+        *select,
+        str(path),
+    ]
 
 
 def _environment(suite: Suite, settings: Settings, events: Path, skip: Path) -> dict[str, str]:

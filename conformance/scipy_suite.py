@@ -52,7 +52,7 @@ class ScipySuite(NumpySuite):
         """The expected failures of a backend."""
         return HERE / f"scipy-{backend}-xfails.txt"
 
-    def pytest_options(self) -> list[str]:
+    def pytest_options(self, settings: Settings) -> list[str]:
         """SciPy's own configuration, which the wheel does not carry."""
         return ["-c", str(HERE / "scipy.ini")]
 

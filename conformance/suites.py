@@ -29,6 +29,8 @@ class Settings:
         Name of a backend, ``plain``, or another namespace.
     device, select : str or None
         The launcher's ``--device`` and pytest's ``-k``.
+    execution : str
+        ``eager``, where every call is the library's, or ``fused``, where every call that can be is recorded.
     timeout, test_timeout : float
         Seconds for a module and for one test.
     """
@@ -38,6 +40,7 @@ class Settings:
     select: str | None = None
     timeout: float = 3600.0
     test_timeout: float = 120.0
+    execution: str = "eager"
 
 
 class Suite(ABC):
@@ -69,7 +72,7 @@ class Suite(ABC):
     def xfails_file(self, backend: str) -> Path:
         """The expected failures of a backend."""
 
-    def pytest_options(self) -> list[str]:
+    def pytest_options(self, settings: Settings) -> list[str]:
         """What pytest is given besides what every suite gives it."""
         return []
 

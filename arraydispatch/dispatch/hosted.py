@@ -7,7 +7,9 @@ is the library's, which the dispatch sees to; what moves, views or writes values
 
 from __future__ import annotations
 
+from functools import partial, wraps
 from time import perf_counter
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -98,6 +100,7 @@ _CLASS = "hosted", "native"
 """The class of a call that NumPy runs on values in the host state; for the backend of that name it is the library."""
 _WRITTEN = "written into a value on the host"
 _INDEX = "the index of a value on the host"
+_FUNCTIONS = frozenset({FunctionType, MethodType, partial})
 
 
 def _host(x: Any, found: list[Handle], why: str = _WRITTEN) -> Any:
@@ -108,7 +111,20 @@ def _host(x: Any, found: list[Handle], why: str = _WRITTEN) -> Any:
             found.append(x)
             return x._v
         return conversion.download(backend, views.expose(x), why)
-    return mapped(lambda y: _host(y, found, why), x) if isinstance(x, list | tuple | dict) else x
+    if isinstance(x, list | tuple | dict):
+        return mapped(lambda y: _host(y, found, why), x)
+    return _called_with_arrays(x, found, why) if type(x) in _FUNCTIONS else x
+
+
+def _called_with_arrays(func: Any, found: list[Handle], why: str) -> Any:
+    """A user's function that NumPy calls, of arrays as the rest of the program has them."""
+
+    @wraps(func)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        given = [dressed(x, found) for x in args]
+        return _host(func(*given, **{key: dressed(x, found) for key, x in kwargs.items()}), [], why)
+
+    return called
 
 
 def _writes(func: Any, kwargs: dict[str, Any]) -> bool:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from itertools import islice
+from itertools import accumulate, islice
 from math import prod
+from operator import mul
 from sys import getrefcount
 from types import CodeType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Bound", "Buffer", "Form", "Node", "Place", "Shift", "Whole", "shifts"]
+__all__ = ["Bound", "Buffer", "Form", "Node", "Place", "Shift", "Whole", "like", "shifts", "strides_of"]
 
 NEVER = -1
 """What :data:`arraydispatch.views.NEVER` is."""
@@ -262,6 +263,23 @@ class Node:
             raise AttributeError(name)
         self.run()
         return getattr(self.form.held, name)
+
+
+_NOTHING = np.zeros(64, np.uint8)
+
+
+def strides_of(shape: tuple[int, ...], itemsize: int, fortran: bool) -> tuple[int, ...]:
+    """Those of a new array."""
+    lengths = shape if fortran else shape[::-1]
+    steps = tuple(accumulate((itemsize, *lengths[:-1]), mul))[: len(shape)]
+    return steps if fortran else steps[::-1]
+
+
+def like(form: Form) -> np.ndarray[Any, Any]:
+    """An array of which only dtype, shape and strides are to be asked: there is no memory yet."""
+    steps = strides_of(form.shape, form.dtype.itemsize, form.fortran)
+    one = _NOTHING[: form.dtype.itemsize].view(form.dtype)
+    return np.lib.stride_tricks.as_strided(one, form.shape, steps, writeable=False)
 
 
 def shifts(node: Node) -> bool:

@@ -20,7 +20,7 @@ import numpy as np
 
 from .kernels import Fused, Group, Part, grouped, numbers_of
 from .loops import in_place
-from .nodes import Bound, Form, Node, Shift, shifts
+from .nodes import Bound, Form, Node, Shift, like, shifts
 from .source import Chain
 
 __all__ = ["Plan", "Stretch", "halves", "joined", "plan"]
@@ -427,7 +427,7 @@ class _Registers:
                     del self.dead[place]
                     return slot
         slot = len(self.arrays)
-        self.arrays.append(_like(form))
+        self.arrays.append(like(form))
         self.same_memory.append(slot)
         self._plan.made.append(form)
         if target is not None:
@@ -538,17 +538,6 @@ class _Registers:
         if one not in moving or other not in moving:
             return False
         return self.same_memory[self._slot_of[one]] == self.same_memory[self._slot_of[other]]
-
-
-_NOTHING = np.zeros(64, np.uint8)
-
-
-def _like(form: Form) -> np.ndarray[Any, Any]:
-    """An array of which only dtype, shape and strides are to be asked: there is no memory yet."""
-    lengths = form.shape if form.fortran else form.shape[::-1]
-    steps = tuple(itertools.accumulate((form.dtype.itemsize, *lengths[:-1]), lambda x, y: x * y))[: form.ndim]
-    one = _NOTHING[: form.dtype.itemsize].view(form.dtype)
-    return np.lib.stride_tricks.as_strided(one, form.shape, steps if form.fortran else steps[::-1], writeable=False)
 
 
 def _seen(x: Any, stretch: Stretch) -> tuple[int, bool]:

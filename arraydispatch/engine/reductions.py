@@ -210,10 +210,9 @@ def _var(a: Any, axis: Any, keepdims: bool, ddof: Any = 0) -> Any:
         mean = _mean(a, axis, True, False)
     if mean is None:
         return None
-    apart = tape.record(np.subtract, (a, mean))
-    squares = None if apart is None else tape.record(np.square, (apart,))
-    if squares is None:
-        return None
+    # What is not recorded of it is done at once: errors of the mean are told already.
+    apart = a - mean
+    squares = np.square(apart)
     del apart  # so that it need not be kept
     total = _reduce(np.add, squares, axis, keepdims, True)
     if total is None:

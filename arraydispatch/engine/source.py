@@ -65,9 +65,15 @@ def _in_memory(dtype: str) -> str:
 
 
 class _Body:
-    """Lines, and names for what they make."""
+    """Lines, and names for what they make.
 
-    def __init__(self) -> None:
+    ``told``: whether errors are to be told. LLVM takes it that nobody looks at them, and does without a root or a quotient that is
+    only compared with a zero it knows (``sqrt(x) != 0``, ``signbit(abs(x / y))``); so it is not shown which number that is.
+    """
+
+    def __init__(self, told: bool = False) -> None:
+        self.told = told
+        self.zeros: dict[str, str] = {}
         self.lines: list[str] = []
         self.intrinsics: set[str] = set()
         self._count = 0
@@ -90,6 +96,22 @@ class _Body:
         """A floating number as an integer, and that one's type."""
         to = f"i{_bits(dtype)}"
         return self.add(f"bitcast {_llvm(dtype)} {x} to {to}"), to
+
+    def zero(self, t: str) -> str:
+        """The zero of a type, to compare with."""
+        if not self.told:
+            return "0.0" if t in ("float", "double") else "0"
+        return self.zeros.setdefault(t, f"%zero.{t}")
+
+    def hidden(self) -> list[str]:
+        """Lines that make the zeros."""
+        lines = []
+        for t, name in self.zeros.items():
+            value = "0.0" if t in ("float", "double") else "0"
+            lines.append(f"  {name}.at = alloca {t}")
+            lines.append(f"  store volatile {t} {value}, ptr {name}.at")
+            lines.append(f"  {name} = load volatile {t}, ptr {name}.at")
+        return lines
 
     def number(self, value: float, dtype: str) -> str:
         """A constant."""
@@ -118,7 +140,7 @@ class _Body:
         if dtype[0] == "b":
             return x
         if dtype[0] == "f":
-            return self.add(f"fcmp une {_llvm(dtype)} {x}, 0.0")
+            return self.add(f"fcmp une {_llvm(dtype)} {x}, {self.zero(_llvm(dtype))}")
         return self.add(f"icmp ne {_llvm(dtype)} {x}, 0")
 
 
@@ -186,7 +208,7 @@ def _absolute(body: _Body, x: list[str], dtype: str) -> str:
 def _sign(body: _Body, x: list[str], dtype: str) -> str:
     t, zero, one = _llvm(dtype), body.number(0, dtype), body.number(1, dtype)
     if dtype[0] == "f":
-        up, down, none = (body.add(f"fcmp {how} {t} {x[0]}, 0.0") for how in ("ogt", "olt", "oeq"))
+        up, down, none = (body.add(f"fcmp {how} {t} {x[0]}, {body.zero(t)}") for how in ("ogt", "olt", "oeq"))
         rest = body.add(f"select i1 {none}, {t} 0.0, {t} {x[0]}")
         rest = body.add(f"select i1 {down}, {t} -1.0, {t} {rest}")
         return body.add(f"select i1 {up}, {t} 1.0, {t} {rest}")
@@ -212,7 +234,7 @@ def _of_bits(how: str) -> _Emit:
             return body.add(f"xor i1 {yes}, false")
         value, t = body.bits(x[0], dtype)
         if how == "signbit":
-            return body.add(f"icmp slt {t} {value}, 0")
+            return body.add(f"icmp slt {t} {value}, {body.zero(t)}")
         infinity = {32: 0x7F800000, 64: 0x7FF0000000000000}[_bits(dtype)]
         value = body.add(f"and {t} {value}, {(1 << (_bits(dtype) - 1)) - 1}")
         return body.add(f"icmp {_TO_INFINITY[how]} {t} {value}, {infinity}")
@@ -343,7 +365,7 @@ def source(
     ``addresses`` holds the length of the first axis, and where each array begins; ``table`` what :func:`table` gives, and the
     scalars, in eight bytes each.
     """
-    body = _Body()
+    body = _Body(told=mask != 0)
     parameters = [f"i64 %n{axis}" for axis in range(depth)]
     parameters += [f"ptr noalias %p{i}" for i in range(len(pointers))]
     parameters += [f"i64 %s{i}.{axis}" for what, i, axis in _table(depth, pointers) if what == "stride"]
@@ -392,7 +414,9 @@ def source(
         add(f"out{axis}:")
     add("  ret void")
     head = f"define internal void @body({', '.join(parameters)}) noinline nounwind {{"
-    return "\n".join([*sorted(body.intrinsics), head, *body.lines, "}", *_door(chain, depth, pointers, mask), ""])
+    first, *lines = body.lines
+    made = [*sorted(body.intrinsics), head, first, *body.hidden(), *lines, "}"]
+    return "\n".join([*made, *_door(chain, depth, pointers, mask), ""])
 
 
 def _door(chain: Chain, depth: int, pointers: tuple[Pointer, ...], mask: int) -> list[str]:

@@ -24,7 +24,7 @@ from ..views import NEVER, Handle
 from . import pool, reported, told
 from .blocks import Block, Short, needed, planned
 from .loops import PYTHON, SCALARS, cast, fits, loop_of, select
-from .nodes import Buffer, Form, Node, Shift
+from .nodes import Buffer, Form, Node, Shift, like, strides_of
 
 __all__ = [
     "IN_THREADS", "LONGEST", "Tape", "array_of", "astype", "least", "mine", "operand", "order_of", "record", "run_all",
@@ -352,6 +352,8 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     """``np.where(condition, x, y)``, as :func:`record`."""
     if not isinstance(condition, Handle) or condition._kind.dtype.char != "?":
         return None
+    if not all(isinstance(z, Handle) or type(z) in SCALARS for z in (x, y)):
+        return None  # of what is no number, a sequence or a string, result_type would take it for a dtype
     try:
         dtype = np.result_type(*[z._kind.dtype if isinstance(z, Handle) else z for z in (x, y)])
     except (TypeError, OverflowError):
@@ -553,6 +555,8 @@ def order_of(values: list[Any], shape: tuple[int, ...], copies: bool) -> tuple[b
                 c, f = c and flags.c_contiguous, f and flags.f_contiguous
             elif v.size != 1:
                 c = f = False
+    if 1 in shape and len(shape) > 1 and not _lie_as_new(values, shape, c or not f, copies):
+        return None
     if c or f:
         return False, not c
     for v in values:
@@ -562,6 +566,18 @@ def order_of(values: list[Any], shape: tuple[int, ...], copies: bool) -> tuple[b
         elif type(v) is _ndarray and not _lies_in_c_order(v, copies):
             return None
     return True, False
+
+
+def _lie_as_new(values: list[Any], shape: tuple[int, ...], in_c_order: bool, copies: bool) -> bool:
+    """Whether NumPy gives a result the strides of a new array, where an axis of one element can have any."""
+    operands = [like(v.form) if type(v) is Node else v for v in values if type(v) is Node or type(v) is _ndarray]
+    given = [x.dtype for x in operands]
+    if copies:
+        made = np.empty_like(operands[0], np.uint8)
+    else:
+        flags: Any = [*(["readonly"] for _ in operands), ["writeonly", "allocate"]]
+        made = np.nditer([*operands, None], ["zerosize_ok"], flags, [*given, np.uint8], order="K").operands[-1]
+    return bool(made.strides == strides_of(shape, 1, not in_c_order))
 
 
 def _lies_in_c_order(x: np.ndarray[Any, Any], copies: bool) -> bool:

@@ -185,7 +185,7 @@ def _onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
     if hosts is None:
         return GENERAL
     before_write(out, place)
-    func(*hosts, place)
+    func(*hosts, out=place)  # by name: of a third operand np.maximum says that it is deprecated
     next(ticks)
     views.owner(out)._writes += 1
     return out
