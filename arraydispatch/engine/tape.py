@@ -521,7 +521,8 @@ def _form(func: Any, inputs: tuple[Any, ...], values: list[Any], dtype: np.dtype
         work = size * loop.weight
     else:
         work = size * max(dtype.itemsize, values[-1].dtype.itemsize if func is cast else 1) >> 3
-        reports, pinned = func is cast and keys[0].kind in "fc", False
+        half = dtype.char == "e" and keys[0] not in PYTHON and keys[0].kind in "iu"  # of 65,520 it makes infinity
+        reports, pinned = func is cast and (keys[0].kind in "fc" or half), False
         ins = tuple([dtype if key in PYTHON else np.dtype(key) for key in keys])
     shifts = isinstance(func, Shift)
     order = order_of(values, shape, func is cast or shifts)

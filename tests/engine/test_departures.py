@@ -134,6 +134,13 @@ def test_an_error_is_told_though_little_of_the_value_is_used(name: str, dtype: s
         assert _warned(DISCARDED[name], arr(x), arr(y)) == _warned(DISCARDED[name], x, y)
 
 
+@pytest.mark.parametrize("dtype", ["int64", "int32", "uint16"])
+def test_an_integer_too_large_for_a_half_is_told(dtype: str) -> None:
+    x = np.array([1, 2, 65530]).astype(dtype)
+    for how in (lambda x: x.astype(np.float16), lambda x: (x + x.dtype.type(1)).astype(np.float16)):
+        assert _warned(how, arr(x)) == _warned(how, x) == ["overflow encountered in cast"]
+
+
 def test_the_error_of_a_mean_is_told_once_where_the_rest_is_not_recorded() -> None:
     x = np.array([[np.inf, 65504.0, -np.inf, np.nan]], np.float32)
     a = arr(x)[::-1]
