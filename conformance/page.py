@@ -46,7 +46,7 @@ _FUSED = """\
 ### In fused execution
 
 The same modules with every call that can be recorded recorded, of arrays of one element too (`--execution fused`), and computed by
-NumPy on the host. No test fails that does not fail above.
+NumPy on the host. No test fails that does not fail above; two that did ran again when their causes were mended.
 """
 
 _SCIPY = """\
