@@ -13,7 +13,19 @@ from ..dispatch import hosted
 from ..engine import tape
 from ..state import process
 from . import results
-from .results import FOLLOWED, SCALARS, array_of, before_write, is_plain, is_read, result_of, ticks, view_of, waiting
+from .results import (
+    FOLLOWED,
+    GENERAL,
+    SCALARS,
+    array_of,
+    before_write,
+    is_plain,
+    is_read,
+    result_of,
+    ticks,
+    view_of,
+    waiting,
+)
 
 __all__ = [
     "binary", "getitem", "inplace", "iterating", "method_of", "of_value", "property_of_value", "reflected", "setitem", "unary", "view_property", "writer",
@@ -152,6 +164,10 @@ def unary(op: Callable[[Any], Any], general: Any) -> Any:
 # -- elements ----------------------------------------------------------------------------------------------------------
 
 
+def _holds_arrays(key: Any) -> bool:
+    return type(key) is tuple and _cls in map(type, key)
+
+
 def getitem(general: Any) -> Any:
     """``x[key]``."""
 
@@ -162,22 +178,27 @@ def getitem(general: Any) -> Any:
                 if type(key._v) is not _ndarray:
                     return general(self, key)
                 key = key._v
-            result = x[key]
-            next(ticks)
-            if type(result) is not _ndarray:
-                return result if not self._kind.standard else general(self, key)
-            owner = result.base
-            if owner is x or (owner is not None and owner is x.base):
-                made = _bare()
-                base = self._base
-                made._v = result
-                made._kind = self._kind
-                made._owned = False
-                made._root = made._ghost = None
-                made._base = self if base is None else base
-                made._writes = 0
-                return made
-            return array_of(result, self._kind) if owner is None else hosted.dressed(result, [self])
+            try:
+                result = x[key]
+            except IndexError:
+                if not _holds_arrays(key):  # of which NumPy says less than of ndarrays
+                    raise
+            else:
+                next(ticks)
+                if type(result) is not _ndarray:
+                    return result if not self._kind.standard else general(self, key)
+                owner = result.base
+                if owner is x or (owner is not None and owner is x.base):
+                    made = _bare()
+                    base = self._base
+                    made._v = result
+                    made._kind = self._kind
+                    made._owned = False
+                    made._root = made._ghost = None
+                    made._base = self if base is None else base
+                    made._writes = 0
+                    return made
+                return array_of(result, self._kind) if owner is None else hosted.dressed(result, [self])
         return general(self, key)
 
     exports.indexing.append(method.__code__)
@@ -200,14 +221,19 @@ def setitem(general: Any) -> Any:
                 value = value._v
             if waiting and ((memory := x.base) is not None or id(x) in waiting) and is_read(memory):
                 views.run_readers(self)
-            x[key] = value
-            next(ticks)
-            base = self._base
-            if base is None:
-                self._writes += 1
+            try:
+                x[key] = value
+            except IndexError:
+                if not _holds_arrays(key):
+                    raise
             else:
-                base._writes += 1
-            return None
+                next(ticks)
+                base = self._base
+                if base is None:
+                    self._writes += 1
+                else:
+                    base._writes += 1
+                return None
         return general(self, key, value)
 
     exports.indexing.append(method.__code__)
