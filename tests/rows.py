@@ -3,7 +3,7 @@
 :func:`each` stands where ``pytest.mark.parametrize`` would. The test collects the rows that fail and names all of them;
 ``--row TEXT`` runs only rows that contain the text. A run of the whole suite takes on JAX, which compiles a program for nearly
 every row, one of three of these tests, and of its table one row of twenty, drawn anew each time: ``--seed`` draws the same again,
-``--all`` takes all.
+``--all`` takes all. Of a test that is marked ``traces(n)`` it takes on TensorFlow one row of n.
 
 :func:`drawn`, the fixture of that name, is for tests that walk a table themselves.
 """
@@ -88,13 +88,14 @@ def _drawn(rows: list[Row], request: pytest.FixtureRequest, fixtures: Row) -> li
         rows = [row for row in rows if option.row in _text(row)]
         if not rows:
             pytest.skip(f"no row contains {option.row!r}")
-    given = [*fixtures.values(), *(rows[0].values() if rows else ())]
-    compiles = any(
-        value == "jax" or getattr(value, "name", "") == "jax" for value in given if not hasattr(value, "shape")
-    )
-    if option.row or not compiles:
+    given = [value for value in (*fixtures.values(), *(rows[0].values() if rows else ())) if not hasattr(value, "shape")]
+    named = {value if isinstance(value, str) else getattr(value, "name", "") for value in given}
+    if option.row:
         return rows
-    return drawn(request, rows)
+    if "jax" in named:
+        return drawn(request, rows)
+    mark = request.node.get_closest_marker("traces")
+    return drawn(request, rows, one_of=mark.args[0]) if mark and "tensorflow" in named else rows
 
 
 def drawn(

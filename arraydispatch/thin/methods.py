@@ -15,7 +15,6 @@ from ..state import process
 from . import results
 from .results import (
     FOLLOWED,
-    GENERAL,
     SCALARS,
     array_of,
     before_write,
