@@ -8,7 +8,6 @@ import importlib.util
 import os
 import re
 import shutil
-from pathlib import Path
 
 from .backends import loader
 
@@ -65,13 +64,14 @@ def reaches(name: str, kind: str) -> bool:
         if sign == "file" and glob.glob(os.path.join(folder, what)):
             return True
         file, _, pattern = what.partition(" ")
-        if sign == "text" and _contains(Path(folder, file), pattern):
+        if sign == "text" and _contains(os.path.join(folder, file), pattern):
             return True
     return False
 
 
-def _contains(file: Path, pattern: str) -> bool:
+def _contains(path: str, pattern: str) -> bool:
     try:
-        return re.search(pattern, file.read_text(encoding="utf-8")) is not None
+        with open(path, encoding="utf-8") as file:
+            return re.search(pattern, file.read()) is not None
     except (OSError, ValueError):
         return False

@@ -11,7 +11,6 @@ import operator
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 from .backends import loader
@@ -49,8 +48,11 @@ def _quota() -> float | None:
 
 def _folders(root: str, path: str) -> list[str]:
     """The folder of a group and those of the groups it is in; in a container its own may be the root."""
-    here = Path(root + path)
-    return [str(folder) for folder in (here, *here.parents) if str(folder).startswith(root)]
+    found, here = [], os.path.normpath(root + path)
+    while here.startswith(root):
+        found.append(here)
+        here = os.path.dirname(here)
+    return found
 
 
 def _quota_of(quota: str = "", period: str = "", *_: str) -> float | None:
@@ -63,7 +65,8 @@ def _quota_of(quota: str = "", period: str = "", *_: str) -> float | None:
 
 def _read(path: str) -> str:
     try:
-        return Path(path).read_text(encoding="ascii")
+        with open(path, encoding="ascii") as file:  # pathlib takes 4 ms to import
+            return file.read()
     except (OSError, ValueError):
         return ""
 

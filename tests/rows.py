@@ -88,7 +88,9 @@ def _drawn(rows: list[Row], request: pytest.FixtureRequest, fixtures: Row) -> li
         rows = [row for row in rows if option.row in _text(row)]
         if not rows:
             pytest.skip(f"no row contains {option.row!r}")
-    given = [value for value in (*fixtures.values(), *(rows[0].values() if rows else ())) if not hasattr(value, "shape")]
+    given = [
+        value for value in (*fixtures.values(), *(rows[0].values() if rows else ())) if not hasattr(value, "shape")
+    ]
     named = {value if isinstance(value, str) else getattr(value, "name", "") for value in given}
     if option.row:
         return rows

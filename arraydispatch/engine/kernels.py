@@ -14,15 +14,19 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from math import prod
 from struct import pack_into
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..ufuncs.elementary import INSTRUCTIONS
-from .compiler import Compiler, is_there
 from .loops import cast, select
 from .nodes import Bound, Form, Node
 from .source import Call, Chain, Pointer, has, source, table
+
+if (
+    TYPE_CHECKING
+):  # what it needs of Python takes as long to import as a tenth of this package, and many programs compile nothing
+    from .compiler import Compiler
 
 __all__ = ["Fused", "Group", "Kernel", "Part", "computed", "function", "grouped", "numbers_of"]
 
@@ -216,11 +220,15 @@ def computed(cold: list[tuple[Chain, int]]) -> bool:
 @cache
 def _can_compile() -> bool:
     """Whether there is a compiler, and we know the processor's floating-point status."""
+    from .compiler import is_there
+
     return _MACHINE in _FLAGS and os.environ.get("ARRAYDISPATCH_KERNELS") != "0" and is_there()
 
 
 @cache
 def _compiler() -> Compiler:
+    from .compiler import Compiler
+
     return Compiler()
 
 
