@@ -120,7 +120,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _not_drawn(config: pytest.Config, items: list[pytest.Item]) -> set[pytest.Item]:
-    """Of what is marked ``one_backend`` all but one item of each test, or of each name; of what is marked ``compiles`` some on JAX."""
+    """Of what is marked ``one_backend`` all but one item of each test, or of each name; of what is marked ``compiles`` some on JAX, and
+    of what is marked ``traces`` some on TensorFlow."""
     alike: dict[tuple[str, ...], list[pytest.Item]] = {}
     for item in items:
         if mark := item.get_closest_marker("one_backend"):
@@ -131,9 +132,16 @@ def _not_drawn(config: pytest.Config, items: list[pytest.Item]) -> set[pytest.It
     }
     left = {item for several in alike.values() for item in several} - taken
     for item in items:
-        one_of = min((mark.args[0] for mark in item.iter_markers("compiles")), default=1)
-        if item not in taken and "jax" in re.split(r"[-\[\]]", item.nodeid):
-            left |= {item} if random.Random(f"{config.option.seed} {item.nodeid}").randrange(one_of) else set()
+        named = re.split(r"[-\[\]]", item.nodeid)
+        one_of = 1
+        if "jax" in named:
+            one_of = min((mark.args[0] for mark in item.iter_markers("compiles")), default=1)
+        elif "tensorflow" in named and not hasattr(
+            getattr(item, "function", None), "_tables"
+        ):  # of which rows are drawn
+            one_of = min((mark.args[0] for mark in item.iter_markers("traces")), default=1)
+        if one_of > 1 and item not in taken and random.Random(f"{config.option.seed} {item.nodeid}").randrange(one_of):
+            left.add(item)
     return left
 
 

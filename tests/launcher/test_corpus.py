@@ -133,6 +133,7 @@ def launched_small(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
     return Runs(zygotes.of(request.param))
 
 
+@pytest.mark.traces(2)
 @pytest.mark.compiles(3)
 @pytest.mark.parametrize("case", _cases(), ids=lambda case: case.name)
 def test_same_as_plain_and_on_the_backend(case: Case, plain: Runs, launched: Runs) -> None:
