@@ -72,15 +72,7 @@ def takes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 def fresh(value: Any) -> Any:
     """The same for a small one of a dtype that there have been arrays of; None where it takes a look at the settings."""
     kind = _kinds.get(value.dtype) if _float_kind is not None and value.size < least else None
-    if kind is None or value.base is not None:
-        return None
-    made = _bare()
-    made._v = value
-    made._kind = kind
-    made._owned = True
-    made._root = made._ghost = made._base = None
-    made._writes = 0
-    return made
+    return None if kind is None or value.base is not None else array_of(value, kind)
 
 
 _SEQUENCES = frozenset({list, tuple})
@@ -111,10 +103,7 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
                         if type(args[0]._v) is _ndarray:
                             return of_array(*args, **kwargs)
                     for x in args:
-                        cls = type(x)
-                        if cls not in plain and not (
-                            cls in _SEQUENCES and (SCALARS.issuperset(map(type, x)) or plain_sequence(x))
-                        ):
+                        if type(x) not in plain and not (type(x) in _SEQUENCES and plain_sequence(x)):
                             break
                     else:
                         if not kwargs or is_plain((), kwargs):

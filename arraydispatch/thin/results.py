@@ -19,7 +19,6 @@ __all__ = [
 GENERAL: Any = object()
 """What is answered where the general path is wanted."""
 _ndarray = np.ndarray
-_plain = wrapping.PLAIN
 SCALARS = frozenset({int, float, complex, bool, np.float64, np.float32, np.int64, np.int32, np.bool_, np.complex128})
 """The types of numbers that NumPy takes as they are."""
 waiting = views.waiting
@@ -94,17 +93,7 @@ def result_of(a: Any, result: Any, kind: Any) -> Any:
             return a
         if base is None:
             return array_of(result, kind)
-        if base is not x and base is not x.base:
-            return hosted.dressed(result, [a])
-        made = bare()
-        base = a._base
-        made._v = result
-        made._kind = a._kind
-        made._owned = False
-        made._root = made._ghost = None
-        made._base = a if base is None else base
-        made._writes = 0
-        return made
+        return view_of(a, result) if base is x or base is x.base else hosted.dressed(result, [a])
     return hosted.dressed(result, [a]) if type(result) is tuple else result
 
 
@@ -115,9 +104,10 @@ def is_read(memory: Any) -> bool:
 
 def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether no argument is an array, or may hold one."""
+    plain = wrapping.PLAIN
     for x in args:
         cls = type(x)
-        if cls is array_class or (cls not in _plain and not (cls is tuple and is_plain(x, {}))):
+        if cls is array_class or (cls not in plain and not (cls is tuple and is_plain(x, {}))):
             return False
     return not kwargs or ("out" not in kwargs and is_plain(tuple(kwargs.values()), {}))
 
