@@ -2,7 +2,7 @@
 
 :func:`each` stands where ``pytest.mark.parametrize`` would. The test collects the rows that fail and names all of them;
 ``--row TEXT`` runs only rows that contain the text. A run of the whole suite takes on JAX, which compiles a program for nearly
-every row, one of three of these tests, and of its table one row of twenty, drawn anew each time: ``--seed`` draws the same again,
+every row, one of three of these tests, and of its table one row of thirty, drawn anew each time: ``--seed`` draws the same again,
 ``--all`` takes all. Of a test that is marked ``traces(n)`` it takes on TensorFlow one row of n.
 
 :func:`drawn`, the fixture of that name, is for tests that walk a table themselves.
@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-SHARE = 20
+SHARE = 30
 Row = dict[str, Any]
 Test = Callable[..., None]
 

@@ -11,6 +11,7 @@ import functools
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ LAUNCHED = {"made": ("made",), "device": ("made", "--min-size", "0"), "handed": 
 
 # Cases of each call. JAX compiles a program for each new shape, at 20 to 100 ms.
 _OWN = ("creation", "options", "members")
-_SHARES = {"numpy": 1.0, "torch": 1.0, "tensorflow": 0.5, "jax": 0.05}
+_SHARES = {"numpy": 1.0, "torch": 1.0, "tensorflow": 0.5, "jax": 0.03}
 
 
 def share(group: str, backend: str, *, launched: bool) -> float:
@@ -116,7 +117,7 @@ def test_in_the_library(backend: str, group: str, pytestconfig: pytest.Config) -
     check(found, in_library(found, backend), "library", backend)
 
 
-def test_a_broadcast_part_is_written_where_it_lies(backend: str) -> None:
+def test_a_broadcast_part_is_written_where_it_lies(backend: str, drawn: Callable[..., list[Case]]) -> None:
     """Views of another dtype than their root that have elements more than once."""
     calls = ("np.broadcast_arrays(", "np.meshgrid(")
     found = [
@@ -126,6 +127,7 @@ def test_a_broadcast_part_is_written_where_it_lies(backend: str) -> None:
         if c.layout == "part" and c.call.startswith(calls) and expected(c)
     ]
     assert len(found) > 10
+    found = drawn(found, backend, 4)
     check(found, in_library(found, backend), "library", backend)
 
 

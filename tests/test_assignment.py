@@ -638,7 +638,7 @@ def _left_by(write: Callable[[Any, Any], Any], a: Any, value: Any) -> Any:
 
 def test_scalars_are_cast_as_numpy_casts_them(backend: str, drawn: Callable[..., list[Any]]) -> None:
     wrong = []
-    for dtype, (place, write), value in drawn(itertools.product("?bBilQfdD", PLACES.items(), SCALARS), backend, 64):
+    for dtype, (place, write), value in drawn(itertools.product("?bBilQfdD", PLACES.items(), SCALARS), backend, 128):
         values = np.arange(4).astype(dtype)
         expected = _left_by(write, values.copy(), value)
         got = _left_by(write, ad.asarray(values, backend=backend, copy=True), value)
@@ -647,9 +647,9 @@ def test_scalars_are_cast_as_numpy_casts_them(backend: str, drawn: Callable[...,
     assert not wrong, f"{len(wrong)}\n" + "\n".join(wrong[:30])
 
 
-def test_arrays_are_cast_with_numpys_warnings(backend: str) -> None:
+def test_arrays_are_cast_with_numpys_warnings(backend: str, drawn: Callable[..., list[Any]]) -> None:
     wrong = []
-    for dtype, (place, write), value in itertools.product("il", PLACES.items(), ARRAYS):
+    for dtype, (place, write), value in drawn(itertools.product("il", PLACES.items(), ARRAYS), backend, 4):
         values = np.arange(4).astype(dtype)
         expected = _left_by(write, values.copy(), value)
         got = _left_by(write, ad.asarray(values, backend=backend, copy=True), value)

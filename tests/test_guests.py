@@ -7,6 +7,7 @@ import multiprocessing
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -201,13 +202,14 @@ def test_what_a_guest_is_told_can_be_taken_back(m: Any) -> None:
 
 
 @pytest.mark.compiles(2)
-def test_dask_holds_chunks(m: Any) -> None:
+def test_dask_holds_chunks(m: Any, drawn: Callable[..., list[Any]]) -> None:
     da = pytest.importorskip("dask.array")
     d = da.from_array(m, chunks=2, asarray=False)
-    for f in (
+    ways = [
         lambda d: (d + 1).sum(axis=0), np.sin, lambda d: d @ d.T, lambda d: d[1:, ::2], lambda d: d.std(axis=1),
         lambda d: da.concatenate([d, d]), lambda d: d.map_blocks(lambda b: b * 2), lambda d: d.cumsum(axis=0), lambda d: d.rechunk(1),
-    ):  # fmt: skip
+    ]  # fmt: skip
+    for f in drawn(ways, m.backend.name, 2):
         wanted = f(da.from_array(HOST, chunks=2)).compute(scheduler="sync")
         np.testing.assert_allclose(on(f(d).compute(scheduler="sync"), m), wanted, rtol=1e-12)
 

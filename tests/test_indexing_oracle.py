@@ -180,9 +180,9 @@ def walk(keys: Iterable[tuple[int, tuple[str, Any]]], rank: int, backend: str) -
 
 @pytest.mark.parametrize("rank", SHAPES)
 def test_every_kind_of_key(backend: str, rank: int, drawn: Drawn) -> None:
-    walk(drawn(enumerate(singles(rank)), backend, 6), rank, backend)
+    walk(drawn(enumerate(singles(rank)), backend, 12), rank, backend)
 
 
 @pytest.mark.parametrize("rank", SHAPES)
 def test_every_mixture_of_two_kinds(backend: str, rank: int, drawn: Drawn) -> None:
-    walk(drawn(enumerate(pairs(rank)), backend, 10 * 2**rank), rank, backend)
+    walk(drawn(enumerate(pairs(rank)), backend, 20 * 2**rank), rank, backend)

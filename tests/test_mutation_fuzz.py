@@ -480,7 +480,7 @@ def _shortest(
 # -- in the suite, and alone -------------------------------------------------------------------------------------------
 
 
-PROGRAMS = {"jax": 8, "tensorflow": 80}
+PROGRAMS = {"jax": 5, "tensorflow": 80}
 """Programs of a backend in the suite, where not 150, all others in the next run: JAX compiles kernels for each of the first."""
 
 

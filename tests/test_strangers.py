@@ -191,7 +191,7 @@ OTHERWISE = {
 @pytest.mark.parametrize("what", SHOWN)
 def test_what_shows_its_memory(what: str, x: Any, drawn: Callable[..., list[Any]]) -> None:
     wrong = []
-    for use, run in drawn(USES.items(), x.backend.name, 3):
+    for use, run in drawn(USES.items(), x.backend.name, 6):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             theirs = outcome(lambda: run(np.asarray(VALUES), SHOWN[what]()))  # noqa: B023 -- called at once

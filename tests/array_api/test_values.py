@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,14 +36,14 @@ def alike(x: Any, y: Any) -> np.ndarray:
 # -- where the standard's values are not NumPy's -------------------------------------------------------------------------
 
 
-def test_floor_divide(xp: Any) -> None:
+def test_floor_divide(xp: Any, backend: str, drawn: Callable[..., list[Any]]) -> None:
     cases = [
         (INF, 2.0, INF), (INF, -2.0, -INF), (-INF, 2.0, -INF), (-INF, -2.0, INF), (3.0, INF, 0.0), (-3.0, INF, -0.0),
         (3.0, -INF, -0.0), (-3.0, -INF, 0.0), (INF, INF, NAN), (-INF, INF, NAN), (INF, 0.0, INF), (1.0, 0.0, INF),
         (0.0, 0.0, NAN), (7.0, -2.0, -4.0), (-7.0, 2.0, -4.0), (NAN, 1.0, NAN), (0.0, -1.0, -0.0),
     ]  # fmt: skip
     a, b, wanted = (np.array(column) for column in zip(*cases))
-    for dtype in (np.float64, np.float32, np.float16):
+    for dtype in drawn((np.float64, np.float32, np.float16), backend, 3):
         x, y, changed = xp.asarray(a, dtype=dtype), xp.asarray(b, dtype=dtype), xp.asarray(a, dtype=dtype, copy=True)
         view = changed[::2]
         with np.errstate(all="ignore"):

@@ -143,7 +143,7 @@ def _planned(backend: Any, ufunc: np.ufunc, loop: tuple[Any, ...], natives: list
 def test_every_loop_at_special_values(name: str, ufunc: np.ufunc, drawn: Drawn) -> None:
     backend = need(name)
     tested = left = 0
-    for loop in drawn(loops(backend, ufunc), name, 4):
+    for loop in drawn(loops(backend, ufunc), name, 8):
         inputs = operands(ufunc, loop)
         try:
             got = run(backend, ufunc, inputs)
@@ -288,7 +288,7 @@ def near(got: Any, want: Any, scale: float) -> None:
 def test_reduce(name: str, ufunc: np.ufunc, drawn: Drawn) -> None:
     backend = need(name)
     reference = need("numpy").REDUCE[ufunc]
-    for dtype in drawn(reducible(ufunc, backend), name, 4):
+    for dtype in drawn(reducible(ufunc, backend), name, 8):
         array = sample(dtype, SHAPE)
         for axes, keepdims in REDUCTIONS if dtype in "?lLdD" else REDUCTIONS[:2]:
             try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -22,3 +23,8 @@ def library(request: pytest.FixtureRequest) -> Iterator[str]:
         if "compiler" in chosen.OPTIONS:
             chosen.configure(compiler="eager")
         yield request.param
+
+
+def whole(f: Callable[..., Any], library: str) -> Callable[..., Any]:
+    """A function, on JAX as one program: operation by operation JAX compiles a program for each, dozens for one derivative."""
+    return ad.jit(f) if library == "jax" else f
