@@ -183,6 +183,7 @@ def test_every_kind_of_key(backend: str, rank: int, drawn: Drawn) -> None:
     walk(drawn(enumerate(singles(rank)), backend, 12), rank, backend)
 
 
+@pytest.mark.traces(2)
 @pytest.mark.parametrize("rank", SHAPES)
 def test_every_mixture_of_two_kinds(backend: str, rank: int, drawn: Drawn) -> None:
     walk(drawn(enumerate(pairs(rank)), backend, 20 * 2**rank), rank, backend)

@@ -150,6 +150,26 @@ def test_host_call_in_a_program(library: str) -> None:
     assert len(runs) >= 2
 
 
+@pytest.mark.parametrize("name", ["torch", "tensorflow"])
+def test_a_derivative_on_the_host(name: str) -> None:
+    """JAX's programs and what they call on the host share one thread, where its own arrays would wait for each other."""
+    if name not in ad.available_backends():
+        pytest.skip(f"{name} is not installed")
+
+    def slopes(x):
+        return np.asarray(ad.grad(lambda v: (v**3).sum())(ad.asarray(x, backend=name)))
+
+    with ad.backend(name) as chosen:
+        if "compiler" in chosen.OPTIONS:
+            chosen.configure(compiler="eager")
+        x = ad.asarray(np.arange(3.0))
+        for run in (
+            lambda x: ad.host_call(slopes, np.empty(3), x),
+            ad.jit(lambda x: ad.host_call(slopes, np.empty(3), x)),
+        ):
+            assert host(run(x)).tolist() == [0, 3, 12]
+
+
 def test_host_call_for_many(library: str) -> None:
     shapes = []
 

@@ -254,11 +254,17 @@ _called_elsewhere: list[_HostFunction] = []
 
 @torch.library.custom_op("arraydispatch::host_call", mutates_args=())  # type: ignore[untyped-decorator]
 def _host_call(values: list[Tensor], at: int, lead: int) -> list[Tensor]:
-    f = _host_functions[at].f
-    return [
-        torch.from_numpy(x).to(values[0].device if values else "cpu")
-        for x in f([x.numpy(force=True) for x in values], lead)
-    ]
+    f, given = _host_functions[at].f, [x.numpy(force=True) for x in values]
+    with _outside():
+        made = f(given, lead)
+    return [torch.from_numpy(x).to(values[0].device if values else "cpu") for x in made]
+
+
+def _outside() -> Any:
+    """Out of an operator's body, in which autograd records nothing: what is differentiated on the host would have zeros for gradients."""
+    tls = torch._C
+    left_out = tls._dispatch_tls_local_exclude_set().remove(tls.DispatchKey.AutogradFunctionality)
+    return tls._ForceDispatchKeyGuard(tls._dispatch_tls_local_include_set(), left_out)
 
 
 @_host_call.register_fake  # type: ignore[untyped-decorator]
