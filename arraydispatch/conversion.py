@@ -24,6 +24,8 @@ def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: s
     if x.dtype.char in "qQ":  # C's long long: equal to int64 and uint64, but types of their own
         x = x.view(np.dtype(x.dtype.str))
     made = backend.from_numpy(x, device, copy)
+    if tracing.running and x.dtype.kind in "biu":  # what may decide a shape
+        tracing.remember(made, x.copy())
     if events.tap is not None and not backend.native_is_ndarray:
         events.tap.transfer("to_device", x.nbytes, why, x)
     return made

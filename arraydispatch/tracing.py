@@ -46,7 +46,7 @@ class Trace:
         a derivative.
     """
 
-    __slots__ = ("backend", "born", "epoch", "fun", "inner", "staged", "what")
+    __slots__ = ("backend", "born", "epoch", "fun", "inner", "known", "staged", "what")
 
     def __init__(self, what: str, fun: Any, backend: Any, staged: bool) -> None:
         self.what = what
@@ -57,6 +57,8 @@ class Trace:
         """Grows from trace to trace: what is made in this one is marked with it."""
         self.born: list[Any] = []
         """Weak references to what was made in this trace and in those inside it."""
+        self.known: dict[int, tuple[Any, Any]] = {}
+        """By its id each native array that was made of host values, which decide shapes, and these; shared with traces inside."""
         self.inner = False
         """Whether it runs inside another one."""
 
@@ -68,7 +70,7 @@ class Trace:
     def __enter__(self) -> Self:
         outer = _traces.get()
         if outer:
-            self.born, self.inner = outer[0].born, True
+            self.born, self.known, self.inner = outer[0].born, outer[0].known, True
         _traces.set((*outer, self))
         return self
 
@@ -122,6 +124,20 @@ entered = _traces.get
 def is_staged() -> bool:
     """Whether a program is made here, of values that are not known yet."""
     return any(t.staged for t in _traces.get())
+
+
+def remember(native: Any, host: Any) -> None:
+    """Keep the values that a native array was made of: in a program the library knows them no more."""
+    traces = _traces.get()
+    if traces:
+        traces[0].known[id(native)] = native, host
+
+
+def known(native: Any) -> Any:
+    """The host values that a native array was made of in a trace that runs here; None: it is none of those."""
+    traces = _traces.get()
+    found = traces[0].known.get(id(native)) if traces else None
+    return None if found is None else found[1]
 
 
 # -- where ---------------------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from .operands import (
     INTP,
     along,
     arrays,
+    chosen,
     counting,
     filled,
     first_native,
@@ -123,13 +124,13 @@ def take_along_axis(xp: Any, arr: Any, indices: Any, axis: Any = -1) -> Native:
 @implements(np.compress, pure=False, returns="array", into=("casts",))
 def compress(xp: Any, condition: Any, a: Any, axis: Any = None) -> Native:
     a = arrays(xp, a, condition)[0]
-    condition = truth(xp, xp.asarray(condition, like=a))
-    if len(xp.shape_of(condition)) != 1:
+    shape = xp.shape_of(condition) if xp.is_array(condition) else np.shape(condition)
+    if len(shape) != 1:
         raise ValueError("condition must be a 1-d array")
     a, axis = lined(xp, a, axis)
-    rows = xp.prim.nonzero(condition)[0]
+    rows = chosen(xp, condition, a)
     n = xp.shape_of(a)[axis]
-    if xp.shape_of(condition)[0] > n:
+    if shape[0] > n:
         if not n and xp.shape_of(rows)[0]:
             raise IndexError("cannot do a non-empty take from an empty axes.")
         rows = in_bounds(xp, rows, n, axis)
@@ -140,9 +141,8 @@ def compress(xp: Any, condition: Any, a: Any, axis: Any = None) -> Native:
 
 @implements(np.extract, pure=False, returns="array")
 def extract(xp: Any, condition: Any, arr: Any) -> Native:
-    condition, arr = arrays(xp, condition, arr)
-    rows = xp.prim.nonzero(truth(xp, flat(xp, condition)))[0]
-    return take(xp, flat(xp, arr), rows)
+    arr = arrays(xp, arr, condition)[0]
+    return take(xp, flat(xp, arr), chosen(xp, condition, arr))
 
 
 @implements(np.choose, into=("casts",))

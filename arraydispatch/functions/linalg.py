@@ -26,7 +26,7 @@ from .factorisations import (
     result_dtype,
     svd,
 )
-from .operands import itself, unshared
+from .operands import is_concrete, itself, to_host, unshared
 from .reductions import known_any
 
 SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
@@ -175,7 +175,7 @@ def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
         x = filled(xp, (n, columns), 0, to, a)
     else:
         u, s, vh = prim.svd(a, False)
-        host = xp.backend.to_numpy(s)
+        host = to_host(xp, s if is_concrete(xp, s) else xp.backend.transforms.stop_gradient(s))
         rank = int(np.count_nonzero(host > rcond * host[0]))
         used = (slice(0, rank, 1),)
         every = (slice(0, m, 1), slice(0, n, 1))

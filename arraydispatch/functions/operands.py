@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import dtypes, views
+from .. import dtypes, tracing, views
 from ..errors import listed
 from ..trees import first
 from ..warned import warn_of_cast
@@ -83,7 +83,8 @@ def upload(xp: Any, host: np.ndarray[Any, Any], like: Native) -> Native:
 def to_host(xp: Any, x: Any) -> np.ndarray[Any, Any]:
     """An ndarray of a native array, a scalar or a sequence: for values that decide shapes."""
     if xp.is_array(x):
-        return np.asarray(xp.backend.to_numpy(x))
+        found = tracing.known(x) if tracing.running else None
+        return np.asarray(xp.backend.to_numpy(x)) if found is None else found
     if isinstance(x, list | tuple) and any(xp.is_array(y) for y in x):
         return np.asarray([to_host(xp, y) for y in x])
     return np.asarray(x)
@@ -187,3 +188,14 @@ def is_concrete(xp: Any, *xs: Any) -> bool:
 def truth(xp: Any, a: Native) -> Native:
     """``a`` as bool."""
     return xp.prim.astype(a, BOOL)
+
+
+def chosen(xp: Any, condition: Any, like: Native) -> Native:
+    """The places in C order where a condition holds; how many there are is known in a trace too, where the values are."""
+    if not xp.is_array(condition):
+        if first_native(xp, (condition,)) is None:
+            return upload(xp, np.flatnonzero(condition), like)
+        condition = xp.asarray(condition, like=like)
+    if tracing.running and (tracing.known(condition) is not None or is_concrete(xp, condition)):
+        return upload(xp, np.flatnonzero(to_host(xp, condition)), like)
+    return xp.prim.nonzero(truth(xp, flat(xp, condition)))[0]

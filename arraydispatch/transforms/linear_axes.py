@@ -202,25 +202,25 @@ def _put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     Affine(a.store, a.places.reshape(-1)[at])[...] = values[np.arange(at.size) % values.size]
 
 
-@follows(np.putmask)
-def _putmask(a: Any, mask: Any, values: Any) -> None:
+def _put_where(a: Any, mask: Any, values: Any, at: Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]) -> None:
+    """Write values where a mask is true; ``at`` makes of these places, in C order, which of the values each gets."""
     like = _first(a, values)
     if not isinstance(a, Affine):
         raise like._not_into_numpys()
     given = affine(values, like).reshape(-1)
-    at = np.nonzero(np.ravel(_known(mask, like)))[0]
-    Affine(a.store, a.places.reshape(-1)[at])[...] = given[at % given.size]
+    places = np.flatnonzero(_known(mask, like))
+    if places.size:
+        Affine(a.store, a.places.reshape(-1)[places])[...] = given[at(places) % given.size]
+
+
+@follows(np.putmask)
+def _putmask(a: Any, mask: Any, values: Any) -> None:
+    _put_where(a, mask, values, lambda places: places)
 
 
 @follows(np.place)
 def _place(arr: Any, mask: Any, vals: Any) -> None:
-    like = _first(arr, vals)
-    if not isinstance(arr, Affine):
-        raise like._not_into_numpys()
-    given = affine(vals, like).reshape(-1)
-    at = np.nonzero(np.ravel(_known(mask, like)))[0]
-    if at.size:
-        Affine(arr.store, arr.places.reshape(-1)[at])[...] = given[np.arange(at.size) % given.size]
+    _put_where(arr, mask, vals, lambda places: np.arange(places.size))
 
 
 def _fill(a: Affine, value: Any) -> None:

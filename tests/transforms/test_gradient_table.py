@@ -110,6 +110,7 @@ MATRIX: dict[str, Formula] = {
     "slogdet": lambda np, m: np.linalg.slogdet(m)[1],
     "inv": lambda np, m: np.sum(np.linalg.inv(m) * A),
     "solve": lambda np, m: np.sum(np.linalg.solve(m, B) ** 2),
+    "lstsq": lambda np, m: np.sum(np.linalg.lstsq(m[:, :2], B, rcond=None)[0] ** 2),
     "matrix_power": lambda np, m: np.sum(np.linalg.matrix_power(m, 3)),
     "cholesky": lambda np, m: np.sum(np.linalg.cholesky((m + m.T) / 2) ** 3),
     "eigvalsh": lambda np, m: np.sum(np.linalg.eigvalsh((m + m.T) / 2) * np.arange(3.0)),

@@ -701,6 +701,52 @@ def test_masks_whose_values_are_known(library, name):
     np.testing.assert_allclose(host(ad.vmap(gradient)(ad.asarray(np.stack([V, V])))[1]), host(gradient(x)))
 
 
+COUNTS, PLACES = np.array([1, 0, 2, 3, 1]), np.array([0, 3])
+
+
+def _shaped(x):
+    square = np.outer(x, x)
+    return {
+        "compress": np.compress(MASK, x),
+        "compress by a list": np.compress([True, False, True], x),
+        "compress rows": square.compress(MASK, axis=0),
+        "extract": np.extract(np.outer(MASK, MASK), square),
+        "delete by a mask": np.delete(x, MASK),
+        "delete": np.delete(square, PLACES, axis=1),
+        "insert": np.insert(x, PLACES, [5.0, 6.0]),
+        "repeat": np.repeat(x, COUNTS),
+        "tile": np.tile(x, np.array([2, 1])),
+        "roll": np.roll(square, np.array([1, 2]), (0, 1)),
+    }
+
+
+def test_constants_that_decide_a_shape(library):
+    """What NumPy holds is known while a program is made, though the library took it in as one of its values."""
+    x, expected = ad.asarray(V), _shaped(V)
+    made, many = ad.jit(_shaped)(x), ad.vmap(_shaped)(ad.asarray(np.stack([V, 2 * V])))
+    for name, values in _shaped(2 * V).items():
+        np.testing.assert_array_equal(host(made[name]), expected[name], err_msg=name)
+        np.testing.assert_array_equal(host(many[name][1]), values, err_msg=name)
+    gradient = ad.grad(lambda a: sum(np.sum(part**2) for part in _shaped(a).values()))
+    np.testing.assert_allclose(host(ad.jit(gradient)(x)), host(gradient(x)), rtol=1e-13)
+
+
+def test_constants_are_known_as_they_were(library):
+    """A program is made of the values at the call, whatever is written to them later."""
+    counts = COUNTS.copy()
+
+    def f(x):
+        made = np.repeat(x, counts)
+        counts[:] = 1
+        return made
+
+    assert host(ad.jit(f)(ad.asarray(V))).tolist() == np.repeat(V, COUNTS).tolist()
+    with pytest.raises(ad.TraceError):
+        ad.jit(lambda x: np.compress(x > 0.4, x))(ad.asarray(V))
+    with pytest.raises(ad.TraceError):
+        ad.jit(lambda x: np.repeat(x, np.asarray(COUNTS, like=x) + 1))(ad.asarray(V))
+
+
 def test_constants_of_the_library_are_known(library):
     """An array that is no argument has its values while the function is traced."""
     mask, factors = ad.asarray(MASK), ad.asarray([2.0, 3.0])

@@ -148,3 +148,40 @@ def test_what_torch_refuses() -> None:
         func.grad(lambda a: np.sum(a**2))(x)
     assert func.grad(lambda a: np.sum(a**2).native)(x).tolist() == [2, 4, 6]
     assert ad.grad(lambda a: np.sum(a**2))(x).tolist() == [2, 4, 6]
+
+
+def test_programs_of_tensorflow_under_tapes_and_with_variables() -> None:
+    """A program is called without a second look at its arguments, where no tape wants to see it and no variable is to be read."""
+    tf = pytest.importorskip("tensorflow")
+    factor = tf.Variable(np.array([2.0, 3.0, 4.0]))
+    square = ad.jit(lambda a: a * a * ad.wrap(factor.read_value()))
+    several = ad.jit(lambda a, b: (np.sum(a * b), [a, b + 1.0], np.ones(2)))
+    x = tf.constant([1.0, 2.0, 3.0], tf.float64)
+    for _ in range(3):  # traced, then met, by the same way each time
+        assert square(ad.wrap(x)).tolist() == [2, 12, 36]
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            made = square(ad.wrap(x)).native
+        assert tape.gradient(made, x).numpy().tolist() == [4, 12, 24]
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            with tape.stop_recording():
+                made = square(ad.wrap(x)).native
+        assert tape.gradient(made, x) is None
+        total, (same, other), ones = several(ad.wrap(x), ad.wrap(x * 2))
+        assert (float(total), other.tolist(), ones.tolist()) == (28, [3, 5, 7], [1, 1])
+        assert several(tf.Variable(x), tf.Variable(x))[0] == 14
+        assert np.asarray(same).tolist() == [1, 2, 3]
+    with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as forward:
+        made = square(ad.wrap(x)).native
+    assert forward.jvp(made).numpy().tolist() == [4, 12, 24]
+
+
+def test_a_program_reads_the_variables_that_it_captures() -> None:
+    tf = pytest.importorskip("tensorflow")
+    factor = tf.Variable(2.0, dtype=tf.float64)
+    scaled = ad.jit(lambda a: ad.wrap(a.native * factor))
+    x = ad.asarray([1.0, 2.0], backend="tensorflow")
+    assert scaled(x).tolist() == [2, 4]
+    factor.assign(5.0)
+    assert scaled(x).tolist() == [5, 10]

@@ -152,3 +152,9 @@ def test_every_order(library: str, deep: int, drawn: Drawn) -> None:
 )
 def test_what_was_wrong_once(library: str, names: tuple[str, ...]) -> None:
     assert check(names) == ""
+
+
+@pytest.mark.parametrize("inner", ["vmap", "jacobian"])
+def test_programs_of_many_examples_inside_many_examples(library: str, inner: str) -> None:
+    """TensorFlow had wrong shapes for them."""
+    assert not check(("vmap", "jit", inner))

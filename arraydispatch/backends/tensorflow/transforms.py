@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from arraydispatch import tracing
 from arraydispatch.backends.tensorflow import host_calls
-from arraydispatch.backends.tensorflow.core import dims
+from arraydispatch.backends.tensorflow.core import EagerTensor, dims, taped
 
 Tensor = Any
 Run = Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]]]
@@ -75,14 +75,28 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
         if not tf.executing_eagerly():
             return plain(*natives)
         if program is not None:
-            return program(*natives)
+            return program(natives)
         try:
-            program = fused.get_concrete_function(*specs)
-            return program(*natives)
+            program = _called(fused.get_concrete_function(*specs))
+            return program(natives)
         except tf.errors.OpError:
             made = plain(*natives)  # which raises what is wrong with the values, if that is it
-            program = plain
+            program = _called(plain)
             return made
+
+    return run
+
+
+def _called(graph: Any) -> Run:
+    """A graph, called with tensors known to be of its shapes and types: to look at each anew costs as much as a small program."""
+    call, captured, size = graph.inference_fn.call_flat, graph.captured_inputs, len(graph.structured_outputs[0])
+
+    def run(natives: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        # A tape has to see the call, and variables are to be read.
+        if taped() or any(type(x) is not EagerTensor for x in natives):
+            return graph(*natives)
+        made = call(*natives, *captured) or []
+        return made[:size], made[size:]
 
     return run
 
@@ -156,7 +170,8 @@ def signature(a: Tensor) -> Any:
 
 
 def nests(traces: Sequence[Any]) -> bool:
-    return True
+    """Not for many examples at once, where TensorFlow has wrong shapes for a program that does so too: the function will do."""
+    return all(t.what != "ad.vmap" for t in traces)
 
 
 def parameters(module: Any) -> dict[str, Tensor] | None:
