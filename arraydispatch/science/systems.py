@@ -84,21 +84,31 @@ def _factored(xp: XP, a: Any, check_finite: Any) -> tuple[Any, Any]:
 
 
 def _pivots(order: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The exchanges of rows, one after another, that bring them into an order."""
-    rows, found = list(range(len(order))), []
-    for k, row in enumerate(order.tolist()):
-        j = rows.index(row, k)
-        rows[k], rows[j] = rows[j], rows[k]
-        found.append(j)
-    return np.array(found, dtype=np.int32)
+    """The exchanges of rows, one after another, that bring them into an order, along the last axis."""
+    made = np.empty(order.shape, np.int32)
+    for at in np.ndindex(order.shape[:-1]):
+        rows = list(range(order.shape[-1]))
+        for k, row in enumerate(order[at].tolist()):
+            j = rows.index(row, k)
+            rows[k], rows[j] = rows[j], rows[k]
+            made[(*at, k)] = j
+    return made
 
 
 def _order(pivots: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The order into which exchanges bring rows."""
-    rows = list(range(len(pivots)))
-    for k, j in enumerate(pivots.tolist()):
-        rows[k], rows[j] = rows[j], rows[k]
-    return np.array(rows, dtype=np.int64)
+    """The order into which exchanges bring rows, along the last axis."""
+    made = np.empty(pivots.shape, np.int64)
+    for at in np.ndindex(pivots.shape[:-1]):
+        rows = list(range(pivots.shape[-1]))
+        for k, j in enumerate(pivots[at].tolist()):
+            rows[k], rows[j] = rows[j], rows[k]
+        made[at] = rows
+    return made
+
+
+def _rows(xp: XP, x: Any, order: Any) -> Any:
+    """The rows of each matrix in an order of its own."""
+    return xp.take_along_axis(x, xp.prim.reshape(order, (*xp.shape_of(order), 1)), -2)
 
 
 @implements("scipy.linalg.lu_factor", returns="array", min_bits=32)
@@ -106,13 +116,11 @@ def lu_factor(xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True
     from scipy.linalg import LinAlgWarning
 
     factors, order = _factored(xp, a, check_finite)
-    only(
-        xp.ndim_of(factors) == 2 and xp.backend.is_concrete(order),
-        "exchanges of rows that are not known yet, or a batch",
-    )
-    zeros = np.flatnonzero(xp.backend.to_numpy(xp.equal(diagonal(xp, factors), 0)))
-    if zeros.size:
-        warn(f"Diagonal number {zeros[0] + 1} is exactly zero. Singular matrix.", LinAlgWarning)
+    only(xp.backend.is_concrete(order), "exchanges of rows that are not known yet")
+    zeros = xp.backend.to_numpy(xp.equal(diagonal(xp, factors), 0))
+    for at in np.argwhere(zeros.any(axis=-1)):
+        first = zeros[tuple(at)].argmax()
+        warn(f"Diagonal number {first + 1} is exactly zero. Singular matrix.", LinAlgWarning)
     return factors, xp.backend.from_numpy(_pivots(xp.backend.to_numpy(order)), xp.backend.device_of(factors))
 
 
@@ -123,27 +131,35 @@ def lu_solve(
     factors, pivots = lu_and_piv
     factors, b = lapack(xp, checked(xp, factors, check_finite, b), checked(xp, b, check_finite, factors))
     shape, right = xp.shape_of(factors), xp.shape_of(b)
-    only(len(shape) == 2 and shape[0] == shape[1] and 0 not in shape and 0 not in right, "a batch, or an empty system")
-    only(len(right) in (1, 2) and trans in (0, 1, 2), "a batch")
-    if shape[0] != right[0]:
+    only(
+        shape[-2:] == shape[-1:] * 2 and 0 not in shape and 0 not in right,
+        "an empty system, or factors that are not square",
+    )
+    only(len(right) > 0 and trans in (0, 1, 2), "no right-hand side")
+    column = len(right) == 1
+    if shape[-1] != (right[0] if column else right[-2]):
         raise ValueError(f"Shapes of lu {shape} and b {right} are incompatible")
     if xp.is_array(pivots):
         only(xp.backend.is_concrete(pivots), "exchanges of rows that are not known yet")
         pivots = xp.backend.to_numpy(pivots)
     order = _order(np.asarray(pivots))
-    x = xp.prim.reshape(b, (right[0], -1))
+    lead = np.broadcast_shapes(shape[:-2], order.shape[:-1], () if column else right[:-2])
+    order = np.broadcast_to(order, (*lead, shape[-1]))
+    factors = xp.prim.broadcast_to(factors, (*lead, *shape[-2:]))
+    x = xp.prim.reshape(b, (*right, 1)) if column else b
+    x = xp.prim.broadcast_to(x, (*lead, *xp.shape_of(x)[-2:]))
     device = xp.backend.device_of(x)
-    lower = xp.add(xp.tril(factors, -1), identity(xp, shape, xp.dtype_of(factors), factors))
+    lower = xp.add(xp.tril(factors, -1), identity(xp, shape[-2:], xp.dtype_of(factors), factors))
     upper = xp.triu(factors)
     if trans:
         turned = swapped if trans == 1 else adjoint
         x = xp.prim.solve_triangular(turned(xp, upper), x, True)
         x = xp.prim.solve_triangular(turned(xp, lower), x, False)
-        x = xp.prim.take(x, xp.backend.from_numpy(np.argsort(order), device), 0)
+        x = _rows(xp, x, xp.backend.from_numpy(np.argsort(order, axis=-1), device))
     else:
-        x = xp.prim.take(x, xp.backend.from_numpy(order, device), 0)
+        x = _rows(xp, x, xp.backend.from_numpy(np.ascontiguousarray(order), device))
         x = xp.prim.solve_triangular(upper, xp.prim.solve_triangular(lower, x, True), False)
-    return xp.prim.reshape(x, right)
+    return xp.prim.reshape(x, xp.shape_of(x)[:-1]) if column else x
 
 
 @implements("scipy.linalg.lu", returns="array", min_bits=32)
@@ -151,15 +167,18 @@ def lu(
     xp: XP, a: Any, permute_l: Any = False, overwrite_a: Any = False, check_finite: Any = True, p_indices: Any = False
 ) -> Any:
     factors, order = _factored(xp, a, check_finite)
-    only(xp.ndim_of(factors) == 2, "a batch")
-    eye = identity(xp, xp.shape_of(factors), xp.dtype_of(factors), factors)
+    shape = xp.shape_of(factors)[-2:]
+    eye = identity(xp, shape, xp.dtype_of(factors), factors)
     lower, upper = xp.add(xp.tril(factors, -1), eye), xp.triu(factors)
-    place = xp.prim.argsort(order, 0)
+    place = xp.prim.argsort(order, xp.ndim_of(order) - 1)
     if permute_l:
-        return xp.prim.take(lower, place, 0), upper
+        return _rows(xp, lower, place), upper
     if p_indices:
-        return xp.prim.astype(place, np.dtype(np.int32)), lower, upper
-    real = identity(xp, xp.shape_of(factors), real_of(xp.dtype_of(factors)), factors)
+        return xp.prim.astype(place, np.dtype(np.int32 if shape[0] > 1 else np.int64)), lower, upper
+    kept = (
+        xp.dtype_of(factors) if shape[0] == 1 else real_of(xp.dtype_of(factors))
+    )  # of one number SciPy keeps the dtype
+    real = identity(xp, shape, kept, factors)
     return xp.prim.take(real, place, 0), lower, upper
 
 

@@ -127,6 +127,31 @@ def test_a_singular_matrix_has_factors(library: str) -> None:
     np.testing.assert_array_equal(np.asarray(pivots), [0, 1, 2])
 
 
+@pytest.mark.parametrize("shape", [(3, 4, 4), (2, 3, 5, 5), (2, 1, 1)])
+def test_factors_of_many_matrices(library: str, shape: tuple[int, ...]) -> None:
+    a = np.random.default_rng(5).normal(size=shape)
+    x, n = ad.asarray(a, backend=library), shape[-1]
+    with ad.fallback("error"):
+        for options in ({}, {"permute_l": True}, {"p_indices": True}):
+            for got, want in zip(linalg.lu(x, **options), linalg.lu(a, **options)):
+                assert (got.dtype, got.shape) == (want.dtype, want.shape)
+                np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-13)
+        ours, theirs = linalg.lu_factor(x), linalg.lu_factor(a)
+        np.testing.assert_array_equal(ours[1], theirs[1])
+        for size in ((n,), (n, 2), (*shape[:-2], n, 2), (2, *shape[:-2], n, 1)):
+            b = np.random.default_rng(6).normal(size=size)
+            for trans in (0, 1, 2):
+                got = linalg.lu_solve(ours, ad.asarray(b, backend=library), trans=trans)
+                np.testing.assert_allclose(got, linalg.lu_solve(theirs, b, trans=trans), rtol=1e-8)
+
+
+def test_which_of_many_matrices_are_singular(library: str) -> None:
+    x = ad.asarray(np.stack([np.eye(2), np.zeros((2, 2)), np.diag([1.0, 0.0])]), backend=library)
+    with ad.fallback("silent"), pytest.warns(linalg.LinAlgWarning) as told:
+        linalg.lu_factor(x)
+    assert [str(w.message)[:17] for w in told] == ["Diagonal number 1", "Diagonal number 2"]
+
+
 def test_there_are_many() -> None:
     """With the ufuncs of ``scipy.special``, of which test_special counts a hundred, far more than 150."""
     for topic in set(science.MODULES.values()):

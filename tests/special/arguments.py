@@ -57,7 +57,7 @@ def arguments(name: str, dtype: str) -> tuple[Values, ...]:
     nin = UFUNCS[name].nin
     if name.startswith("eval_"):
         orders, x = np.arange(0, 15), np.linspace(-2, 3, 41).astype(dtype)
-        axes: list[Any] = [orders, x] if nin == 2 else [orders, np.array([0.5, 1, 2.5], dtype), x]
+        axes: list[Any] = [orders, *[np.array([0.5, 1, 2.5], dtype)] * (nin - 2), x]
         return tuple(a if a.dtype.kind == "i" else a.astype(dtype) for a in _grid(*axes))
     if nin == 1:
         return (line(dtype),)
@@ -101,6 +101,16 @@ DEPARTURES: dict[str, tuple[str, Any]] = {
     "powm1": (
         "SciPy has 0 for a power that is infinite",
         lambda x, y: (x > 0) & (x < 1) & (y < 0) & ~np.isfinite(x**y),
+    ),
+    "eval_jacobi": (
+        "SciPy has 1e-17 and the like where a polynomial is 0",
+        lambda n, a, b, x: np.abs(scipy.special.eval_jacobi(n, a, b, x)) < 1e-14,
+    ),
+    "eval_sh_jacobi": (
+        "SciPy has NaN where the first parameter is less than the second by a whole number, and 1e-17 and the like for 0",
+        lambda n, p, q, x: (
+            ((p < q) & (p - q == np.floor(p - q))) | (np.abs(scipy.special.eval_sh_jacobi(n, p, q, x)) < 1e-14)
+        ),
     ),
     "binom": ("SciPy has 0 out of infinity, of some numbers below none", lambda n, k: np.isinf(n) & (k < 0)),
 }

@@ -3,7 +3,7 @@
 They reach ``__array_ufunc__`` as NumPy's do, and are registered when the first of them comes, so nothing here imports
 SciPy. For (ufunc, backend) :func:`learn` decides once: the library's own kernel where it is accurate (the table
 ``SPECIAL`` in ``backends/<library>/special.py``), else a formula over ``xp`` (``elementary``, ``gammas``, ``errors``, ``bessel``,
-``integrals``, ``incomplete``, ``orthogonal``), else the host, for a reason of its own.
+``integrals``, ``incomplete``, ``orthogonal``, ``elliptic``), else the host, for a reason of its own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .formula import BODIES, LOOKS, OF_COMPLEX, UFUNCS
 __all__ = ["BODIES", "NAMES", "UFUNCS", "kernel", "learn", "name_of", "reason_of", "refusal"]
 
 _MODULE = "scipy.special._ufuncs"
-_TOPICS = ("elementary", "gammas", "errors", "bessel", "integrals", "incomplete", "orthogonal")
+_TOPICS = ("elementary", "gammas", "errors", "bessel", "integrals", "incomplete", "orthogonal", "elliptic")
 
 NAMES: dict[np.ufunc, str] = {}
 """SciPy's ufunc -> its name."""

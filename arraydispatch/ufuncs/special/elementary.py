@@ -19,6 +19,7 @@ from .formula import (
     isnan,
     log,
     log1p,
+    maximum,
     minimum,
     power,
     repeat,
@@ -301,6 +302,22 @@ def agm(a: Real, b: Real) -> Real:
     x, y = where(fine, abs(a), 1.0), where(fine, abs(b), 1.0)
     value = copysign(agm_of(x, y), a)
     return choose(value, (undefined, _NAN), (nothing, 0.0), (isinf(a) | isinf(b), copysign(constant(a, _INF), a)))
+
+
+@formula("wrightomega")
+def wrightomega(x: Real) -> Real:
+    """By two steps of Fritsch, Shafer and Crowley, as SciPy has it."""
+    far = (x < -50.0) | (x > 1e20) | isnan(x)
+    z = where(far, 0.0, x)
+    ahead = maximum(z, 1.0)
+    w = log(ahead)
+    w = choose(ahead - w + w / ahead, (z < -2.0, exp(z)), (z < 1.0, exp((z - 1.0) * (2 / 3))))
+    for _ in range(2):
+        r = z - w - log(w)
+        more = w + 1.0
+        by = more * 2.0 * (more + r * (2 / 3))
+        w = w * (1.0 + r / more * (by - r) / (by - r * 2.0))
+    return choose(w, (x < -50.0, exp(x)), (far, x))
 
 
 @formula("kolmogorov")

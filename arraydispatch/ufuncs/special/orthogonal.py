@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...backends.base import Unsupported
-from .formula import Real, broadcast, constant, floor, formula, is_known, isnan, where
+from .formula import Real, broadcast, constant, floor, formula, is_known, isnan, special, where
 
 _MOST = 200
 _WHOLE = f"orders that are not whole, negative or beyond {_MOST} are SciPy's alone"
@@ -120,3 +120,23 @@ def eval_gegenbauer(n: Real, alpha: Real, x: Real) -> Real:
         alpha * x * 2.0,
         lambda k, y, p, q: (y * p * (alpha + k) * 2.0 - (alpha * 2.0 + (k - 1)) * q) * (1 / (k + 1)),
     )
+
+
+@formula("eval_jacobi", looks=True)
+def eval_jacobi(n: Real, alpha: Real, beta: Real, x: Real) -> Real:
+    alpha, beta, x = broadcast(alpha, beta, x)
+    both, apart = alpha + beta, alpha * alpha - beta * beta
+
+    def following(k: float, x: Real, p: Real, q: Real) -> Real:
+        t = both + 2 * k
+        ahead = (t + 1.0) * (t * (t + 2.0) * x + apart) * p
+        return (ahead - (alpha + k) * (beta + k) * (t + 2.0) * q * 2.0) / ((both + (k + 1)) * t * (2 * (k + 1)))
+
+    value = _by_recurrence(n, x, ((both + 2.0) * x + (alpha - beta)) * 0.5, following)
+    return where(isnan(both), both, value)
+
+
+@formula("eval_sh_jacobi", looks=True)
+def eval_sh_jacobi(n: Real, p: Real, q: Real, x: Real) -> Real:
+    count, _ = _orders(n)
+    return eval_jacobi(n, p - q, q - 1.0, x * 2.0 - 1.0) / special("binom", count * 2.0 + p - 1.0, count)
