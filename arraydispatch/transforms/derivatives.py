@@ -467,37 +467,54 @@ def _check_results(run: _Derivative, outs: list[Native]) -> None:
 
 
 def _rows(run: _Derivative, outs: list[Native], pull: Callable[..., list[Native]]) -> list[list[Native]]:
-    """For each result, and each argument's leaf, the derivatives: of shape ``result.shape + leaf.shape``."""
+    """For each result, and each argument's leaf, the derivatives: of shape ``result.shape + leaf.shape``.
+
+    All of them are pulled back together: each time that is done anew a library traces, and compiles, the whole way back.
+    """
+    if not outs:
+        return []
     backend, prim = run.backend, run.backend.traced.prim
     shapes = [backend.shape_of(y) for y in outs]
-    sizes = [math.prod(shape) for shape in shapes]
+    blocks: list[tuple[int, complex]] = []
+    for k, y in enumerate(outs):
+        # A complex result of real arguments: the real part comes of 1, the imaginary of i.
+        is_pair = backend.dtype_of(y).kind == "c" and not run.holomorphic
+        blocks += [(k, unit) for unit in ((1, 1j) if is_pair else (1,))]
+    ends = list(itertools.accumulate(math.prod(shapes[k]) for k, _ in blocks))
+    parts: list[list[list[Native]]] = [[] for _ in outs]
+    pulled = pull(_cotangents(backend, outs, blocks, ends), True)
+    for (k, _), start, stop in zip(blocks, [0, *ends], ends):
+        parts[k].append([_between(backend, g, start, stop) for g in pulled])
     found = []
-    for k, (y, shape, size) in enumerate(zip(outs, shapes, sizes)):
-        dtype, device = backend.dtype_of(y), backend.device_of(y)
-        grads = _pulled(backend, outs, k, size, pull)
-        if dtype.kind == "c" and not run.holomorphic:  # of real arguments: the real part comes of 1, the imaginary of i
-            others = _pulled(backend, outs, k, size, pull, 1j)
-            grads = [prim.complex(g, h) for g, h in zip(grads, others)]
-        grads = run.conjugated(grads)
-        found.append([prim.reshape(g, shape + backend.shape_of(x)) for g, x in zip(grads, run.primals)])
-        del device
+    for k, shape in enumerate(shapes):
+        grads = parts[k][0] if len(parts[k]) == 1 else [prim.complex(g, h) for g, h in zip(*parts[k])]
+        found.append([
+            prim.reshape(g, shape + backend.shape_of(x)) for g, x in zip(run.conjugated(grads), run.primals)
+        ])  # fmt: skip
     return found
 
 
-def _pulled(
-    backend: Backend, outs: list[Native], k: int, size: int, pull: Callable[..., list[Native]], unit: complex = 1
+def _cotangents(
+    backend: Backend, outs: list[Native], blocks: list[tuple[int, complex]], ends: list[int]
 ) -> list[Native]:
-    """The gradients of each element of one result, along a new first axis."""
-    prim = backend.traced.prim
-    cotangents = []
+    """One row for each element of each block, along a new first axis: the block's unit there, of its result, and else zeros."""
+    made = []
     for j, y in enumerate(outs):
-        shape, dtype, device = backend.shape_of(y), backend.dtype_of(y), backend.device_of(y)
-        if j == k:
-            eye = (np.eye(size) * unit).astype(dtype).reshape((size, *shape))
-            cotangents.append(backend.from_numpy(eye, device))
-        else:
-            cotangents.append(prim.full((size, *shape), 0, dtype, device))
-    return pull(cotangents, True)
+        shape, dtype = backend.shape_of(y), backend.dtype_of(y)
+        rows = np.zeros((ends[-1], math.prod(shape)), dtype)
+        for (k, unit), start, stop in zip(blocks, [0, *ends], ends):
+            if k == j:
+                np.fill_diagonal(rows[start:stop], unit)
+        made.append(backend.from_numpy(rows.reshape(ends[-1], *shape), backend.device_of(y)))
+    return made
+
+
+def _between(backend: Backend, rows: Native, start: int, stop: int) -> Native:
+    """Some of the rows."""
+    count, *shape = backend.shape_of(rows)
+    if stop - start == count:
+        return rows
+    return backend.traced.prim.slice(rows, (slice(start, stop, 1), *(slice(0, n, 1) for n in shape)))
 
 
 def _no_rows(run: _Derivative, shape: tuple[int, ...]) -> list[Native]:

@@ -374,6 +374,31 @@ def test_jacobian_of_pytrees(library):
     assert host(j["constant"][0]).shape == (2, 3) and not host(j["constant"][0]).any()
 
 
+def test_results_go_back_together(library):
+    """However many there are, a library traces the way back once; each has its own shape and dtype."""
+    ways: list[int] = []
+
+    def back(args, result, cotangent):
+        ways.append(1)
+        return (cotangent * 2 * args[0],)
+
+    square = ad.custom_gradient(lambda a: a * a, back)
+
+    def f(a):
+        b = square(a)
+        return b, {"sum": np.sum(b), "wide": np.stack([b, 3 * b]), "turned": b * 1j, "less": b.astype(np.float32)[1:]}
+
+    x = np.array([0.5, -1.0, 2.0])
+    found, more = ad.jacobian(f)(ad.asarray(x))
+    assert len(ways) == 1
+    expected = np.diag(2 * x)
+    np.testing.assert_allclose(host(found), expected)
+    np.testing.assert_allclose(host(more["sum"]), 2 * x)
+    np.testing.assert_allclose(host(more["wide"]), [expected, 3 * expected])
+    np.testing.assert_allclose(host(more["turned"]), 1j * expected)
+    np.testing.assert_allclose(host(more["less"]), expected[1:])
+
+
 def test_jacobian_of_a_complex_result(library):
     x = ad.asarray([1.0, 2.0])
     np.testing.assert_allclose(
