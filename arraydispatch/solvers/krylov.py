@@ -103,12 +103,13 @@ class Method:
         live = state["live"]
         new = state | self.step(state)
         new["k"] = state["k"] + self.each
-        kept = {
-            name: np.where(live.reshape(live.shape + (1,) * (value.ndim - 1)), value, state[name])
-            for name, value in new.items()
-            if name not in ("live", "limit")
-        }
-        made = self._live(kept | {"limit": state["limit"]})
+        if len(live) > 1:  # of one row it is known: a step is taken while it goes on
+            new |= {
+                name: np.where(live.reshape(live.shape + (1,) * (value.ndim - 1)), value, state[name])
+                for name, value in new.items()
+                if name not in ("live", "limit")
+            }
+        made = self._live(new)
         return {name: made[name] for name in state}  # in the order that the program's loop knows
 
     def first(self, state: State) -> State:

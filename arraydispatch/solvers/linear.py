@@ -287,7 +287,7 @@ class _Iterative:
         x0 = np.where(np.any(b != 0, axis=-1)[:, None], x0 / by, 0)  # of nothing it is nothing, as SciPy says too
         b = b / by
         tolerance = np.maximum(rtol * krylov.norm(b), atol / by[:, 0])
-        method = self.make(apply, lambda r: self.pre.apply(params, own, r, turned), b, tolerance, self.most)
+        method = self.make(apply, self.pre.of(params, own, turned), b, tolerance, self.most)
         end = while_loop(method.going, method.advance, method.begin(x0))
         length = krylov.norm(end["r"])
         lost = end["broken"] | ~np.isfinite(length) | (length > krylov.BEYOND * end["limit"])
@@ -386,7 +386,7 @@ class _Host:
                 rows[i] = r
                 with api.backend("numpy"):
                     held = _hosted(params), _hosted(own)
-                    return api.to_numpy(self.pre.apply(*held, api.asarray(rows), adjoint))[i]
+                    return api.to_numpy(self.pre.of(*held, adjoint)(api.asarray(rows)))[i]
 
             def count(_: Any, steps: list[int] = steps) -> None:
                 steps.append(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -237,25 +238,36 @@ class Preconditioner:
                 raise np.linalg.LinAlgError(f"there is no incomplete LU factorisation: {error}.") from None
         return made
 
-    def apply(self, params: Any, own: Any, r: Any, adjoint: bool = False) -> Any:
-        """Times rows. ``params`` are the system's, ``own`` the preconditioner's."""
+    def of(self, params: Any, own: Any, adjoint: bool = False) -> Callable[[Any], Any]:
+        """What it does to rows. ``params`` are the system's, ``own`` the preconditioner's."""
         if self.kind is None:
-            return r
+            return lambda r: r
         if own is not None:
-            return self.system._times(_adjoint(own) if adjoint else own, r)
+            matrix = _adjoint(own) if adjoint else own
+            return lambda r: self.system._times(matrix, r)
         if self.kind == "jacobi":
-            diagonal = params.diagonal() if isinstance(params, SparseArray) else np.diagonal(params, axis1=-2, axis2=-1)
-            diagonal = np.broadcast_to(diagonal, (*self.system.lead, self.system.size)).reshape(r.shape)
-            return r / np.where(diagonal == 0, 1, np.conj(diagonal) if adjoint else diagonal)
+            diagonal = self._diagonal(params, adjoint)
+            return lambda r: r / diagonal
         if self.kind == "ilu":
-            factors, way = self.factors, "H" if adjoint else "N"
+            return lambda r: call_on_host(
+                partial(self._solved, "H" if adjoint else "N"), np.empty(r.shape, r.dtype), (r,), has_rule=True
+            )
+        return self._called
 
-            def solve(r: Any) -> Any:
-                if len(factors) == 1:
-                    return np.ascontiguousarray(factors[0].solve(np.array(r.T), way).T)
-                return np.stack([lu.solve(np.array(line), way) for lu, line in zip(factors, r)])
+    def _diagonal(self, params: Any, adjoint: bool) -> Any:
+        """Of each system, 1 in place of 0."""
+        diagonal = params.diagonal() if isinstance(params, SparseArray) else np.diagonal(params, axis1=-2, axis2=-1)
+        diagonal = np.broadcast_to(diagonal, (*self.system.lead, self.system.size)).reshape(self.system.b.shape)
+        return np.where(diagonal == 0, 1, np.conj(diagonal) if adjoint else diagonal)
 
-            return call_on_host(solve, np.empty(r.shape, r.dtype), (r,), has_rule=True)
+    def _solved(self, way: str, r: Any) -> Any:
+        """By the factors, on the host."""
+        if len(self.factors) == 1:
+            return np.ascontiguousarray(self.factors[0].solve(np.array(r.T), way).T)
+        return np.stack([lu.solve(np.array(line), way) for lu, line in zip(self.factors, r)])
+
+    def _called(self, r: Any) -> Any:
+        """By the user's function."""
         shape = self.system.lead + self.system.unknowns
         made = self.kind(r.reshape(shape))
         if np.shape(made) != shape:

@@ -56,6 +56,27 @@ def test_compiled(library: str) -> None:
     assert float(roots["n"]) == 4
 
 
+def test_xla_takes_loops_and_constants() -> None:
+    """Without XLA the program is TensorFlow's own, a hundred times slower in a loop that adds up by index, and nobody is told."""
+    tf = pytest.importorskip("tensorflow")
+    with ad.backend("tensorflow"):
+        start = ad.asarray(np.arange(4.0))
+
+        def summed(s):
+            x, out, n = s
+            made = np.zeros_like(out)
+            np.add.at(made, np.array([0, 1, 1]), x.reshape(4, 1)[1:, 0])
+            return x + start.copy(), made, n + 1
+
+        def body(x):
+            state = ad.wrap(x), np.zeros(2) * ad.wrap(x)[:2], np.sum(ad.wrap(x) * 0)
+            return [v.native for v in ad.while_loop(lambda s: s[2] < 3, summed, state)]
+
+        plain = tf.function(body, autograph=False).get_concrete_function(tf.TensorSpec(4, tf.float64))
+        x, made, n = tf.function(plain, autograph=False, jit_compile=True)(tf.ones(4, tf.float64))
+    assert (x.numpy().tolist(), made.numpy().tolist(), float(n)) == ([1.0, 4.0, 7.0, 10.0], [3.0, 12.0], 3.0)
+
+
 def test_for_many_at_once(library: str) -> None:
     n, steps = ad.vmap(collatz)(ad.asarray([27, 1, 6]))
     assert host(n).tolist() == [1, 1, 1]

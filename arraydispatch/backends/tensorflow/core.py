@@ -189,9 +189,10 @@ _deep_copy, _identity, _neg = raw("DeepCopy"), raw("Identity"), raw("Neg")
 def fresh(a: Tensor) -> Tensor:
     """The same values in a buffer of their own, which nothing else sees.
 
-    A graph has no buffers to write to, so there the value itself will do. DeepCopy has no gradient.
+    A graph has no buffers to write to, so there the value itself will do, that of a constant too: XLA has no DeepCopy, which has no
+    gradient either.
     """
-    if type(a) is not EagerTensor:
+    if type(a) is not EagerTensor or not tf.executing_eagerly():
         return _identity(a)
     if a.dtype.is_integer or a.dtype is BOOL or not taped():
         return _deep_copy(a)

@@ -104,12 +104,25 @@ def _called(graph: Any) -> Run:
 def loop(going: Any, step: Any, state: Sequence[Tensor], most: int | None) -> list[Tensor]:
     return list(
         tf.while_loop(
-            lambda *values: going(list(values)),
-            lambda *values: step(list(values)),
+            lambda *values: _with_own_constants(going(list(values))),
+            lambda *values: _with_own_constants(step(list(values))),
             list(state),
             maximum_iterations=most,
         )
     )
+
+
+def _with_own_constants(made: Any) -> Any:
+    """What the function of a loop has returned, with its constants inside of it.
+
+    TensorFlow hands small eager tensors, which is what our shapes and axes are, to a loop as arguments, and XLA takes no shape that is one.
+    """
+    graph = tf.compat.v1.get_default_graph()
+    for outside, inside in list(getattr(graph, "captures", ())):
+        if inside.op.type == "Const":
+            graph.function_captures.pop(id(outside))
+            graph.inputs[:] = [x for x in graph.inputs if x is not inside]
+    return made
 
 
 def call_host(f: Any, natives: Sequence[Tensor], specs: Sequence[Any]) -> list[Tensor]:
