@@ -768,6 +768,25 @@ def test_slices_are_static(library):
     assert part(x, slice(0, 2)).tolist() == V[:2].tolist()
 
 
+def test_factors_in_a_program_are_exact(library):
+    """XLA's own kernels of these end at 1e-6 of the matrix."""
+    a = np.random.default_rng(3).normal(size=(13, 12))
+
+    def factors(a):
+        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        w, v = np.linalg.eigh(a.T @ a)
+        return u * s @ vh, v * w @ v.T, np.linalg.pinv(a)
+
+    def in_a_loop(a):
+        return ad.while_loop(lambda s: s[1] < 2, lambda s: (np.linalg.pinv(s[0].T), s[1] + 1), (a, np.sum(a) * 0))[0]
+
+    found = list(ad.jit(factors)(ad.asarray(a)))
+    if library != "torch":  # whose programs have no loops
+        found.append(ad.jit(in_a_loop)(ad.asarray(a)))
+    for x, y in zip(found, (a, a.T @ a, np.linalg.pinv(a), a)):
+        np.testing.assert_allclose(ad.to_numpy(x), y, rtol=0, atol=1e-12)
+
+
 def test_functions_traced_in_several_threads(library):
     def one(i):
         with ad.backend(library):

@@ -64,11 +64,11 @@ def mapped(f: Callable[[list[Tensor]], Any], values: list[Tensor]) -> Any:
 
 
 def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]]]:
-    """One graph, compiled by XLA where it can: what it has no kernel for, TensorFlow itself runs."""
+    """One graph, compiled by XLA where it can: what it has no kernel for, or an inexact one, TensorFlow itself runs."""
     specs = [tf.TensorSpec(x.shape, x.dtype) for x in examples]
     plain = tf.function(lambda *natives: f(list(natives)), autograph=False).get_concrete_function(*specs)
     fused = tf.function(plain, autograph=False, jit_compile=True)
-    program: Any = None
+    program: Any = _called(plain) if _INEXACT & _operations(plain) else None
 
     def run(natives: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
         nonlocal program
@@ -85,6 +85,16 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
             return made
 
     return run
+
+
+_INEXACT = frozenset({"Svd", "SelfAdjointEigV2"})
+"""What XLA's kernels end at 1e-6 of a matrix, in double precision too: its Jacobi iterations have that tolerance, which no option changes."""
+
+
+def _operations(graph: Any) -> set[str]:
+    """The names of the operations of a graph, those in its loops and branches among them."""
+    made = graph.graph.as_graph_def()
+    return {node.op for part in (made.node, *(f.node_def for f in made.library.function)) for node in part}
 
 
 def _called(graph: Any) -> Run:
