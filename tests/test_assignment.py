@@ -136,6 +136,7 @@ STATEMENTS: list[str] = [
     "x.setflags(write=False); np.add.at(x,[0],1)",
     "v=x.data",
     "v=x.tobytes(); w=x.T.tobytes('F'); w2=x.T.tobytes('A')",
+    "v=bytes(x); w=bytes(bytearray(x.data))",
     "v=io.BytesIO(); v.write(x.tobytes())",
     "v=hash(x)",
     "v={x:1}",
