@@ -573,6 +573,28 @@ def test_writes_to_most_of_an_array(library, dtype):
         np.testing.assert_allclose(host(many)[1], writes(2 * x, 4 * x)[0])
 
 
+@pytest.mark.parametrize("number", [0.1, -0.0, np.nan])
+def test_numbers_of_writes_to_most_of_an_array(library, number):
+    """They decide what is written, and not where: whatever their value, what lies outside stays."""
+    x = np.random.default_rng(8).normal(size=(5, 6))
+
+    def steps(u, k, c):
+        for i in range(3):
+            u[1:-1, 1:-1] += k * (u[2:, 1:-1] + u[:-2, 1:-1] - (2 + i) * c * u[1:-1, 1:-1])
+        return u
+
+    expected = steps(x.copy(), number, 0.5)
+    made = ad.jit(steps)(ad.asarray(x.copy()), number, ad.asarray(0.5))
+    np.testing.assert_allclose(host(made), expected, rtol=1e-12)
+    many = ad.vmap(lambda k: steps(ad.asarray(x.copy()), k, 0.5)[1:4:2])(ad.asarray(np.array([number, 0.25])))
+    np.testing.assert_allclose(host(many)[0], expected[1:4:2], rtol=1e-12)
+    if np.isfinite(number):
+        slope = ad.jit(ad.grad(lambda k, u: np.sum(steps(u.copy(), k, 0.5))))(number, ad.asarray(x))
+        by = 1e-6
+        near = [np.sum(steps(x.copy(), number + way * by, 0.5)) for way in (1, -1)]
+        np.testing.assert_allclose(host(slope), (near[0] - near[1]) / (2 * by), rtol=1e-5)
+
+
 def test_derivatives_of_joins_in_a_program(library):
     def loss(a):
         parts = np.stack([a, a * 2], axis=-1), np.concatenate([a[:1], a, a[1:]])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import weakref
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -72,6 +73,7 @@ Key = tuple[builtins.slice, ...]
 
 _add, _sub, _mul = raw("AddV2"), raw("Sub"), raw("Mul")
 _less, _equal, _not_equal, _and, _not = raw("Less"), raw("Equal"), raw("NotEqual"), raw("LogicalAnd"), raw("LogicalNot")
+_or = raw("LogicalOr")
 _invert, _select, _cast, _bitcast, _fill, _range = (
     raw("Invert"), raw("SelectV2"), raw("Cast"), raw("Bitcast"), raw("Fill"), raw("Range"),
 )  # fmt: skip
@@ -251,7 +253,27 @@ def _chosen(a: Tensor, ranges: Sequence[range], value: Tensor) -> Tensor:
             inside = chosen if inside is None else _and(inside, chosen)
     if inside is None:
         return value
-    return _select(inside, pad(value, [(part.start, n - part.stop) for part, n in zip(ranges, dims(a))], 0), a)
+    edges = [(part.start, n - part.stop) for part, n in zip(ranges, dims(a))]
+    return _select(_and(inside, _numbers_read()), pad(value, edges, tf.constant(0, a.dtype)), a)
+
+
+_met: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+"""Graph -> how many inputs it had at the last write."""
+
+
+def _numbers_read() -> Tensor:
+    """True, for which XLA has to read the numbers that the graph is given, and those found since the last write.
+
+    A number that is read for the inside of an array only is read in the loop, which LLVM then does not vectorise: twice the time.
+    """
+    graph = tf.compat.v1.get_default_graph()
+    inputs = getattr(graph, "inputs", ())
+    met, _met[graph] = _met.get(graph, 0), len(inputs)
+    made = EagerTensor(True, host(), None)
+    for i, x in enumerate(inputs):
+        if x.shape.rank == 0 and x.dtype.is_floating and (i >= met or x.op.type == "Placeholder"):
+            made = _or(made, _equal(x, x))
+    return made
 
 
 class _Memory:
