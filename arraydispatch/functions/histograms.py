@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, tracing
 from ..backends.base import Native, Unsupported
 from ..registry import XP, implements
 from ..views import Handle
 from ..warned import warn, warn_of_cast
 from .averages import mean, std
-from .operands import itself
+from .operands import first_native, itself
 from .reductions import known_any, native_of, reduced
 from .statistics import percentile
 
@@ -34,6 +34,7 @@ def bincount(xp: XP, x: Any, /, weights: Any = None, minlength: Any = 0) -> Nati
     if minlength is None:
         raise TypeError("use 0 instead of None for minlength")
     minlength = operator.index(minlength)
+    known = _known(xp, x)
     x = _places(xp, x, weights)
     ndim = xp.ndim_of(x)
     if ndim != 1:
@@ -45,19 +46,38 @@ def bincount(xp: XP, x: Any, /, weights: Any = None, minlength: Any = 0) -> Nati
     if not xp.shape_of(x)[0]:
         # NumPy forgets the weights here, and so does the dtype of the result.
         return xp.prim.full((minlength,), 0, dtypes.INTP, xp.backend.device_of(x))
-    if not xp.backend.is_concrete(x):
+    if known is not None:
+        low, high = known.min(), known.max()
+    elif xp.backend.is_concrete(x):
+        low, high = _fetched(xp, reduced(xp, xp.minimum, x, None)), _fetched(xp, reduced(xp, xp.maximum, x, None))
+    else:
         raise Unsupported("the length of its result depends on values")
-    low, high = _fetched(xp, reduced(xp, xp.minimum, x, None)), _fetched(xp, reduced(xp, xp.maximum, x, None))
     if low < 0:
         raise ValueError("'list' argument must have no negative elements")
     if weights is not None:
         weights = _as_weights(xp, weights, x)
         if xp.shape_of(weights) != xp.shape_of(x):
             raise ValueError("The weights and list don't have the same length.")
-        if xp.backend.recorded(weights):  # no library's own has a derivative
-            empty = xp.prim.full((max(int(high) + 1, minlength),), 0, xp.dtype_of(weights), xp.backend.device_of(x))
-            return xp.prim.scatter(empty, (x,), weights, "add")
-    return xp.prim.bincount(x, weights, max(int(high) + 1, minlength))
+        return _summed(xp, x, weights, max(int(high) + 1, minlength))
+    return xp.prim.bincount(x, None, max(int(high) + 1, minlength))
+
+
+def _known(xp: XP, x: Any) -> np.ndarray[Any, Any] | None:
+    """The values, where a trace runs that was made with them."""
+    if not tracing.running:
+        return None
+    if xp.is_array(x):
+        return tracing.known(x)
+    return np.asarray(x) if first_native(xp, (x,)) is None else None
+
+
+def _summed(xp: XP, places: Native, weights: Native, length: int) -> Native:
+    """``bincount`` with weights, of a known length."""
+    if not xp.backend.recorded(weights):
+        return xp.prim.bincount(places, weights, length)
+    # No library's own has a derivative.
+    empty = xp.prim.full((length,), 0, xp.dtype_of(weights), xp.backend.device_of(places))
+    return xp.prim.scatter(empty, (places,), weights, "add")
 
 
 def _places(xp: XP, x: Any, weights: Any) -> Native:
@@ -85,9 +105,9 @@ def _counted(xp: XP, places: Native, weights: Native | None, length: int) -> Nat
     dtype = xp.dtype_of(weights)
     if dtype.kind == "c":
         parts = [xp.prim.astype(part, dtypes.FLOAT64) for part in (xp.prim.real(weights), xp.prim.imag(weights))]
-        re, im = [xp.prim.bincount(places, part, length) for part in parts]
+        re, im = [_summed(xp, places, part, length) for part in parts]
         return xp.prim.astype(xp.prim.complex(re, im), dtype)
-    return xp.prim.astype(xp.prim.bincount(places, xp.prim.astype(weights, dtypes.FLOAT64), length), dtype)
+    return xp.prim.astype(_summed(xp, places, xp.prim.astype(weights, dtypes.FLOAT64), length), dtype)
 
 
 # -- edges -------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 from .. import dtypes
 from ..backends.base import Unsupported
 from ..registry import XP, implements
+from .operands import to_host
 
 Pair = tuple[int, int]
 
@@ -34,7 +35,7 @@ def pad(xp: XP, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: An
     """`numpy.pad`."""
     a = xp.asarray(array)
     shape = xp.shape_of(a)
-    widths = _widths(pad_width, len(shape))
+    widths = _widths(xp, pad_width, len(shape))
     if callable(mode):
         raise Unsupported("a Python function fills each row of an ndarray")
     if mode not in _KEYWORDS:
@@ -58,7 +59,7 @@ def pad(xp: XP, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: An
 # -- arguments -----------------------------------------------------------------------------------------------------------
 
 
-def _widths(pad_width: Any, ndim: int) -> list[Pair]:
+def _widths(xp: XP, pad_width: Any, ndim: int) -> list[Pair]:
     if type(pad_width) is int and pad_width >= 0:  # the commonest, without a detour through an ndarray
         return [(pad_width, pad_width)] * ndim
     if isinstance(pad_width, dict):
@@ -71,7 +72,7 @@ def _widths(pad_width: Any, ndim: int) -> list[Pair]:
             else:
                 raise AssertionError(f"Expected code to be unreachable, but got: {width!r}")
         pad_width = pairs
-    pad_width = np.asarray(pad_width)
+    pad_width = to_host(xp, pad_width)
     if pad_width.dtype.kind != "i":
         raise TypeError("`pad_width` must be of integral type.")
     return [(int(before), int(after)) for before, after in _pairs(pad_width, ndim, index=True)]

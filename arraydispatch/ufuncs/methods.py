@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import dtypes
+from .. import dtypes, tracing
 from ..backends.base import Backend, Unsupported
 from ..warned import warn_of_cast
 from .plans import PLANS, Plan, check_shapes, plan_for
@@ -248,7 +248,10 @@ class Bound:
         axis = _one_axis("reduceat", axis, len(shape))
         if not isinstance(indices, np.ndarray | np.generic) and not backend.is_native(indices):
             indices = np.array(indices, np.intp)
-        where = np.asarray(backend.to_numpy(indices) if backend.is_native(indices) else indices)
+        known = tracing.known(indices) if tracing.running else None
+        if known is None:
+            known = np.asarray(backend.to_numpy(indices) if backend.is_native(indices) else indices)
+        where = known
         if where.dtype.kind not in "iu":
             if not np.can_cast(where.dtype, np.intp):
                 raise TypeError(

@@ -746,6 +746,9 @@ def _shaped(x):
         "repeat": np.repeat(x, COUNTS),
         "tile": np.tile(x, np.array([2, 1])),
         "roll": np.roll(square, np.array([1, 2]), (0, 1)),
+        "pad": np.pad(square, np.array([[1, 0], [0, 2]])),
+        "reduceat": np.add.reduceat(square, PLACES, axis=1),
+        "histogram": np.histogram(COUNTS, bins=3, weights=x)[0],
     }
 
 
@@ -777,6 +780,27 @@ def test_constants_are_known_as_they_were(library):
         ad.jit(lambda x: np.compress(x > 0.4, x))(ad.asarray(V))
     with pytest.raises(ad.TraceError):
         ad.jit(lambda x: np.repeat(x, np.asarray(COUNTS, like=x) + 1))(ad.asarray(V))
+    with pytest.raises(ad.TraceError, match=r"test_jit.*ad\.host_call"):
+        ad.jit(np.bincount)(ad.asarray(COUNTS))
+    with pytest.raises(ad.TraceError, match=r"test_jit.*ad\.host_call"):
+        ad.jit(lambda x, widths: np.pad(x * 2, widths))(ad.asarray(V), ad.asarray(PLACES))
+
+
+def test_sums_by_constant_places(library):
+    """How many there are is known, and the weights have a derivative."""
+    x = ad.asarray(V)
+
+    def counted(a):
+        return np.bincount(COUNTS, weights=a, minlength=6)
+
+    def binned(a):
+        return np.histogram(COUNTS, bins=[0, 1, 2, 4], weights=a)[0]
+
+    for f, places in ((counted, COUNTS), (binned, np.minimum(COUNTS, 2))):
+        np.testing.assert_allclose(host(ad.jit(f)(x)), f(V), rtol=1e-15)
+        np.testing.assert_allclose(host(ad.vmap(f)(ad.asarray(np.stack([V, 2 * V])))[1]), f(2 * V), rtol=1e-15)
+        slope = ad.jit(ad.grad(lambda a, f=f: np.sum(f(a) ** 2)))
+        np.testing.assert_allclose(host(slope(x)), 2 * f(V)[places], rtol=1e-14)
 
 
 def test_constants_of_the_library_are_known(library):
