@@ -24,7 +24,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert by_name["scipy", "scipy.linalg.expm"]["numpy"] == {"class": "native"}
     for name in set(loader.available()) - {"numpy"}:
         assert by_name["scipy", "scipy.linalg.expm"][name] == {"class": "composed"}
-        assert by_name["scipy", "scipy.signal.symiirorder1"][name]["class"] == "host"
+        assert by_name["scipy", "scipy.signal.find_peaks"][name]["class"] == "host"
         assert by_name["scipy ufunc", "scipy.special.erf"][name]["class"] in ("native", "composed")
     assert len({row["kind"] for row in data["rows"]}) == len(coverage.KINDS)
     for kind, by_backend in data["counts"].items():

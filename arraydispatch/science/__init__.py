@@ -26,7 +26,7 @@ from .. import names, registry
 from ..registry import METHODS, SCIENTIFIC
 from ..views import Handle
 
-__all__ = ["MODULES", "arrays_among", "implements", "load", "method_stand_in", "public", "stand_in"]
+__all__ = ["MODULES", "arrays_among", "implements", "is_function", "load", "method_stand_in", "public", "stand_in"]
 
 B = TypeVar("B", bound=Callable[..., Any])
 
@@ -41,6 +41,7 @@ MODULES: dict[str, str] = {
     "scipy.optimize": "optimize",
     "scipy.signal": "signal",
     "scipy.signal.windows": "signal",
+    "scipy.sparse": "sparse",
     "scipy.sparse.linalg": "sparse",
     "scipy.spatial": "spatial",
     "scipy.spatial.distance": "spatial",
@@ -62,8 +63,8 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "fft": ("fft",),
     "integrate": ("integrate", "standard"),
     "linalg": ("linalg", "systems", "matrices"),
-    "ndimage": ("ndimage", "interpolation", "neighbourhoods"),
-    "signal": ("signal", "filters", "standard", "spectra"),
+    "ndimage": ("ndimage", "interpolation", "neighbourhoods", "objects"),
+    "signal": ("signal", "filters", "smoothing", "standard", "spectra"),
     "spatial": ("spatial",),
     "special": ("standard",),
     "stats": ("distributions", "standard"),
@@ -144,11 +145,16 @@ def method_stand_in(real: Any, module: str, cls: type, name: str) -> Any:
 
 
 def public(module: ModuleType) -> list[str]:
-    """The functions, written in Python, that a module offers."""
+    """The functions, written in Python or Cython, that a module offers."""
     own = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
     only = _OF_ARRAYS.get(module.__name__)
     found = [name for name in own if name not in _NOT_OF_ARRAYS and (only is None or name in only)]
-    return sorted(name for name in found if isinstance(_real(getattr(module, name, None)), FunctionType))
+    return sorted(name for name in found if is_function(_real(getattr(module, name, None))))
+
+
+def is_function(value: Any) -> bool:
+    """Whether it is written in Python or Cython, so that it may take whatever becomes an ndarray."""
+    return isinstance(value, FunctionType) or type(value).__name__ == "cython_function_or_method"
 
 
 def _real(held: Any) -> Any:
@@ -159,10 +165,11 @@ _NOT_OF_ARRAYS = frozenset({
     "test", "register_backend", "set_backend", "set_global_backend", "skip_backend", "set_workers", "get_workers",
 })  # fmt: skip
 
-_OF_ARRAYS = {
-    "scipy.optimize": frozenset("isotonic_regression linprog lsq_linear milp nnls quadratic_assignment".split())
+_OF_ARRAYS: dict[str, frozenset[str]] = {
+    "scipy.optimize": frozenset("isotonic_regression linprog lsq_linear milp nnls quadratic_assignment".split()),
+    "scipy.sparse": frozenset(),
 }
-"""Modules of which these functions alone are of arrays; the others are of functions, which they call with ndarrays."""
+"""Modules of which these functions alone are of arrays; the others are of functions, which they call with ndarrays, or make matrices."""
 
 
 def implements(*full: str, **about: Any) -> Callable[[B], B]:

@@ -83,6 +83,12 @@ ndimage.rank_filter(f34,1,3) ndimage.rank_filter(f34,-2,3) ndimage.rank_filter(f
 ndimage.map_coordinates(f34,[[0.5,1.2,2.0,-1],[1,2.5,3.0,0]],order=1) ndimage.map_coordinates(f34,[[0.5,1.2,2.4,-1],[1,2.5,3.0,0]],order=0,mode='nearest') ndimage.map_coordinates(f34,[[0.5,1.2,5],[1,2.5,3.0]],order=1,mode='nearest') ndimage.map_coordinates(f34,[[0.5,7],[1,2]],order=1,cval=3.5) ndimage.map_coordinates(f34,[[0.5]],order=1)
 """
 
+OBJECTS = """
+ndimage.label(b34) ndimage.label(f34,np.ones((3,3))) ndimage.label(np.tile(b34,(20,15))) ndimage.label(np.tile(b34,(9,7)),np.ones((3,3))) ndimage.label(f234>0) ndimage.label(f234>0,ndimage.generate_binary_structure(3,2)) ndimage.label(i34*0)
+ndimage.label(nan34) ndimage.label(b34,[[1,0,0],[0,1,0],[0,0,1]]) ndimage.label(b34,output=np.uint8) ndimage.label(np.tile(b34,(40,30)),output=np.int8) ndimage.label(b34,np.ones((3,3,3))) ndimage.label(b34,np.ones((2,3))) ndimage.label(c34) ndimage.label(f5>0)
+ndimage.find_objects(ndimage.label(b34)[0]) ndimage.find_objects(i34) ndimage.find_objects(i34,3) ndimage.find_objects(i34,30) ndimage.find_objects(-abs(i34)) ndimage.find_objects(ndimage.label(f234>0)[0]) ndimage.find_objects(c34)
+"""
+
 BETWEEN = """
 ndimage.spline_filter1d(f34) ndimage.spline_filter1d(f34,2,axis=0,mode='reflect') ndimage.spline_filter1d(g34,5,mode='grid-wrap') ndimage.spline_filter1d(c34,4) ndimage.spline_filter1d(i34,1) ndimage.spline_filter1d(f34,7) ndimage.spline_filter(f34) ndimage.spline_filter(f34,4,np.float32,'grid-wrap') ndimage.spline_filter(c34) ndimage.spline_filter(f34,1) ndimage.spline_filter1d(np.tile(f34,200),3)[:,5:-5] ndimage.spline_filter1d(np.tile(f34,200),5,mode='wrap')
 ndimage.map_coordinates(f34,[[0.5,1.2,2.0,-1],[1,2.5,3.0,0]]) ndimage.map_coordinates(f34,[[0.5,1.2,7,-1],[1,2.5,-9,0]],order=2,mode='reflect') ndimage.map_coordinates(f34,[[0.5,1.2,7,-1],[1,2.5,-9,0]],order=4,mode='mirror') ndimage.map_coordinates(f34,[[0.5,1.2,7,-1],[1,2.5,-9,0]],order=5,mode='nearest') ndimage.map_coordinates(i34,[[0.5,1.2,7,-1],[1,2.5,-9,0]],mode='wrap',output=np.int32)
@@ -105,6 +111,12 @@ signal.sosfilt([[1,2,1,1,-0.3,0.1],[1,0,-1,1,0.2,0.3]],f34) signal.sosfilt([[1,2
 signal.upfirdn(f5,f34) signal.upfirdn(f5,f34,2,3) signal.upfirdn([1.0,2.0],f34,3,1,axis=0,mode='symmetric') signal.upfirdn(f5,f34,2,mode='line') signal.upfirdn(f5,f34,2,mode='smooth') signal.upfirdn(f34,f34) signal.upfirdn(f5,f34,0) signal.upfirdn(np.arange(300.0),np.tile(f34,9),2,5)
 signal.filtfilt([1.0,0.5],[1.0,-0.3],f234,axis=0,padlen=1) signal.filtfilt([1.0,0.5],[1.0,-0.3],np.tile(f34,5)) signal.filtfilt([1.0,0.5],[1.0,-0.3],np.tile(f34,5),method='gust') signal.filtfilt([1.0,0.5],[1.0,-0.3],f34) signal.sosfiltfilt([[1,2,1,1,-0.3,0.1]],np.tile(f34,5)) signal.decimate(np.tile(f34,20),2) signal.decimate(np.tile(f34,20),3,ftype='fir') signal.resample_poly(f34,3,2,axis=1) signal.resample_poly(f34,2,5,padtype='mean') signal.resample_poly(f34,2,3,axis=1,padtype='line') signal.savgol_filter(np.tile(f34,3),5,2) signal.savgol_filter(np.tile(f34,3),5,2,deriv=1,mode='nearest') signal.savgol_filter(f34,5,7)
 signal.lfilter_zi(f5,p5) signal.sosfilt_zi([[1,2,1,1,-0.3,0.1]]+0*f6) signal.deconvolve(f6,f5[:2])[0] signal.wiener(f34) signal.convolve2d(np.tile(f34,(8,8)),np.tile(f34,(6,6)),'same') signal.correlate2d(np.tile(i34,(8,8)),np.tile(i34,(6,6)),'valid','symm')
+"""
+
+SMOOTHING = """
+signal.cspline2d(np.tile(f34,(8,5))) signal.qspline2d(np.tile(f34,(8,5))) signal.cspline2d(np.tile(f34,(8,5)),0.001) signal.cspline2d(np.tile(f34,(30,25)),0.05) signal.cspline2d(np.tile(i34,(8,5))) signal.qspline2d(np.tile(g34,(8,5)))
+signal.cspline2d(np.tile(f34,(250,5))) signal.qspline2d(np.tile(f34,(5,200)),precision=1e-12) signal.qspline2d(f34,1.0) signal.cspline2d(f34[:,:2]) signal.cspline2d(np.tile(g34,(8,5)),0.05)
+signal.symiirorder1(np.tile(f34,8),0.5,0.3) signal.symiirorder1(np.tile(f5,30),0.5,-0.3,1e-5) signal.symiirorder1(f34,0.5,1.5) signal.symiirorder1(f234,0.5,0.3) signal.symiirorder2(np.tile(f34,50),0.5,0.3) signal.symiirorder2(np.tile(f5,300),0.4,0.3,1e-8)
 """
 
 SPECTRA = """
@@ -144,9 +156,11 @@ ALL = {
     "fft": FFT,
     "signal": SIGNAL,
     "ndimage": NDIMAGE,
+    "objects": OBJECTS,
     "between": BETWEEN,
     "around": AROUND,
     "filters": FILTERS,
+    "smoothing": SMOOTHING,
     "spectra": SPECTRA,
     "spatial": SPATIAL,
     "stats": STATS,

@@ -188,19 +188,19 @@ def test_a_stand_in_is_scipys_function_without_arrays() -> None:
 def test_what_no_library_has_runs_on_the_host_by_the_policy(library: str) -> None:
     values = np.arange(40.0) % 7
     x = ad.asarray(values, backend=library)
-    with ad.fallback("error"), pytest.raises(ad.HostFallbackError, match=r"scipy\.signal\.symiirorder1"):
-        signal.symiirorder1(x, 1.0, 0.5)
+    with ad.fallback("error"), pytest.raises(ad.HostFallbackError, match=r"scipy\.ndimage\.distance_transform_edt"):
+        ndimage.distance_transform_edt(x)
     with (
         ad.profile() as profile,
         ad.fallback("warn"),
-        pytest.warns(ad.HostFallbackWarning, match="symiirorder1") as seen,
+        pytest.warns(ad.HostFallbackWarning, match="distance_transform_edt") as seen,
     ):
-        made = signal.symiirorder1(x, 1.0, 0.5)
+        made = ndimage.distance_transform_edt(x)
     assert seen[0].filename == __file__
     assert made.backend.name == library
-    np.testing.assert_allclose(np.asarray(made), signal.symiirorder1(values, 1.0, 0.5))
+    np.testing.assert_allclose(np.asarray(made), ndimage.distance_transform_edt(values))
     rows = (
-        [row for row in profile.records if row.function == "scipy.signal.symiirorder1"]
+        [row for row in profile.records if row.function == "scipy.ndimage.distance_transform_edt"]
         if hasattr(profile, "records")
         else []
     )
@@ -288,7 +288,7 @@ def test_precision(library: str) -> None:
 def test_a_function_of_the_host_inside_a_compiled_one_is_an_error(library: str) -> None:
     x = ad.asarray(np.arange(5.0), backend=library)
     with pytest.raises((ad.TraceError, ad.HostFallbackError)):
-        ad.jit(lambda v: signal.symiirorder1(v, 1.0, 0.5))(x)
+        ad.jit(ndimage.distance_transform_edt)(x)
 
 
 def test_what_is_composed_works_inside_a_compiled_one(library: str) -> None:

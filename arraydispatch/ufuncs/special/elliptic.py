@@ -1,4 +1,4 @@
-"""Legendre's incomplete elliptic integrals, by Carlson's duplication (1995)."""
+"""Carlson's elliptic integrals, by his duplication (1995), and Legendre's incomplete ones by these."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .formula import (
     cos,
     floor,
     formula,
+    isfinite,
     isinf,
     isnan,
     maximum,
@@ -25,8 +26,10 @@ from .formula import (
 
 _INF, _NAN = math.inf, math.nan
 _TINY = 2.0**-1022
-_NEAR = 0.002
+_NEAR = 0.008
 """Relative differences whose eighth power is nothing beside 1, up to which the series go."""
+_FAR = 1e100
+"""Beyond it, and below its inverse, numbers are scaled where their powers would be out of range."""
 _MOST = 600
 """Steps, each of which makes differences a quarter: enough from one end of the floats to the other."""
 
@@ -40,17 +43,19 @@ def _mean_root(x: Real, y: Real, z: Real) -> Real:
     return a * b + a * c + b * c
 
 
+def _apart(x: Real, y: Real, z: Real) -> Truth:
+    """Of which numbers a step is to be taken: each step more is rounded."""
+    return maximum(maximum(x, y), z) > minimum(minimum(x, y), z) * (1.0 + _NEAR)
+
+
 def _rf(x: Real, y: Real, z: Real) -> Real:
     """Of positive numbers, one of which may be 0."""
 
     def step(x: Real, y: Real, z: Real) -> tuple[Real, ...]:
-        by = _mean_root(x, y, z)
-        return (x + by) * 0.25, (y + by) * 0.25, (z + by) * 0.25
+        by, more = _mean_root(x, y, z), _apart(x, y, z)
+        return tuple(where(more, (t + by) * 0.25, t) for t in (x, y, z))
 
-    def going(x: Real, y: Real, z: Real) -> Truth:
-        return maximum(maximum(x, y), z) > minimum(minimum(x, y), z) * (1.0 + _NEAR)
-
-    x, y, z = repeat(step, going, (x, y, z), _MOST)
+    x, y, z = repeat(step, _apart, (x, y, z), _MOST)
     mean = (x + y + z) * (1 / 3)
     p, q = 1.0 - x / mean, 1.0 - y / mean
     r = -(p + q)
@@ -64,11 +69,18 @@ def _rd(x: Real, y: Real, z: Real) -> Real:
 
     def step(x: Real, y: Real, z: Real, total: Real, by: Real) -> tuple[Real, ...]:
         shift = _mean_root(x, y, z)
-        total = total + by / (sqrt(z) * (z + shift))
-        return (x + shift) * 0.25, (y + shift) * 0.25, (z + shift) * 0.25, total, by * 0.25
+        new = (
+            (x + shift) * 0.25,
+            (y + shift) * 0.25,
+            (z + shift) * 0.25,
+            total + by / (sqrt(z) * (z + shift)),
+            by * 0.25,
+        )
+        more = _apart(x, y, z)
+        return tuple(where(more, a, b) for a, b in zip(new, (x, y, z, total, by)))
 
     def going(x: Real, y: Real, z: Real, total: Real, by: Real) -> Truth:
-        return maximum(maximum(x, y), z) > minimum(minimum(x, y), z) * (1.0 + _NEAR)
+        return _apart(x, y, z)
 
     x, y, z, total, by = repeat(step, going, (x, y, z, x * 0.0, x * 0.0 + 1.0), _MOST)
     mean = (x + y + z * 3.0) * 0.2
@@ -124,3 +136,66 @@ def ellipeinc(phi: Real, m: Real) -> Real:
     value = where(count == 0.0, value, value + count * whole)
     nowhere = isnan(phi) | isnan(m) | (m > 1.0)
     return choose(value, (nowhere, _NAN), (isinf(phi), phi), (isinf(m), -m))
+
+
+# -- Carlson's own, with SciPy's values where there is no integral ---------------------------------------------------------
+
+
+@formula("elliprc")
+def elliprc(x: Real, y: Real) -> Real:
+    """Of a negative second number its principal value."""
+    x, y = broadcast(x, y)
+    fine = (x >= 0.0) & ~_nothing(y) & ~isinf(x) & ~isinf(y) & ~isnan(y)
+    below = fine & (y < 0.0)
+    a, b = where(fine, x, 1.0), where(fine, y, 1.0)
+    a, b = where(below, a - b, a), abs(b)
+    value = _rf(a, b, b)
+    value = where(below, value * sqrt(where(below, x, 1.0) / a), value)
+    return choose(
+        value,
+        (isfinite(x) & (y == -_INF), 0.0),  # of negative first numbers too
+        (isinf(x) & (x > 0.0) & ~(y <= 0.0), 0.0),  # beside NaN too
+        (isnan(x) | isnan(y) | isinf(x) | (x < 0.0) | _nothing(y), _NAN),
+        (isinf(y), 0.0),
+    )
+
+
+@formula("elliprf")
+def elliprf(x: Real, y: Real, z: Real) -> Real:
+    x, y, z = broadcast(x, y, z)
+    nowhere = isnan(x) | isnan(y) | isnan(z) | (x < 0.0) | (y < 0.0) | (z < 0.0)
+    far = isinf(x) | isinf(y) | isinf(z)
+    pole = (_nothing(x) & _nothing(y)) | (_nothing(x) & _nothing(z)) | (_nothing(y) & _nothing(z))
+    fine = ~(nowhere | far | pole)
+    value = _rf(*(where(fine, t, 1.0) for t in (x, y, z)))
+    return choose(value, (nowhere, _NAN), (far, 0.0), (pole, _INF))
+
+
+@formula("elliprd")
+def elliprd(x: Real, y: Real, z: Real) -> Real:
+    x, y, z = broadcast(x, y, z)
+    nowhere = isnan(x) | isnan(y) | isnan(z) | (x < 0.0) | (y < 0.0) | (z < 0.0)
+    far = isinf(x) | isinf(y) | isinf(z)
+    pole = _nothing(x) & _nothing(y)
+    fine = ~(nowhere | far | pole | _nothing(z))
+    value = _rd(*(where(fine, t, 1.0) for t in (x, y, z)))
+    return choose(value, (nowhere, _NAN), (_nothing(z), _INF), (far, 0.0), (pole, _INF))
+
+
+@formula("elliprg")
+def elliprg(x: Real, y: Real, z: Real) -> Real:
+    """By the other two, whose terms have one sign where the number in the middle is the last."""
+    x, y, z = broadcast(x, y, z)
+    nowhere = isnan(x) | isnan(y) | isnan(z) | (x < 0.0) | (y < 0.0) | (z < 0.0)
+    far = isinf(x) | isinf(y) | isinf(z)
+    fine = ~(nowhere | far)
+    x, y, z = (where(fine, t, 1.0) for t in (x, y, z))
+    least, most = minimum(minimum(x, y), z), maximum(maximum(x, y), z)
+    middle = maximum(minimum(x, y), minimum(maximum(x, y), z))
+    size = where(~_nothing(most) & ((most > _FAR) | (middle < 1 / _FAR)), most, 1.0)  # whose powers are out of range
+    a, b, c = least / size, middle / size, most / size
+    single = _nothing(b)  # one number besides zeros
+    a, b, d = (where(single, 1.0, t) for t in (a, b, c))
+    value = b * _rf(a, d, b) + (b - a) * _rd(a, d, b) * (d - b) * (1 / 3) + sqrt(a / b) * sqrt(d)
+    value = where(single, sqrt(c), value) * sqrt(size) * 0.5
+    return choose(value, (nowhere, _NAN), (far, _INF))
