@@ -10,12 +10,13 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 from .dispatch import host, science, wrapping
 from .exchanges import Exchange
-from .science import arrays_among
+from .science import arrays_among, method_stand_in
 from .views import Handle
 
 __all__ = ["HELD", "Compiled", "exchanges"]
@@ -112,12 +113,55 @@ def _making(methods: tuple[str, ...]) -> Callable[[Exchange], Any]:
     return make
 
 
+_OF_TREES = ("query", "query_ball_point", "query_ball_tree", "query_pairs", "count_neighbors", "sparse_distance_matrix")
+
+
+class _AsReal(type):
+    """Of a class that stands in for one whose methods cannot be exchanged: instances of either are instances."""
+
+    def _asked(cls) -> type:
+        return cls.__mro__[1] if "_stands_in" in vars(cls) else cls
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return type.__instancecheck__(cls._asked(), x)
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return type.__subclasscheck__(cls._asked(), other)
+
+
+def _tree(exchange: Exchange) -> Any:
+    real, module, name = exchange.real, exchange.holder.__name__, exchange.name
+
+    def begin(self: Any, *args: Any, **kwargs: Any) -> None:
+        found: list[Any] = []
+        arrays_among((*args, *kwargs.values()), found)
+        backend = wrapping.find_backend(found)
+        if backend is None:
+            real.__init__(self, *args, **kwargs)
+            return
+        science.call(partial(real.__init__, self), f"{module}.{name}", args, kwargs, backend, _WHY)
+
+    def pickled(self: Any) -> Any:
+        return real.__new__, (real,), self.__getstate__()
+
+    methods = {method: method_stand_in(getattr(real, method), module, real, method) for method in _OF_TREES}
+    about = {
+        "__module__": module,
+        "__qualname__": name,
+        "__doc__": real.__doc__,
+        "__reduce__": pickled,
+        "_stands_in": True,
+    }
+    return _AsReal(name, (real,), {**about, "__init__": begin, **methods})
+
+
 HELD: dict[str, dict[str, Callable[[Exchange], Any]]] = {
     "scipy.linalg": {"get_blas_funcs": _routines, "get_lapack_funcs": _routines},
     "scipy.optimize": {"linear_sum_assignment": _called},
+    "scipy.spatial": {"cKDTree": _tree},
     "scipy.sparse.linalg": {"factorized": _making(()), "spilu": _making(("solve",)), "splu": _making(("solve",))},
 }
-"""Module -> function that is compiled, or gives what is -> what makes the exchange's function."""
+"""Module -> function or class that is compiled, or gives what is -> what makes what takes its place."""
 
 
 def exchanges(module: ModuleType) -> Iterator[Exchange]:

@@ -29,9 +29,14 @@ _opened: dict[str, list[Exchange]] = {}
 _opening = threading.RLock()
 
 _METHODS = frozenset({"__init__", "__call__"})
+_OF_MATRICES = frozenset(
+    "dot multiply maximum minimum __matmul__ __rmatmul__ __mul__ __rmul__ __truediv__ __rtruediv__ __add__ __radd__ __sub__ __rsub__"
+    " __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __getitem__ __setitem__".split()
+)
+"""Methods of sparse matrices that meet arrays; what makes a matrix of one copies it to the host, where the matrix is."""
 _LEFT = frozenset({"rvs", "interval", "test"})
-_UFUNCS = "MultiUFunc"
-"""The class of functions of ``scipy.special`` that are several ufuncs."""
+_OF_ANY = frozenset({"MultiUFunc", "NDInterpolatorBase"})
+"""Classes whose objects are functions of any number of arrays."""
 
 
 def by_scipy_itself() -> bool:
@@ -83,14 +88,16 @@ def _exchanges(module: ModuleType) -> Iterator[Exchange]:
             yield Exchange(module, function, _giving(found))
     for cls in _classes(module):
         for method, real in list(vars(cls).items()):
-            takes = not method.startswith("_") or method in _METHODS
-            if takes and isinstance(real, FunctionType) and method not in _LEFT and _has_arguments(real, cls):
+            takes = (
+                method in _OF_MATRICES if name == "scipy.sparse" else not method.startswith("_") or method in _METHODS
+            )
+            if takes and science.is_function(real) and method not in _LEFT and _has_arguments(real, cls):
                 made = science.method_stand_in(real, name, cls, method)
                 yield Exchange(cls, method, _giving(made))
 
 
-def _has_arguments(real: FunctionType, cls: type) -> bool:
-    return real.__code__.co_argcount > 1 or (cls.__name__ == _UFUNCS and bool(real.__code__.co_flags & CO_VARARGS))
+def _has_arguments(real: Any, cls: type) -> bool:
+    return real.__code__.co_argcount > 1 or (cls.__name__ in _OF_ANY and bool(real.__code__.co_flags & CO_VARARGS))
 
 
 def _giving(made: Any) -> Callable[[Exchange], Any]:

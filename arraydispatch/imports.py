@@ -16,7 +16,7 @@ __all__ = ["WATCHED", "watch"]
 
 WATCHED = frozenset(
     "scipy.cluster.hierarchy scipy.cluster.vq scipy.fft scipy.integrate scipy.interpolate scipy.linalg scipy.ndimage scipy.optimize scipy.signal"
-    " scipy.signal.windows scipy.sparse.linalg scipy.spatial scipy.spatial.distance scipy.special scipy.stats xarray".split()
+    " scipy.signal.windows scipy.sparse scipy.sparse.linalg scipy.spatial scipy.spatial.distance scipy.special scipy.stats xarray".split()
 )
 """What :data:`arraydispatch.science.MODULES` and :data:`arraydispatch.guests.MODULES` list, which a test compares: to name them must
 not load those."""

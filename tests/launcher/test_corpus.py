@@ -189,7 +189,7 @@ DOORS = {
     "doors_pillow": "Image.fromarray(values)",
     "doors_scipy": "optimize.curve_fit(",
     "doors_sklearn": "KNeighborsClassifier(3).fit(",
-    "doors_sparse": "print(s + z",
+    "doors_sparse": "print(written.toarray()",
     "doors_xarray": "a = xr.DataArray(x",
 }
 
