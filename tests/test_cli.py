@@ -54,6 +54,7 @@ def _command(*args: str, **kwargs: Any) -> subprocess.CompletedProcess[str]:
             ["--backend", "pytorch", "heat.py"],
             "no backend named 'pytorch' (did you mean 'torch'?); choose one of: numpy",
         ),
+        (["--backend", "cupy", "heat.py"], "no backend named 'cupy'; choose one of: numpy"),
         (
             ["--report", "out", "heat.py"],
             "If 'out' is the file of --report, it must end in one of: .html, .json, .csv.",

@@ -69,7 +69,7 @@ CASES = [
         for name in (
             "adoption array_method c_memory chunks circular containers exception_hook exec_code exit_int exit_late file_relative from_imports heat"
             " importlib_import index_objects isinstance_checks lists main_guard optimise pickles pickles_spawned random_generator"
-            " random_legacy regression save_load shuffles star_import subclass_views testing_module ufunc_objects"
+            " random_legacy regression save_load shuffles small_things star_import subclass_views testing_module ufunc_objects"
             " vectorize_iterate warnings_error windows windows_of_ndarrays writes"
         ).split()
     ),
