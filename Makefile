@@ -18,6 +18,9 @@ TORCH := $(shell sed -n 's/^\(torch==[^ ;]*\).*/\1/p' constraints.txt)
 INSTALLED := $(VENV)/.installed
 DOCS_INSTALLED := $(VENV)/.installed-docs
 BENCH_INSTALLED := $(VENV)/.installed-bench
+# The compiled core, in place: every target that runs the package has it made anew where its sources have changed.
+CORE := $(VENV)/.core
+CORE_SOURCES := hatch_build.py $(shell find arraydispatch -name '*.py' -o -name '*.pxd' -o -name '*.[ch]')
 
 # Most of TensorFlow's start-up notices on stderr.
 export TF_CPP_MIN_LOG_LEVEL ?= 3
@@ -27,13 +30,13 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo test test-all lint type bench conformance docs clean
 .DELETE_ON_ERROR:
 
-demo: $(INSTALLED)  ## three NumPy scripts on every backend, one table
+demo: $(CORE)  ## three NumPy scripts on every backend, one table
 	$(PY) docs/demo.py
 
-test: $(INSTALLED)  ## the test suite
+test: $(CORE)  ## the test suite
 	$(PY) -m pytest $(PYTEST_ARGS)
 
-test-all: $(INSTALLED)  ## the long tests too, and every row of every table, with another seed each time (hours)
+test-all: $(CORE)  ## the long tests too, and every row of every table, with another seed each time (hours)
 	$(PY) -m pytest $(PYTEST_ARGS) --all
 
 lint: $(INSTALLED)  ## style
@@ -43,20 +46,22 @@ lint: $(INSTALLED)  ## style
 type: $(INSTALLED)  ## static types
 	$(PY) -m mypy
 
-bench: $(BENCH_INSTALLED)  ## overhead of one call, as a ratio to the native call
+bench: $(BENCH_INSTALLED) $(CORE)  ## overhead of one call, as a ratio to the native call
 	$(PY) tests/benchmarks/overhead.py
 
-conformance: $(INSTALLED)  ## NumPy's own and the array-API tests on a backend, as in: make conformance BACKEND=jax
+conformance: $(CORE)  ## NumPy's own and the array-API tests on a backend, as in: make conformance BACKEND=jax
 	@status=0; for suite in array-api numpy; do \
 		$(PY) -m conformance $$suite --backend $(BACKEND) --keep --html conformance/results/$$suite-$(BACKEND).html \
 			$(CONFORMANCE_ARGS) || status=$$?; \
 	done; exit $$status
 
-docs: $(DOCS_INSTALLED)  ## the documentation as HTML, warnings as errors
+docs: $(DOCS_INSTALLED) $(CORE)  ## the documentation as HTML, warnings as errors
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
 clean:  ## everything that these targets made
 	rm -rf $(VENV) docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf build
+	find arraydispatch -name '*.so' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp is written last: an installation that failed is done again.
@@ -74,4 +79,9 @@ $(DOCS_INSTALLED): $(INSTALLED)
 
 $(BENCH_INSTALLED): $(INSTALLED)
 	$(PIP) -e '.[bench]'
+	touch $@
+
+# Without a C compiler the package runs as it is: that is said, and no failure.
+$(CORE): $(INSTALLED) $(CORE_SOURCES)
+	-$(PY) hatch_build.py
 	touch $@

@@ -18,7 +18,7 @@ from . import casts, conversion, events, exports, ghosts, placement, reshaping, 
 from .backends import loader
 from .backends.base import Backend
 from .backends.devices import Device
-from .dispatch import functions, host, indexing, products, ufuncs, wrapping
+from .dispatch import functions, host, indexing, products, protocols, ufuncs, wrapping
 from .flat import Flat
 from .functions import bits
 from .methods import equality, method, short_power, tuple_method
@@ -29,10 +29,6 @@ from .warned import real_of
 __all__ = ["Array"]
 
 _binary, _inplace, _unary = ufuncs.binary_operator, ufuncs.inplace_operator, ufuncs.unary_operator
-_FAST = ufuncs.FAST
-_call = functions.call
-_CREATED = functions.CREATED
-_concatenate, _join = np.concatenate, functions.join
 _reflected = ufuncs.reflected_operator
 
 
@@ -143,22 +139,8 @@ class Array(Handle):
 
     # -- protocols ---------------------------------------------------------------------------------------------------
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if not kwargs and len(inputs) == 2 and ufunc.nout == 1 and method == "__call__":
-            return _FAST[ufunc](*inputs)
-        return ufuncs.array_ufunc(ufunc, method, inputs, kwargs)
-
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if len(types) == 1:  # nobody else to ask
-            if not kwargs and len(args) == 1:
-                whole = self._kind.whole.get(func)
-                if whole is not None:
-                    return whole(self)
-                if func is _concatenate:
-                    return _join(args[0])
-            made = _call(func, args, kwargs)
-            return made if made is not _CREATED else functions.create(func, self, args, kwargs)
-        return functions.array_function(func, types, args, kwargs)
+    __array_ufunc__ = protocols.__array_ufunc__
+    __array_function__ = protocols.__array_function__
 
     def _host(self, why: str) -> np.ndarray[Any, Any]:
         return wrapping.beside_writers(_downloaded, self, why)

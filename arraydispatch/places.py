@@ -22,6 +22,8 @@ __all__ = [
 
 OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 """The folder of this package."""
+_AS_COMPILED = f"{__package__}/", f"{__package__}{os.sep}"
+"""How files of compiled modules begin to be named, wherever they are."""
 
 _numpy = find_spec("numpy")
 NUMPYS = os.path.join(os.path.dirname(os.path.abspath(str(_numpy.origin if _numpy else ""))), "")
@@ -38,12 +40,12 @@ _GENERATED = ("<frozen ", "<__array_function__")
 
 def is_ours(file: str) -> bool:
     """Whether a file is this package's."""
-    return file.startswith(OURS)
+    return file.startswith((OURS, *_AS_COMPILED))
 
 
 def is_core(file: str) -> bool:
     """Whether a file is this package's or NumPy's."""
-    return file.startswith((OURS, NUMPYS))
+    return file.startswith((OURS, NUMPYS, *_AS_COMPILED))
 
 
 def is_installed(file: str) -> bool:
@@ -54,7 +56,7 @@ def is_installed(file: str) -> bool:
 @cache
 def is_library(file: str) -> bool:
     """Whether a file belongs to this package, to an installed one, or to Python. Code without a file is a program's."""
-    return file.startswith((OURS, NUMPYS, _STANDARD, *_GENERATED)) or is_installed(file)
+    return file.startswith((OURS, NUMPYS, _STANDARD, *_AS_COMPILED, *_GENERATED)) or is_installed(file)
 
 
 def is_users(frame: FrameType) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import events
+from . import events, views
 from .engine import reductions, shifts, tape, writes
 from .engine.nodes import Node
 from .methods import OPERATORS, short_power
@@ -86,8 +86,9 @@ def _array_ufunc(general: Any) -> Any:
 
 def _clipped(a: Any, low: Any = None, high: Any = None) -> Any:
     if low is None:
-        return None if high is None else tape.record(np.minimum, (a, high))
-    return tape.record(np.maximum, (a, low)) if high is None else tape.record(CLIP, (a, low, high))
+        return None if high is None else tape.record(np.minimum, (a, high), func_seen=_clip)
+    func, operands = (np.maximum, (a, low)) if high is None else (CLIP, (a, low, high))
+    return tape.record(func, operands, func_seen=_clip)
 
 
 def _array_function(general: Any) -> Any:
@@ -129,7 +130,13 @@ def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: st
     made = reductions.reduced(name, a, args, kwargs, references == _alone.get(how))
     if made is not None and events.every is not None:  # its time is the block's
         events.every.call(
-            getattr(np, name), (v.form.held if type(v) is Node else a._kind).backend.name, "fused", "", 0.0, None, 2
+            getattr(np, name),
+            (v.form.held if type(v) is Node else a._kind).backend.name,
+            "fused",
+            "",
+            0.0,
+            None,
+            2 * views.frames,
         )
     return made
 
@@ -146,24 +153,21 @@ def _reducer(name: str, general: Any) -> Any:
     return method
 
 
-def calibrate(layer: int, make: Callable[[], Any]) -> None:
+def calibrate(layer: int, ask: Callable[[], None]) -> None:
     """Learn how many references an array has that dies with the call, on this Python and with the methods of a layer in force.
 
-    While it runs, nobody else may put others in force.
+    ``ask`` calls a method and a function of an array that dies with the call, then of one that does not: as the programs of users
+    do, so in a module that is not compiled. While it runs, nobody else may put other methods in force.
     """
     global _alone, _counting
     if layer not in _known:
         counted: list[int] = []
         _counting = get_ident(), counted
         try:
-            make().sum()
-            held = make()
-            held.sum()
-            np.sum(make())
-            np.sum(held)
+            ask()
         finally:
             _counting = 0, counted
-        pairs = {"method": counted[:2], "function": counted[2:]}
+        pairs = {"method": counted[::2], "function": counted[1::2]}
         _known[layer] = {how: dies if dies < stays else None for how, (dies, stays) in pairs.items()}
     _alone = _known[layer]
 

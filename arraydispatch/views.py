@@ -15,6 +15,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from time import monotonic
 from typing import Any
 
@@ -91,7 +92,7 @@ class Handle:
     @classmethod
     def _holding(cls, value: Native, kind: Kind) -> Any:
         """An array of this very class, where :data:`wrapper` makes another."""
-        made = object.__new__(cls)
+        made = _bare(cls)
         made._v, made._kind, made._owned, made._writes = value, kind, False, 0
         made._root = made._ghost = made._base = None
         return made
@@ -117,6 +118,32 @@ def maker(cls: type[Handle]) -> Callable[..., Any]:
     make.cls, make.bare = cls, bare  # type: ignore[attr-defined]
     return make
 
+
+_bare: Callable[[type], Any] = object.__new__
+
+try:
+    _fields: Any = import_module("._fields", __package__)
+except ImportError:
+    compiled = False
+else:
+    compiled = True
+"""Whether the modules that hatch_build.py names are compiled: they read the slots of some classes as fields of a struct."""
+frames = 0 if compiled else 1
+"""Frames that a call of a function there takes."""
+
+
+def fields(cls: Any) -> Any:
+    """Such a class: its slots lie as ``_fields.h`` has them."""
+    if compiled:
+        _fields.check(cls, tuple(sorted(set(cls.__slots__) - {"__weakref__"})))
+    return cls
+
+
+fields(Kind)
+fields(Handle)
+if compiled:
+    _fields.filled(Handle)
+    maker, _bare = _fields.Maker, _fields.bare
 
 wrapper: Callable[..., Any] = maker(Handle)
 """What makes every array; the array layer hands in its own."""

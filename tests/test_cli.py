@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import arraydispatch
+from arraydispatch import views
 from arraydispatch.backends import loader
 from arraydispatch.cli import _split, main
 from tests.launched import Done, Zygotes
@@ -279,6 +280,11 @@ def test_info(
     assert main(["info"]) == 0
     table = capsys.readouterr().out
     assert all(name in table for name in loader.KNOWN)
+    assert data["compiled"] is views.compiled
+    for compiled in (True, False):
+        monkeypatch.setattr(views, "compiled", compiled)
+        assert main(["info"]) == 0
+        assert ("install a C compiler" in capsys.readouterr().out) is not compiled
 
 
 def test_import_loads_no_rich() -> None:

@@ -350,7 +350,7 @@ def test_eigenvectors_have_no_sign_but_must_be_eigenvectors(monkeypatch: pytest.
             w, v = real(func, args, kwargs)
             return w, v * factor
 
-        monkeypatch.setattr("arraydispatch.array._call", call)
+        monkeypatch.setattr("arraydispatch.dispatch.protocols._call", call)
         with Verification() as verification:
             np.linalg.eigh(ad.asarray(SQUARE))
         assert len(verification.differences()) == count

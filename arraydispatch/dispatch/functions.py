@@ -14,11 +14,11 @@ from ..backends.base import Backend, Kind, Unsupported
 from ..errors import HostFallbackError
 from ..ghosts import shown, stand_in, stand_in_like
 from ..registry import Entry, Into, Spec, resolve
-from ..settings import NO_POLICY, context_rules
+from ..settings import context_rules
 from ..trees import leaves, mapped
-from ..ufuncs.plans import WholePlan, whole_plan
+from ..ufuncs.plans import whole_plan
 from ..views import Handle, native
-from . import floating, host, hosted, indexing, layout, science, windows, wrapping
+from . import direct, floating, host, hosted, indexing, layout, science, windows, wrapping
 from .floating import UNTOUCHED, in_force
 from .ufunc_calls import precise
 
@@ -115,83 +115,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return host.call(func, args, kwargs, backend, reason)  # outside `except`: what NumPy raises has no context of ours
 
 
-# -- short ways to the same --------------------------------------------------------------------------------------------
-
-
-def _reducer(func: Any, plan: WholePlan) -> Callable[[Handle], Any]:
-    """``np.sum(a)`` and its like, for arrays of the kind that has this plan."""
-    run, out, finite = plan
-    backend, scalar = out.backend, out.scalar
-    entry = backend.entries[func].kind
-
-    def reduce_all(a: Handle) -> Any:
-        rules = _context_rules() or _defaults.rules
-        if rules.precision is not None or in_force() is not UNTOUCHED or (a._root is not None and views.outgrows(a)):
-            return call(func, (a,), {})
-        tap = events.tap
-        start = 0.0 if tap is None else perf_counter()
-        try:
-            value = run(a._v if a._root is None else native(a))
-        except Exception as error:
-            if not backend.gone(error):
-                raise
-            value = None
-        if value is None:
-            return call(func, (a,), {})
-        if tap is not None:
-            tap.call(func, backend.name, entry, "", perf_counter() - start, value, 2)
-        made = scalar(value) if rules is NO_POLICY else None
-        if made is None:
-            return wrapping.device_scalar(value, out)
-        if finite is not None and not finite(made):
-            floating.look_at_function(func, (a,), {}, value, backend)
-        return made
-
-    return reduce_all
-
-
-def join(arrays: Any) -> Any:
-    """``np.concatenate(arrays)`` of nothing but arrays of one kind that fit: no rule of NumPy's has anything to decide."""
-    if (type(arrays) is not tuple and type(arrays) is not list) or not arrays:
-        return call(np.concatenate, (arrays,), {})
-    first = arrays[0]
-    cls = type(first)
-    if not issubclass(cls, Handle) or (_context_rules() or _defaults.rules) is not NO_POLICY:
-        return call(np.concatenate, (arrays,), {})
-    kind = first._kind
-    run = kind.join
-    tap = events.tap
-    start = 0.0 if tap is None else perf_counter()
-    values: list[Any] = []
-    ndim, rest = 0, ()
-    for x in arrays:
-        if type(x) is not cls or x._kind is not kind:
-            break
-        value = x._v if x._root is None else native(x)
-        if ndim == 0:
-            ndim = value.ndim
-            if ndim == 0 or run is None:
-                break
-            rest = value.shape[1:] if ndim > 1 else ()
-        elif value.ndim != ndim or (ndim > 1 and value.shape[1:] != rest):
-            break
-        values.append(value)
-    else:
-        try:
-            made = run(values)
-        except Exception as error:  # as in `beside_writers`, without its frame
-            if not wrapping.overtaken(error):
-                raise
-            with views.exchange:
-                made = run(values)
-        if tap is not None:
-            tap.call(np.concatenate, kind.backend.name, "native", "", perf_counter() - start, made, 2)
-        joined = views.wrapper(made, kind)
-        if kind.backend.mutable:
-            return joined
-        views.keep_apart(arrays, made)
-        return layout.of_function(np.concatenate, (arrays,), {}, joined)
-    return call(np.concatenate, (arrays,), {})
+join = direct.joiner(call)
 
 
 # -- the modes of a spec -------------------------------------------------------------------------------------------------
@@ -265,7 +189,7 @@ def _remember(func: Any, whole: Any, kind: Kind) -> None:
     """Have the short way of reducing all of an array of this kind made, where there is one."""
     plan = whole_plan(whole, kind) if isinstance(whole, np.ufunc) else whole(kind)
     if plan is not None:
-        kind.whole[func] = _reducer(func, plan)
+        kind.whole[func] = direct.reducer(func, plan, call)
 
 
 def _made(

@@ -6,7 +6,6 @@ The operators' path is short on purpose: two dict look-ups, the plan's own kerne
 
 from __future__ import annotations
 
-from cmath import isfinite
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 
 from .. import conversion, dtypes, events, settings, views, writing
 from ..backends import loader
-from ..backends.base import Backend, Kind, Unsupported
+from ..backends.base import Backend, Unsupported
 from ..registry import Returns
 from ..settings import context_rules
 from ..trees import mapped
@@ -24,7 +23,7 @@ from ..ufuncs.plans import PLANS
 from ..ufuncs.standard import STANDARD
 from ..ufuncs.traits import OF_NDARRAYS, OPERATORS
 from ..views import Handle, native
-from . import floating, host, hosted, layout, outputs, ufunc_calls, windows, wrapping
+from . import direct, floating, host, hosted, layout, outputs, ufunc_calls, windows, wrapping
 from .floating import UNTOUCHED, in_force
 
 _HANDLED = ("out", "where", "order", "subok")
@@ -40,62 +39,7 @@ def binary_operator(
     ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any] | None = None
 ) -> Callable[[Any, Any], Any]:
     """``__add__`` for a ufunc of two operands; ``slow`` does what has no plan yet."""
-    plans = PLANS.setdefault(ufunc, {})
-    find, inside = plans.get, context_rules.get
-    otherwise = _binary if slow is None else slow
-
-    def operator(a: Any, b: Any) -> Any:
-        rules = inside() or _defaults.rules
-        if type(a) is type(b):  # of which one is an array
-            left: Any = a._kind
-            right: Any = b._kind
-            x = a._v if a._root is None else native(a)
-            y = b._v if b._root is None else native(b)
-        else:
-            left, x = (a._kind, native(a)) if isinstance(a, Handle) else (type(a), a)
-            right, y = (b._kind, native(b)) if isinstance(b, Handle) else (type(b), b)
-        plan = find((left, right, rules.precision))
-        if plan is None:
-            return otherwise(ufunc, a, b)
-        try:
-            if events.tap is None:
-                result = plan.run(x, y)
-            else:
-                start = perf_counter()
-                result = plan.run(x, y)
-                events.tap.call(ufunc, plan.out.backend.name, plan.kind, "", perf_counter() - start, result)
-                if plan.cast is not None:
-                    events.tap.cast(*plan.cast)
-        except Unsupported as unsupported:
-            reason = unsupported.args[0]
-        except Exception as error:
-            backend = a._kind.backend if isinstance(a, Handle) else b._kind.backend
-            if wrapping.overtaken(error):
-                with views.exchange:
-                    return operator(a, b)
-            wrapping.check_operands((x, y), backend)
-            if not isinstance(error, backend.REFUSALS):
-                raise
-            reason = host.refusal(error)
-        else:
-            if plan.reported or in_force() is not UNTOUCHED:
-                floating.look(ufunc, plan, (x, y), result, scalar=not result.ndim)
-            if result.ndim:
-                if _defaults.min_size and not plan.out.standard:
-                    made = wrapping.made_of(result, plan.out.backend)
-                else:
-                    made = views.wrapper(result, plan.out, True)
-                if not plan.laid_out or (left.__class__ is Kind is right.__class__ and a._ghost is None is b._ghost):
-                    return made
-                return layout.of_ufunc(made, (a, b))
-            made = wrapping.scalar(result, plan.out)
-            if isinstance(made, np.inexact) and not isfinite(made) and not plan.reported and in_force() is UNTOUCHED:
-                floating.look(ufunc, plan, (x, y), result, scalar=True)
-            return made
-        backend = a._kind.backend if isinstance(a, Handle) else b._kind.backend
-        return host.call(ufunc, (a, b), {}, backend, reason)
-
-    return operator
+    return direct.operator(ufunc, _binary if slow is None else slow)
 
 
 def reflected_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:

@@ -74,20 +74,37 @@ class Shift:
 
 
 class Buffer:
-    """An ndarray that nodes of a tape read, and the how-manieth of them it is."""
+    """An ndarray that nodes of a tape read, and the how-manieth of them it is; how it is laid, of an array of this kind."""
 
-    __slots__ = ("array", "number")
+    __slots__ = ("array", "kind", "laid", "number")
 
     def __init__(self, array: np.ndarray[Any, Any], number: int) -> None:
         self.array = array
         self.number = number
+        self.kind: Any = None
+        self.laid: object = None
+
+    def laid_as(self, kind: Any) -> object:
+        """What a call that reads it has to know of it, as :attr:`Form.laid`."""
+        if self.kind is not kind:
+            self.kind, self.laid = kind, laid(kind, self.array.shape, self.array.strides)
+        return self.laid
 
     def is_dead(self) -> bool:
         """Whether nobody but the block has it: then results may take its place."""
-        if getrefcount(self.array) != 2 or self.array.base is not None:  # the buffer's own, and that of the question
+        if getrefcount(self.array) != _ALONE or self.array.base is not None:
             return False
         flags = self.array.flags  # which is a reference too
         return flags.owndata and flags.writeable
+
+
+def _references() -> int:
+    """As many as there are to an ndarray that only a buffer has, where the buffer asks."""
+    one = Buffer(np.empty(0), 0)
+    return getrefcount(one.array)
+
+
+_ALONE = _references()
 
 
 class Form:
@@ -147,9 +164,7 @@ class Form:
         self.span, self.halved = shape if span is None else span, halved
         self.dtype, self.size, self.ndim = held.dtype, prod(shape), len(shape)
         self.nbytes = self.size * self.dtype.itemsize
-        if len(_LAID) >= _MOST_LAID:
-            _LAID.clear()  # what is known of calls by those that are gone is made anew
-        self.laid = _LAID.setdefault((held, shape, fortran), object())
+        self.laid = laid(held, shape, fortran)
         self._by_rows: Form | None = None
         self.alone = self._skipped = 0
 
@@ -177,6 +192,15 @@ class Form:
 
 _LAID: dict[Any, object] = {}
 _MOST_LAID = 1 << 14
+
+
+def laid(*known: Any) -> object:
+    """One object for all that is known to be alike: comparing it takes no time."""
+    if len(_LAID) >= _MOST_LAID:
+        _LAID.clear()  # what is known of calls by those that are gone is made anew
+    return _LAID.setdefault(known, object())
+
+
 ALONE = 8
 """Blocks of one call, in a row, from which on such calls are no longer recorded."""
 AGAIN = 64
@@ -235,14 +259,6 @@ class Node:
     target: np.ndarray[Any, Any] | None
     value: np.ndarray[Any, Any] | None
 
-    @classmethod
-    def of(cls, form: Form, told: dict[str, Any] | None = None, place: Place | None = None) -> Node:
-        """A node without operands yet, whose array is not made."""
-        made = cls()
-        made.form, made.dtype, made.shape, made.size, made.ndim = form, form.dtype, form.shape, form.size, form.ndim
-        made.told, made.place, made.value, made.target, made.handle, made.tape = told, place, None, None, None, None
-        return made
-
     @property
     def is_held(self) -> bool:
         """Whether its array is still there."""
@@ -263,6 +279,14 @@ class Node:
             raise AttributeError(name)
         self.run()
         return getattr(self.form.held, name)
+
+
+def node_of(form: Form, told: Any = None, place: Any = None) -> Node:
+    """A node without operands yet, whose array is not made."""
+    made: Node = Node()
+    made.form, made.dtype, made.shape, made.size, made.ndim = form, form.dtype, form.shape, form.size, form.ndim
+    made.told, made.place, made.value, made.target, made.handle, made.tape = told, place, None, None, None, None
+    return made
 
 
 _NOTHING = np.zeros(64, np.uint8)

@@ -16,7 +16,7 @@ import numpy as np
 from ..ufuncs.recorded import UNSIGNED
 from ..views import Handle
 from . import columns, reported, tape, told
-from .nodes import Form, Node, Whole
+from .nodes import Form, Node, Whole, node_of
 
 __all__ = ["NAMES", "reduced"]
 
@@ -105,7 +105,7 @@ def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
     if modes is told.REFUSED:
         return None
     extreme = func is not np.add and dtype.kind == "f" and not (pending and v.form.func in UNSIGNED)
-    node = Node.of(_form_of_all(func, kind.backend.kind(dtype), v.shape, fortran), modes, place)
+    node = node_of(_form_of_all(func, kind.backend.kind(dtype), v.shape, fortran), modes, place)
     look = _Look()
     look._v = look._kind = look._root = node
     node.handle = weakref.ref(look)
@@ -151,7 +151,7 @@ def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, die
     modes, place = _told(func, dtype)
     if modes is told.REFUSED:
         return None
-    node = Node.of(_form_along(func, kind.backend.kind(dtype), v.shape, axes, keepdims), modes, place)
+    node = node_of(_form_along(func, kind.backend.kind(dtype), v.shape, axes, keepdims), modes, place)
     made = tape.array_of(node)
     if type(v) is Node and dies:
         v.handle = None

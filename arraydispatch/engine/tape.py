@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy import ndarray
 
 from .. import events, settings, views
 from ..ghosts import memory_of
@@ -24,7 +25,7 @@ from ..views import NEVER, Handle
 from . import pool, reported, told
 from .blocks import Block, Short, needed, planned
 from .loops import PYTHON, SCALARS, cast, fits, loop_of, select
-from .nodes import Buffer, Form, Node, Shift, like, strides_of
+from .nodes import Buffer, Form, Node, Shift, laid, like, node_of, strides_of
 
 __all__ = [
     "IN_THREADS", "LONGEST", "Tape", "array_of", "astype", "least", "mine", "operand", "order_of", "record", "run_all",
@@ -48,10 +49,25 @@ _ndarray = np.ndarray
 _live: set[Tape] = set()
 
 
-@process.follows("backend", "devices", "execution", "min_size", "overrides", "rules", "suspended")
+_cls: Any = None
+"""The class of every new array."""
+_bare: Any = None
+"""Makes one without a value."""
+_every: Any = None
+_ref, _now, _NOTHING, _REFUSED = weakref.ref, told.now, told.NOTHING, told.REFUSED
+
+
+@process.follows("tap")
+def _listen() -> None:
+    global _every
+    _every = events.every
+
+
+@process.follows("backend", "devices", "execution", "min_size", "overrides", "rules", "suspended", "wrapper")
 def _follow() -> None:
     """Record calls from now on, or none, as the process is now."""
-    global least
+    global _bare, _cls, least
+    _cls, _bare = getattr(process.wrapper, "cls", _cls), getattr(process.wrapper, "bare", _bare)
     fused = process.execution == "fused" and settings.only_values_decide() and settings.on_cpu(process.backend)
     elements = process.min_size if fused else 0
     if elements and not least:
@@ -138,8 +154,8 @@ class Tape:
                 args.append(x)
             node.args, node.refs, node.number, node.tape = tuple(args), tuple(refs), self.count, self
             self.count += 1
-            if events.every is not None:
-                self.lines[node.number] = events.every.place()
+            if _every is not None:
+                self.lines[node.number] = _every.place()
             if not self.nodes:
                 _live.add(self)
             self.nodes.append(node)
@@ -164,16 +180,19 @@ class Tape:
             return f"it had {count} calls"
         if self.bytes > MOST_BYTES:
             return _MUCH
-        if self.bytes - self.seen > DEAD_BYTES // 4:
-            # What the tape alone keeps would be used again by now, and new memory costs as much as a sum.
-            self.seen = self.bytes
-            sizes = [x.array.nbytes for x in self.buffers.values()]
-            dead = sum(x.array.nbytes for x in self.buffers.values() if x.is_dead())
-            if dead > max(DEAD_BYTES, 4 * max(sizes)):
-                return _MUCH
-        if count % 16:
-            return ""
-        return _MUCH if self.bytes + sum(node.form.nbytes for node in self.nodes if node.is_held) > MOST_BYTES else ""
+        if self.bytes - self.seen > DEAD_BYTES // 4 and self._keeps_dead():
+            return _MUCH
+        return _MUCH if not count % 16 and self._holds_much() else ""
+
+    def _keeps_dead(self) -> bool:
+        """Whether it alone keeps so much that would be used again by now: new memory costs as much as a sum."""
+        self.seen = self.bytes
+        sizes = [x.array.nbytes for x in self.buffers.values()]
+        dead = sum(x.array.nbytes for x in self.buffers.values() if x.is_dead())
+        return bool(dead > max(DEAD_BYTES, 4 * max(sizes)))
+
+    def _holds_much(self) -> bool:
+        return self.bytes + sum(node.form.nbytes for node in self.nodes if node.is_held) > MOST_BYTES
 
     def run(self, why: str = reported.LOOKED) -> None:
         """Have all values there; ``why`` is for whoever listens.
@@ -361,7 +380,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     for z in (x, y):
         if type(z) in (int, float, complex) and not fits(z, dtype):
             return None
-    return record(select, (condition, x, y), dtype)
+    return record(select, (condition, x, y), dtype, func_seen=np.where)
 
 
 def astype(a: Handle, dtype: np.dtype[Any]) -> Any:
@@ -372,7 +391,7 @@ def astype(a: Handle, dtype: np.dtype[Any]) -> Any:
         or (a._kind.dtype.kind == "c" and dtype.kind not in "cb")
     ):
         return None
-    return record(cast, (a,), dtype)
+    return record(cast, (a,), dtype, func_seen="astype")
 
 
 def operand(x: Handle, tape: Tape) -> tuple[Any, Any, bool]:
@@ -389,19 +408,21 @@ def operand(x: Handle, tape: Tape) -> tuple[Any, Any, bool]:
     return v, None, False
 
 
-def _is_shared(x: Handle, v: np.ndarray[Any, Any]) -> bool:
+def _is_shared(x: Handle, v: ndarray) -> bool:
     if v.base is None and x._base is None and x._owned:
-        return not v.flags.owndata
+        return False
     return not views.owner(x)._owned or not memory_of(v).flags.owndata
 
 
 def array_of(node: Node) -> Any:
     """An array whose value is pending; ``node`` is on a tape."""
-    made = views.wrapper.bare()  # type: ignore[attr-defined]
-    made._v = made._kind = made._root = node
+    made: Handle = _bare()
+    made._v = made._kind = made._root = node  # type: ignore[assignment]
     made._ghost = made._base = None
-    made._owned, made._writes, made._seen = True, 0, NEVER
-    node.handle = weakref.ref(made)
+    made._owned = True
+    made._writes = 0
+    made._seen = NEVER
+    node.handle = _ref(made)
     return made
 
 
@@ -426,21 +447,27 @@ def record(
     ``func_seen``: what the program has called, where that is not ``func``.
     """
     tape = mine()
+    buffers = tape.buffers
     values: list[Any] = []
     keys: list[Any] = [func, dtype]
     shared = False
-    cls = views.wrapper.cls  # type: ignore[attr-defined]
     for x in inputs:
-        if type(x) is cls or isinstance(x, Handle):
-            v = x._v
-            if type(v) is Node and v.tape is not tape:
-                v.run(reported.ANOTHER)
-                v = x._v
+        if type(x) is _cls or isinstance(x, Handle):
+            a: Handle = x
+            v = a._v
             if type(v) is Node:
-                keys.append(v.form.laid)
+                node: Node = v
+                if node.tape is not tape:
+                    node.run(reported.ANOTHER)
+                    v = a._v
+            if type(v) is Node:
+                node = v
+                operand: Form = node.form
+                keys.append(operand.laid)
             elif type(v) is _ndarray:
-                keys.append((x._kind, v.shape, v.strides))
-                shared = shared or _is_shared(x, v)
+                buffer: Buffer | None = buffers.get(id(v))
+                keys.append(laid(a._kind, v.shape, v.strides) if buffer is None else buffer.laid_as(a._kind))
+                shared = shared or _is_shared(a, v)
             else:
                 return None
             values.append(v)
@@ -450,7 +477,7 @@ def record(
         else:
             return None
     key = tuple(keys)
-    form = _forms.get(key)
+    form: Form | None = _forms.get(key)
     if form is None:
         if key in _forms:
             return None
@@ -468,24 +495,24 @@ def record(
             return None
     if like is not None and (form.dtype, form.shape) != like:
         return None
-    modes, place = told.now() if form.reports else told.NOTHING
-    if modes is told.REFUSED:
+    modes, place = _now() if form.reports else _NOTHING
+    if modes is _REFUSED:
         return None
 
-    node = Node.of(form, modes, place)
+    node = node_of(form, modes, place)
     if into is None:
         made = array_of(node)
         tape.add(node, values)
     else:
         made = into
-        node.handle = weakref.ref(made)
+        node.handle = _ref(made)
         if type(values[0]) is Node:
             values[0].handle = None
         tape.add(node, values)
         made._v = made._kind = made._root = node  # type: ignore[assignment]
         made._seen = NEVER
-    if events.every is not None:
-        events.every.call(func_seen or func, form.held.backend.name, "fused", "", 0.0, None, 3)
+    if _every is not None:
+        _every.call(func_seen or func, form.held.backend.name, "fused", "", 0.0, None, 2 * views.frames)
     if runs and (why := reported.SHARED if shared else tape.full()):
         tape.run(why)
     return made

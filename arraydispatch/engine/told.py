@@ -64,7 +64,7 @@ def now() -> tuple[Any, Place | None]:
         _filters_known = list(filters), tuple(filters), are_errors
     if _warnings_are_for_now():
         return REFUSED, None
-    frame = _getframe(2)
+    frame = _getframe(0)
     while _is_inside[frame.f_code.co_filename] and frame.f_back is not None:
         frame = frame.f_back
     code, at = frame.f_code, frame.f_lasti

@@ -14,14 +14,23 @@ from ..ghosts import memory_of
 from ..views import Handle
 from . import reported, tape
 from .loops import cast
-from .nodes import Form, Node, shifts
+from .nodes import Form, Node, node_of, shifts
 from .tape import Tape, mine, record
 
 __all__ = ["inplace", "is_itself", "onto", "store"]
 
 _ndarray = np.ndarray
-_ALONE = 3
-"""References to the value of an array that nothing else has: the array's, that of the variable here, that of the question."""
+
+
+def _references() -> int:
+    """As many as there are to the value of an array that nothing else has, where :func:`inplace` asks."""
+    a = Handle()
+    a._v = np.empty(0)
+    v: Any = a._v
+    return getrefcount(v)
+
+
+_ALONE = _references()
 
 
 def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
@@ -169,7 +178,7 @@ def store(a: Handle, key: Any, given: Handle) -> bool:
         if node.tape is not own or (row and node.form.pinned) or memory in views.waiting:
             return False
         # Whoever holds what is assigned has from now on a copy of the place, made before that is written again.
-        again = Node.of(_form_of_copy(node.form.held, node.shape, row))
+        again = node_of(_form_of_copy(node.form.held, node.shape, row))
         again.handle = node.handle
         node.target, node.handle = place, None
         node.form = node.form.by_rows() if row else node.form

@@ -315,7 +315,11 @@ class Function(Stand):
                 raise
             result = self._asking(args, kwargs)
         # From scalars alone NumPy makes a fresh array.
-        return self._moved(result, args, kwargs) if type(result) is _ndarray and asked_by_user(3) else result
+        return (
+            self._moved(result, args, kwargs)
+            if type(result) is _ndarray and asked_by_user(2 + views.frames)
+            else result
+        )
 
     def _moved(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """What NumPy made, moved; but what it saw in a buffer or in a guest among the arguments stays there."""
@@ -335,7 +339,7 @@ class Function(Stand):
         return kwargs.get("out")
 
     def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not asked_by_user(4) or traced():
+        if not asked_by_user(3 + views.frames) or traced():
             return self.real(*args, **kwargs)
         target = self._written(args, kwargs)
         if target is not None:
@@ -393,7 +397,7 @@ class Views(Function):
     """A function whose result may be a view: a view of an ndarray stays one, or writing to it would be lost."""
 
     def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not asked_by_user(4) or traced():
+        if not asked_by_user(3 + views.frames) or traced():
             return self.real(*args, **kwargs)
         return self._viewing(args, kwargs)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import __version__, hardware
+from .. import __version__, hardware, views
 from ..backends import loader
 from ..backends.devices import Device
 from ..errors import ArrayDispatchError
@@ -27,6 +27,7 @@ def gather() -> dict[str, Any]:
         "arraydispatch": __version__,
         "python": sys.version.split()[0],
         "numpy": np.__version__,
+        "compiled": views.compiled,
         "default_backend": default_backend().backend,
         "why": default_backend().why,
         "defaults": _defaults(backends),
@@ -103,6 +104,10 @@ def _faster(backends: list[dict[str, Any]]) -> list[str]:
         said.append(f"{_THREADS}={threads} keeps libraries to {threads} of {cores} cores: unset it.")
     if not fast and any("devices" in row for row in libraries):
         said.append("Only CPUs here: an accelerator pays for arrays of some ten thousand elements and more.")
+    if not views.compiled:
+        said.append(
+            "The core runs as Python: install a C compiler, then arraydispatch again, for shorter calls on small arrays."
+        )
     return said
 
 

@@ -112,8 +112,20 @@ def _follow() -> None:
             setattr(Array, name, layers[layer])
     least, _layer = results.least, layer
     if tape.least:
-        kind = loader.hosted(process.backend).kind(np.dtype(float))
-        recording.calibrate(layer, lambda: views.wrapper(np.zeros(least + 1), kind, True))
+        recording.calibrate(layer, _ask)
+
+
+def _ask() -> None:
+    kind = loader.hosted(process.backend).kind(np.dtype(float))
+
+    def make() -> Any:
+        return views.wrapper(np.zeros(least + 1), kind, True)
+
+    make().sum()
+    np.sum(make())
+    held = make()
+    held.sum()
+    np.sum(held)
 
 
 _follow()

@@ -9,15 +9,17 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
-from .. import events, settings
+from .. import events, settings, views
 from ..array import Array
 from ..backends import loader
 from ..dispatch import hosted, wrapping
 from ..state import process
+from ..views import Handle
 from . import results
 from .methods import method_of
-from .results import FOLLOWED, SCALARS, array_of, is_plain, ticks
+from .results import FOLLOWED, GENERAL, SCALARS, array_of, is_plain, ticks
 
 __all__ = ["at_once", "filled_at_once", "fresh", "new", "plain_sequence", "takes"]
 
@@ -69,7 +71,7 @@ def takes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return bool(least) and (not args or is_plain(args, {})) and (not kwargs or is_plain((), kwargs))
 
 
-def fresh(value: Any) -> Any:
+def fresh(value: ndarray) -> Any:
     """The same for a small one of a dtype that there have been arrays of; None where it takes a look at the settings."""
     kind = _kinds.get(value.dtype) if _float_kind is not None and value.size < least else None
     return None if kind is None or value.base is not None else array_of(value, kind)
@@ -109,9 +111,9 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
                         if not kwargs or is_plain((), kwargs):
                             value = real(*args, **kwargs)
                             if type(value) is _ndarray:
-                                if (made := fresh(value)) is not None:
+                                if (found := fresh(value)) is not None:
                                     next(ticks)
-                                    return made
+                                    return found
                                 if value.size < least or settings.on_cpu(settings.current_name()):
                                     return new(value)
                 if events.tap is None:
@@ -134,24 +136,24 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
         told = at_once(real)(general)
 
         @wraps(general)
-        def made(shape: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
+        def made(shape: Any = GENERAL, dtype: Any = None, order: Any = None, *more: Any, **options: Any) -> Any:
             kind = _float_kind
-            if kind is not None and not options:
+            if kind is not None and not options and not more:
                 if dtype is order is None:
-                    value = real(shape)
+                    value = real() if shape is GENERAL else real(shape)
                 else:
                     value = real(shape, dtype, order)
                     kind = _kinds.get(value.dtype)
                 if kind is not None and (_any_size or value.size < least):
                     next(ticks)
-                    made = _bare()
+                    made: Handle = _bare()
                     made._v = value
                     made._kind = kind
                     made._owned = True
                     made._root = made._ghost = made._base = None
                     made._writes = 0
                     return made
-            return told(shape, dtype, order or "C", **options)
+            return real() if shape is GENERAL else told(shape, dtype, order or "C", *more, **options)
 
         return made
 
@@ -170,7 +172,7 @@ def _told(real: Any, general: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     if isinstance(made, Array) and not outer and events.tap is not None:
         backend = made._kind.backend
         kind = "native" if backend.name == "numpy" or not backend.hosted else "hosted"
-        events.tap.call(real, backend.name, kind, "", perf_counter() - start, made._v, 2)
+        events.tap.call(real, backend.name, kind, "", perf_counter() - start, made._v, 2 * views.frames)
     return result
 
 

@@ -8,12 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .. import views
+from ..backends.base import Kind
 from ..dispatch import hosted, wrapping
 from ..engine import tape
 from ..registry import spec_of
 from ..state import process
+from ..views import Handle
 from . import results
 from .results import FOLLOWED, GENERAL, SCALARS, array_of, before_write, is_plain, result_of, ticks
 
@@ -75,14 +78,15 @@ def _caller(func: Any) -> Any:
         next(ticks)
         if type(result) is not _ndarray:
             return result if type(result) in plain else hosted.dressed(result, found)
+        first: Handle = found[0]
         if len(found) == 1:
-            return result_of(found[0], result, found[0]._kind)
+            return result_of(first, result, first._kind)
         if result.base is not None:
             return hosted.dressed(result, found)
         for a in found:
             if result is a._v:
                 return a
-        return array_of(result, found[0]._kind)
+        return array_of(result, first._kind)
 
     return call
 
@@ -115,12 +119,16 @@ def _values(args: Any, found: list[Any]) -> list[Any] | None:
     for x in args:
         cls = type(x)
         if cls is _cls:
-            value = x._v
-            if type(value) is not _ndarray or value.size >= least or x._kind.standard:
+            a: Handle = x
+            if type(a._v) is not _ndarray:
                 return None
-            if found and found[0]._kind is not x._kind and found[0]._kind.backend is not x._kind.backend:
+            value: ndarray = a._v
+            kind: Kind = a._kind
+            if value.size >= least or kind.standard:
                 return None
-            found.append(x)
+            if found and (first := found[0]._kind) is not kind and first.backend is not kind.backend:
+                return None
+            found.append(a)
             hosts.append(value)
         elif cls in plain:
             hosts.append(x)
@@ -137,18 +145,22 @@ def _values(args: Any, found: list[Any]) -> list[Any] | None:
 def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     """A ufunc of operands alone, as a function of :data:`callers`."""
     hosts = []
-    first: Any = None
+    first: Kind | None = None
     for x in inputs:
         cls = type(x)
         if cls in SCALARS:
             hosts.append(x)
         elif cls is _cls:
-            value = x._v
-            if type(value) is not _ndarray or value.size >= least or x._kind.standard:
+            a: Handle = x
+            if type(a._v) is not _ndarray:
+                return GENERAL
+            value: ndarray = a._v
+            kind: Kind = a._kind
+            if value.size >= least or kind.standard:
                 return GENERAL
             if first is None:
-                first = x
-            elif first._kind is not x._kind and first._kind.backend is not x._kind.backend:
+                first = kind
+            elif first is not kind and first.backend is not kind.backend:
                 return GENERAL
             hosts.append(value)
         else:
@@ -158,7 +170,7 @@ def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
         return result
     next(ticks)
     if type(result) is _ndarray:
-        return array_of(result, first._kind)
+        return array_of(result, first)
     return hosted.dressed(result, []) if type(result) is tuple else result
 
 
@@ -207,15 +219,21 @@ def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], 
     return call
 
 
+def _is_ours(x: Any) -> bool:
+    """Whether nobody else is to be asked what a ufunc of it is."""
+    return type(x) is _cls or type(x) in SCALARS
+
+
 def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
     """As :func:`of_function`, for a ufunc."""
     if func.nin == func.nout == 1:
 
         def unary(x: Any = GENERAL, /, *more: Any, **kwargs: Any) -> Any:
             if type(x) is _cls and not more and not kwargs:
-                value = x._v
+                a: Handle = x
+                value = a._v
                 if type(value) is _ndarray and value.size < least:
-                    kind = x._kind
+                    kind: Kind = a._kind
                     result = func(value)
                     if type(result) is _ndarray:
                         next(ticks)
@@ -223,17 +241,25 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                     if not kind.standard:
                         next(ticks)
                         return result
+                elif tape.least and (made := tape.record(func, (x,))) is not None:
+                    return made
             elif type(x) in SCALARS and not more and not kwargs:
                 return func(x)
             return general(more if x is GENERAL else (x, *more), kwargs)
 
         return unary
 
+    records = func.nin == 2 and func.nout == 1
+
     def call(*args: Any, **kwargs: Any) -> Any:
         if not kwargs:
             made = ufunc(func, args)
             if made is not GENERAL:
                 return made
+            if records and tape.least and len(args) == 2 and _is_ours(args[0]) and _is_ours(args[1]):
+                made = tape.record(func, args)
+                if made is not None:
+                    return made
         elif len(kwargs) == 1 and type(out := kwargs.get("out")) is _cls:
             made = _onto(func, args, out)
             if made is not GENERAL:

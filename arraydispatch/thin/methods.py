@@ -7,11 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .. import exports, views
+from ..backends.base import Kind
 from ..dispatch import hosted
 from ..engine import tape
 from ..state import process
+from ..views import Handle
 from . import results
 from .results import (
     FOLLOWED,
@@ -33,6 +36,7 @@ __all__ = [
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
 _ndarray = np.ndarray
+_compiled = views.compiled
 _cls: Any = None
 _bare: Any = None
 least = 0
@@ -63,15 +67,24 @@ def _is_large(x: Any, y: Any) -> bool:
 def binary(op: Callable[[Any, Any], Any], general: Any) -> Any:
     """``x + y``."""
 
-    def method(self: Any, other: Any) -> Any:
-        x = self._v
-        if type(x) is _ndarray and (size := x.size) < least:
-            kind = self._kind
+    def method(self: Handle, other: Any) -> Any:
+        value = self._v
+        if type(value) is _ndarray:
+            x: ndarray = value
+            size = x.size
+            if size >= least:
+                return general(self, other)
+            kind: Kind = self._kind
             if type(other) is _cls:
-                y = other._v
-                if type(y) is not _ndarray or (size * y.size >= least and _is_large(x, y)):
+                their: Handle = other
+                value = their._v
+                if type(value) is not _ndarray:
                     return general(self, other)
-                if other._kind is not kind and other._kind.backend is not kind.backend:
+                y: ndarray = value
+                if size * y.size >= least and _is_large(x, y):
+                    return general(self, other)
+                theirs: Kind = their._kind
+                if theirs is not kind and theirs.backend is not kind.backend:
                     return general(self, other)
                 result = op(x, y)
             elif type(other) in SCALARS:
@@ -80,10 +93,11 @@ def binary(op: Callable[[Any, Any], Any], general: Any) -> Any:
                 return general(self, other)
             next(ticks)
             if type(result) is _ndarray:
-                if result.dtype is not kind.dtype:
-                    return array_of(result, kind)
-                made = _bare()
-                made._v = result
+                new: ndarray = result
+                if new.dtype is not kind.dtype:
+                    return array_of(new, kind)
+                made: Handle = _bare()
+                made._v = new
                 made._kind = kind
                 made._owned = True
                 made._root = made._ghost = made._base = None
@@ -99,15 +113,18 @@ def binary(op: Callable[[Any, Any], Any], general: Any) -> Any:
 def reflected(op: Callable[[Any, Any], Any], general: Any) -> Any:
     """``2 + x``."""
 
-    def method(self: Any, other: Any) -> Any:
-        x = self._v
-        if type(x) is _ndarray and x.size < least and type(other) in SCALARS:
-            next(ticks)
-            result = op(other, x)
-            if type(result) is _ndarray:
-                return array_of(result, self._kind)
-            if not self._kind.standard:
-                return result
+    def method(self: Handle, other: Any) -> Any:
+        value = self._v
+        if type(value) is _ndarray and type(other) in SCALARS:
+            x: ndarray = value
+            if x.size < least:
+                next(ticks)
+                kind: Kind = self._kind
+                result = op(other, x)
+                if type(result) is _ndarray:
+                    return array_of(result, kind)
+                if not kind.standard:
+                    return result
         return general(self, other)
 
     return method
@@ -116,13 +133,14 @@ def reflected(op: Callable[[Any, Any], Any], general: Any) -> Any:
 def inplace(op: Callable[[Any, Any, Any], Any], general: Any) -> Any:
     """``x += y``."""
 
-    def method(self: Any, other: Any) -> Any:
+    def method(self: Handle, other: Any) -> Any:
         x = self._v
         if type(x) is _ndarray and (x.size < least or not tape.least):  # both are --min-size, where both are in force
             if waiting and ((memory := x.base) is not None or id(x) in waiting) and is_read(memory):
                 views.run_readers(self)
             if type(other) is _cls:
-                y = other._v
+                their: Handle = other
+                y = their._v
                 if type(y) is not _ndarray:
                     return general(self, other)
                 op(x, y, x)
@@ -131,7 +149,7 @@ def inplace(op: Callable[[Any, Any, Any], Any], general: Any) -> Any:
             else:
                 return general(self, other)
             next(ticks)
-            base = self._base
+            base: Handle | None = self._base
             if base is None:
                 self._writes += 1
             else:
@@ -146,15 +164,18 @@ def inplace(op: Callable[[Any, Any, Any], Any], general: Any) -> Any:
 def unary(op: Callable[[Any], Any], general: Any) -> Any:
     """``-x``."""
 
-    def method(self: Any) -> Any:
-        x = self._v
-        if type(x) is _ndarray and x.size < least:
-            next(ticks)
-            result = op(x)
-            if type(result) is _ndarray:
-                return array_of(result, self._kind)
-            if not self._kind.standard:
-                return result
+    def method(self: Handle) -> Any:
+        value = self._v
+        if type(value) is _ndarray:
+            x: ndarray = value
+            if x.size < least:
+                next(ticks)
+                kind: Kind = self._kind
+                result = op(x)
+                if type(result) is _ndarray:
+                    return array_of(result, kind)
+                if not kind.standard:
+                    return result
         return general(self)
 
     return method
@@ -163,41 +184,60 @@ def unary(op: Callable[[Any], Any], general: Any) -> Any:
 # -- elements ----------------------------------------------------------------------------------------------------------
 
 
-def _holds_arrays(key: Any) -> bool:
-    return type(key) is tuple and _cls in map(type, key)
+def _holds_arrays(key: tuple[Any, ...]) -> bool:
+    for part in key:  # noqa: SIM110 -- compiled, a loop takes no generator
+        if type(part) is _cls:
+            return True
+    return False
+
+
+def _of_values(key: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A key with ndarrays in place of arrays: compiled, this has no frame by which :func:`.exports.array_struct` knows who asks."""
+    parts = []
+    for part in key:
+        if type(part) is _cls and type(part._v) is _ndarray:
+            parts.append(part._v)
+        else:
+            parts.append(part)
+    return tuple(parts)
 
 
 def getitem(general: Any) -> Any:
     """``x[key]``."""
 
-    def method(self: Any, key: Any) -> Any:
+    def method(self: Handle, key: Any) -> Any:
         x = self._v
         if type(x) is _ndarray:
             if type(key) is _cls:
-                if type(key._v) is not _ndarray:
+                index: Handle = key
+                if type(index._v) is not _ndarray:
                     return general(self, key)
-                key = key._v
+                key = index._v
+            elif _compiled and type(key) is tuple and _holds_arrays(key):
+                key = _of_values(key)
             try:
                 result = x[key]
             except IndexError:
-                if not _holds_arrays(key):  # of which NumPy says less than of ndarrays
+                if type(key) is not tuple or not _holds_arrays(key):  # of which NumPy says less than of ndarrays
                     raise
             else:
                 next(ticks)
+                kind: Kind = self._kind
                 if type(result) is not _ndarray:
-                    return result if not self._kind.standard else general(self, key)
-                owner = result.base
+                    return result if not kind.standard else general(self, key)
+                new: ndarray = result
+                owner = new.base
                 if owner is x or (owner is not None and owner is x.base):
-                    made = _bare()
+                    made: Handle = _bare()
                     base = self._base
-                    made._v = result
-                    made._kind = self._kind
+                    made._v = new
+                    made._kind = kind
                     made._owned = False
                     made._root = made._ghost = None
                     made._base = self if base is None else base
                     made._writes = 0
                     return made
-                return array_of(result, self._kind) if owner is None else hosted.dressed(result, [self])
+                return array_of(new, kind) if owner is None else hosted.dressed(result, [self])
         return general(self, key)
 
     exports.indexing.append(method.__code__)
@@ -207,27 +247,31 @@ def getitem(general: Any) -> Any:
 def setitem(general: Any) -> Any:
     """``x[key] = value``."""
 
-    def method(self: Any, key: Any, value: Any) -> None:
+    def method(self: Handle, key: Any, value: Any) -> None:
         x = self._v
         if type(x) is _ndarray:
             if type(key) is _cls:
-                if type(key._v) is not _ndarray:
+                index: Handle = key
+                if type(index._v) is not _ndarray:
                     return general(self, key, value)
-                key = key._v
+                key = index._v
+            elif _compiled and type(key) is tuple and _holds_arrays(key):
+                key = _of_values(key)
             if type(value) is _cls:
-                if type(value._v) is not _ndarray:
+                their: Handle = value
+                if type(their._v) is not _ndarray:
                     return general(self, key, value)
-                value = value._v
+                value = their._v
             if waiting and ((memory := x.base) is not None or id(x) in waiting) and is_read(memory):
                 views.run_readers(self)
             try:
                 x[key] = value
             except IndexError:
-                if not _holds_arrays(key):
+                if type(key) is not tuple or not _holds_arrays(key):
                     raise
             else:
                 next(ticks)
-                base = self._base
+                base: Handle | None = self._base
                 if base is None:
                     self._writes += 1
                 else:
@@ -242,7 +286,7 @@ def setitem(general: Any) -> Any:
 def iterating(general: Any) -> Any:
     """``iter(x)``."""
 
-    def method(self: Any) -> Any:
+    def method(self: Handle) -> Any:
         x = self._v
         if type(x) is _ndarray and x.ndim and not self._kind.standard:
             next(ticks)
@@ -255,7 +299,7 @@ def iterating(general: Any) -> Any:
 def of_value(op: Callable[[Any], Any], general: Any) -> Any:
     """What Python asks of a value: ``float(x)``, ``len(x)``, ``x.shape``."""
 
-    def method(self: Any) -> Any:
+    def method(self: Handle) -> Any:
         x = self._v
         return op(x) if type(x) is _ndarray else general(self)
 
@@ -273,24 +317,30 @@ def property_of_value(get: Callable[[Any], Any], general: Any) -> Any:
 def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = False) -> Any:
     """``computes``: whether the library does it on large values; ``operand``: whether its first argument may be an array."""
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        x = self._v
-        if type(x) is _ndarray and (x.size < least or not computes) and not self._kind.standard:
+    def method(self: Handle, *args: Any, **kwargs: Any) -> Any:
+        value = self._v
+        if type(value) is _ndarray:
+            x: ndarray = value
+            kind: Kind = self._kind
+            if kind.standard or (computes and x.size >= least):
+                return general(self, *args, **kwargs)
             if not args and not kwargs:
                 result = numpys(x)
-                kind = self._kind
-                if type(result) is _ndarray and result.base is None and result.dtype is kind.dtype and result is not x:
-                    next(ticks)
-                    made = _bare()
-                    made._v = result
-                    made._kind = kind
-                    made._owned = True
-                    made._root = made._ghost = made._base = None
-                    made._writes = 0
-                    return made
-            elif operand and args and type(y := args[0]) is _cls:
-                value = y._v
-                if type(value) is not _ndarray or value.size >= least or y._kind.backend is not self._kind.backend:
+                if type(result) is _ndarray:
+                    new: ndarray = result
+                    if new.base is None and new.dtype is kind.dtype and new is not x:
+                        next(ticks)
+                        made: Handle = _bare()
+                        made._v = new
+                        made._kind = kind
+                        made._owned = True
+                        made._root = made._ghost = made._base = None
+                        made._writes = 0
+                        return made
+            elif operand and args and type(args[0]) is _cls:
+                their: Handle = args[0]
+                value = their._v
+                if type(value) is not _ndarray or value.size >= least or their._kind.backend is not kind.backend:
                     return general(self, *args, **kwargs)
                 if (len(args) > 1 or kwargs) and not is_plain(args[1:], kwargs):
                     return general(self, *args, **kwargs)
@@ -300,7 +350,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
             else:
                 return general(self, *args, **kwargs)
             next(ticks)
-            return result_of(self, result, self._kind)
+            return result_of(self, result, kind)
         return general(self, *args, **kwargs)
 
     return _named(method, general)
@@ -315,7 +365,7 @@ def _named(method: Any, general: Any) -> Any:
 def writer(numpys: Any, general: Any, computes: bool = False) -> Any:
     """A method that writes its array and returns nothing."""
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> None:
+    def method(self: Handle, *args: Any, **kwargs: Any) -> None:
         x = self._v
         if type(x) is _ndarray and (x.size < least or not computes) and is_plain(args, kwargs):
             before_write(self, x)

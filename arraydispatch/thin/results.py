@@ -6,10 +6,13 @@ import itertools
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .. import events, settings, views
+from ..backends.base import Kind
 from ..dispatch import hosted, wrapping
 from ..state import process
+from ..views import Handle
 
 __all__ = [
     "FOLLOWED", "GENERAL", "SCALARS", "array_class", "array_of", "bare", "before_write", "calls", "is_plain", "is_read", "least",
@@ -55,7 +58,7 @@ def calls() -> int:
 # -- results -----------------------------------------------------------------------------------------------------------
 
 
-def array_of(value: Any, kind: Any) -> Any:
+def array_of(value: ndarray, kind: Kind) -> Any:
     """An array of a new ndarray; ``kind`` is that of an operand."""
     dtype = value.dtype
     if dtype is not kind.dtype:
@@ -63,7 +66,7 @@ def array_of(value: Any, kind: Any) -> Any:
         if known is None or kind.standard:
             return hosted.placed(value, kind.backend) if not kind.standard else views.wrapper(value, kind.of(dtype))
         kind = known
-    made = bare()
+    made: Handle = bare()
     made._v = value
     made._kind = kind
     made._owned = True
@@ -72,9 +75,9 @@ def array_of(value: Any, kind: Any) -> Any:
     return made
 
 
-def view_of(a: Any, value: Any) -> Any:
+def view_of(a: Handle, value: ndarray) -> Any:
     """The view of an array that an ndarray view of its value is."""
-    made = bare()
+    made: Handle = bare()
     base = a._base
     made._v = value
     made._kind = a._kind
@@ -85,15 +88,17 @@ def view_of(a: Any, value: Any) -> Any:
     return made
 
 
-def result_of(a: Any, result: Any, kind: Any) -> Any:
+def result_of(a: Handle, result: Any, kind: Kind) -> Any:
     """What a method returned for the value of ``a``."""
     if type(result) is _ndarray:
-        x, base = a._v, result.base
-        if result is x:
+        value: ndarray = result
+        x: ndarray = a._v
+        if value is x:
             return a
+        base = value.base
         if base is None:
-            return array_of(result, kind)
-        return view_of(a, result) if base is x or base is x.base else hosted.dressed(result, [a])
+            return array_of(value, kind)
+        return view_of(a, value) if base is x or base is x.base else hosted.dressed(value, [a])
     return hosted.dressed(result, [a]) if type(result) is tuple else result
 
 
@@ -112,7 +117,7 @@ def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return not kwargs or ("out" not in kwargs and is_plain(tuple(kwargs.values()), {}))
 
 
-def before_write(a: Any, x: Any) -> None:
+def before_write(a: Handle, x: ndarray) -> None:
     """Have run what reads the memory of an array, whose value is ``x``."""
     if waiting and ((memory := x.base) is not None or id(x) in waiting) and is_read(memory):
         views.run_readers(a)

@@ -19,6 +19,7 @@ from .. import dtypes
 from ..backends.base import Backend, Kind, Unsupported
 from ..errors import listed
 from ..settings import Precision
+from ..views import fields
 from ..warned import warn_of_cast
 from . import special
 from .composed import COMPOSED, compare_signs
@@ -36,6 +37,7 @@ Run = Callable[..., Any]
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
 
+@fields
 class Plan:
     """What a call of a ufunc does.
 

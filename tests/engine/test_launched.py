@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -53,6 +54,42 @@ def test_a_script_gives_what_it_gives_plainly_and_needs_no_library(backend: str,
     assert "script.py:18: RuntimeWarning: invalid value" in plain.stderr or "divide by zero" in plain.stderr
     assert warned in fused.stderr
     assert "fused calls in" in fused.stderr
+
+
+LINES = """\
+import numpy as np
+
+def compute(a, b):
+    x = a + b
+    x = -x
+    y = np.sin(x)
+    z = np.add(y, x)
+    w = np.sqrt(b)
+    w += z
+    w = np.where(x > 1, b, w)
+    w = np.clip(w, 0, 2)
+    return w.astype(np.float32)
+
+def around():
+    a, b = np.ones(300_000), np.arange(300_000.0)
+    return compute(a, b)
+
+around()[3]
+"""
+
+
+def test_each_recorded_call_is_told_by_its_line(tmp_path: Path) -> None:
+    """Not by that of its caller's caller: how many frames are ours differs between ways to record, and where they are compiled."""
+    script, report = tmp_path / "script.py", tmp_path / "report.json"
+    script.write_text(LINES)
+    _run(script, "--backend", "numpy", "--execution", "fused", "--report", str(report))
+    lines = {line["line"]: line["functions"] for line in json.loads(report.read_text())["lines"]}
+    single = ("np.add", "np.negative", "np.sin", "np.add", "np.sqrt", "np.add", "np.where", "np.clip", "astype")
+    expected = {n: {name: 1} for n, name in enumerate(single, 4)}
+    expected[10] |= {"np.greater": 1}
+    assert {n: lines[n] for n in expected} == expected
+    assert lines[15] == {"np.ones": 1, "np.arange": 1}
+    assert 16 not in lines
 
 
 LIBRARY = """\

@@ -1,0 +1,1 @@
+from ..views cimport Handle

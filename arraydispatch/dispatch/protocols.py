@@ -1,0 +1,36 @@
+"""What NumPy dispatches to: ``Array.__array_ufunc__`` (NEP 13) and ``Array.__array_function__`` (NEP 18)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..views import Handle
+from . import functions, ufuncs
+
+__all__ = ["__array_function__", "__array_ufunc__"]
+
+_FAST = ufuncs.FAST
+_CREATED = functions.CREATED
+_call, _concatenate, _join = functions.call, np.concatenate, functions.join
+
+
+def __array_ufunc__(self: Handle, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    if not kwargs and len(inputs) == 2 and ufunc.nout == 1 and method == "__call__":
+        return _FAST[ufunc](inputs[0], inputs[1])
+    return ufuncs.array_ufunc(ufunc, method, inputs, kwargs)
+
+
+def __array_function__(self: Handle, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    if len(types) == 1:  # nobody else to ask
+        if not kwargs and len(args) == 1:
+            kind = self._kind  # which may be a node, and gone when it has run
+            whole = kind.whole.get(func)
+            if whole is not None:
+                return whole(self)
+            if func is _concatenate:
+                return _join(args[0])
+        made = _call(func, args, kwargs)
+        return made if made is not _CREATED else functions.create(func, self, args, kwargs)
+    return functions.array_function(func, types, args, kwargs)

@@ -1,0 +1,8 @@
+from ..backends.base cimport Kind
+from ..ndarrays cimport ndarray
+from ..views cimport Handle
+
+cpdef array_of(ndarray value, Kind kind)
+cpdef view_of(Handle a, ndarray value)
+cpdef result_of(Handle a, result, Kind kind)
+cpdef before_write(Handle a, ndarray x)
