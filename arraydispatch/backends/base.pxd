@@ -8,4 +8,4 @@ cdef extern from "_fields.h":
         cdef object product
         cdef object scalar
         cdef object standard
-        cdef object whole
+        cdef dict whole

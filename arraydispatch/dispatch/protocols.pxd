@@ -1,1 +1,2 @@
+from ..backends.base cimport Kind
 from ..views cimport Handle

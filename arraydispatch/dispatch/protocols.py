@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..backends.base import Kind
 from ..views import Handle
 from . import functions, ufuncs
 
@@ -25,10 +26,11 @@ def __array_ufunc__(self: Handle, ufunc: np.ufunc, method: str, *inputs: Any, **
 def __array_function__(self: Handle, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     if len(types) == 1:  # nobody else to ask
         if not kwargs and len(args) == 1:
-            kind = self._kind  # which may be a node, and gone when it has run
-            whole = kind.whole.get(func)
-            if whole is not None:
-                return whole(self)
+            if type(self._kind) is Kind:  # and not a node, of what is recorded
+                kind: Kind = self._kind
+                whole = kind.whole.get(func)
+                if whole is not None:
+                    return whole(self)
             if func is _concatenate:
                 return _join(args[0])
         made = _call(func, args, kwargs)
