@@ -66,11 +66,8 @@ class Array(Handle):
     @property
     def device(self) -> Device:
         """The device that holds the data."""
-        return (
-            placement.of_new(self.backend)
-            if self._kind.backend.hosted
-            else placement.of(native(self), self._kind.backend)
-        )
+        kind, value = views.held(self)
+        return placement.of_new(self.backend) if kind.backend.hosted else placement.of(value, kind.backend)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -128,7 +125,7 @@ class Array(Handle):
 
     def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
         """As ``ndarray.setflags``."""
-        if write and self._base is not None and not views.writeable(self._base):
+        if write and self._base is not None and not views.writeable(self._base) and ghost(self._base).flags.owndata:
             raise ValueError(
                 "cannot set WRITEABLE flag to True of this array"
             )  # of the library's memory NumPy would not know
@@ -154,7 +151,8 @@ class Array(Handle):
             raise TypeError("can only be called with ndarray object")
         if return_scalar or isinstance(array, Array):
             return array[()]
-        return host.to_device(array, self._kind.backend, self._kind.backend.device_of(native(self)))
+        kind, value = views.held(self)
+        return host.to_device(array, kind.backend, kind.backend.device_of(value))
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         # The namespaces stand on arrays; like the public names, they are found when they are asked for.
@@ -173,11 +171,8 @@ class Array(Handle):
         return exports.dlpack(self, **{key: value for key, value in asked.items() if value is not None})
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return (
-            self.backend.dlpack_device(self.native)
-            if self._kind.backend.hosted
-            else self._kind.backend.dlpack_device(native(self))
-        )
+        kind, value = views.held(self)
+        return self.backend.dlpack_device(self.native if kind.backend.hosted else value)
 
     def __reduce__(self) -> Any:
         return _rebuild_array, (
@@ -204,10 +199,10 @@ class Array(Handle):
         shape = self.shape
         if not shape:
             raise TypeError("iteration over a 0-d array")
-        backend = self._kind.backend
-        live = self._root is None or not backend.mutable  # whether every write is seen on the host, or counted
-        hosted = settings.current_scalars() == "numpy" and not self._kind.standard
-        if live and hosted and len(shape) == 1 and backend.on_cpu(native(self)):
+        kind, value = views.held(self)
+        live = self._root is None or not kind.backend.mutable  # whether every write is seen on the host, or counted
+        hosted = settings.current_scalars() == "numpy" and not kind.standard
+        if live and hosted and len(shape) == 1 and kind.backend.on_cpu(value):
             return self._scalars(shape[0])
         return (indexing.getitem(self, i) for i in range(shape[0]))
 
@@ -246,9 +241,11 @@ class Array(Handle):
     # -- looking at values -------------------------------------------------------------------------------------------
 
     def _one(self, why: str) -> np.ndarray[Any, Any]:
-        found = wrapping.beside_writers(lambda: conversion.download(self._kind.backend, native(self), why))
-        if events.tap is not None and not self._kind.backend.on_cpu(native(self)):
-            events.tap.sync(why)
+        found = wrapping.beside_writers(lambda: _values(self, why))
+        if events.tap is not None:
+            kind, value = views.held(self)
+            if not kind.backend.on_cpu(value):
+                events.tap.sync(why)
         return found
 
     def __bool__(self) -> bool:
@@ -514,9 +511,9 @@ class Array(Handle):
 
     def byteswap(self, inplace: bool = False) -> Any:
         """As ``ndarray.byteswap``."""
-        backend = self._kind.backend
-        with backend.within():
-            made = views.wrapper(bits.byteswapped(backend.xp, native(self)), self._kind, True)
+        kind, value = views.held(self)
+        with kind.backend.within():
+            made = views.wrapper(wrapping.beside_writers(bits.byteswapped, kind.backend.xp, value), kind, True)
         if not inplace:
             return made
         indexing.setitem(self, ..., made)
@@ -536,10 +533,11 @@ class Array(Handle):
         """The imaginary part, a view; read-only zeros if the array is real."""
         if self.dtype.kind == "c":
             return views.derive(self, ghost(self).imag)
-        backend = self._kind.backend
+        kind, value = views.held(self)
+        backend = kind.backend
         with backend.within():
-            value = backend.prim.full(self.shape, 0, self.dtype, backend.device_of(native(self)))
-        return casts.read_only(views.lay_out(wrapping.wrap(value, self._kind), ghosts.stand_in_like(ghost(self))))
+            zeros = backend.prim.full(self.shape, 0, self.dtype, backend.device_of(value))
+        return casts.read_only(views.lay_out(wrapping.wrap(zeros, kind), ghosts.stand_in_like(ghost(self))))
 
     @imag.setter
     def imag(self, value: Any) -> None:
@@ -562,6 +560,11 @@ class Array(Handle):
     @flat.setter
     def flat(self, value: Any) -> None:
         Flat(self)[:] = value
+
+
+def _values(a: Array, why: str) -> np.ndarray[Any, Any]:
+    kind, value = views.held(a)
+    return conversion.download(kind.backend, value, why)
 
 
 def _downloaded(a: Array, why: str) -> np.ndarray[Any, Any]:

@@ -30,8 +30,9 @@ def astype(a: Any, wanted: np.dtype[Any], order: Any, casting: Any, copy: bool) 
             events.tap.left(f"an array of dtype {wanted}", dtypes.only_on_host(wanted))
         return a._host("astype").astype(wanted, order)
     warn_of_cast(have, wanted)
+    kind, value = views.held(a)
+    backend = kind.backend
     with backend.within():
-        value = native(a)
         if backend.native_is_ndarray:  # what becomes of a NaN depends on the order in which NumPy goes over it
             parts = value.real if have.kind == "c" and wanted.kind in "fiu" else value  # it is warned of already
             made = wrapping.beside_writers(np.ndarray.astype, parts, wanted, order)
@@ -40,7 +41,7 @@ def astype(a: Any, wanted: np.dtype[Any], order: Any, casting: Any, copy: bool) 
             made = wrapping.beside_writers(make, *((value,) if wanted == have else (value, wanted)))
     if have.kind in "fc" and (wanted.kind in "iu" or (wanted.kind in "fc" and wanted.itemsize < have.itemsize)):
         floating.look_at_cast(value, wanted, backend)
-    cast = views.wrapper(made, a._kind.of(wanted), True)
+    cast = views.wrapper(made, kind.of(wanted), True)
     plain = order == "K" and (a._ghost is None or a._ghost.flags.c_contiguous)
     return cast if plain and not backend.mutable else views.lay_out(cast, ghosts.stand_in_like(ghost(a), wanted, order))
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
+from . import dtypes, views
 from .dispatch import functions, ufuncs, wrapping
-from .views import Handle, native
+from .views import Handle
 
 OPERATORS: dict[str, np.ufunc] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
@@ -65,8 +65,9 @@ def equality(ufunc: np.ufunc, verdict: bool) -> Callable[[Any, Any], Any]:
         except np._core._exceptions._UFuncNoLoopError:  # type: ignore[attr-defined]
             pass
         shape = np.broadcast_shapes(self.shape, np.shape(other))
-        backend = self._kind.backend
-        value = backend.prim.full(shape, verdict, dtypes.BOOL, backend.device_of(native(self)))
+        kind, held = views.held(self)
+        backend = kind.backend
+        value = backend.prim.full(shape, verdict, dtypes.BOOL, backend.device_of(held))
         return wrapping.wrap_result(value, backend, "scalar", None)
 
     return made

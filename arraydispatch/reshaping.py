@@ -120,8 +120,8 @@ def settle(a: Handle, why: str) -> None:
     kept for the library as long as nobody writes.
     """
     root = views.owner(a)
-    backend = root._kind.backend
     with views.exchange:
+        backend = root._kind.backend  # another thread may have brought it to the host while this one waited
         if not backend.hosted and backend.shares_with_host(root._v):
             _share_all(root)
         elif not backend.hosted:

@@ -194,6 +194,14 @@ def native(a: Handle) -> Native:
     return a._v
 
 
+def held(a: Handle) -> tuple[Kind, Native]:
+    """Kind and current native value of one moment: another thread may bring the value to the host between two looks."""
+    kind, value = a._kind, native(a)
+    while a._kind is not kind:
+        kind, value = a._kind, native(a)
+    return kind, value
+
+
 NEVER = -1
 
 exchange = threading.RLock()
@@ -594,7 +602,12 @@ def through_ghost(arrays: list[Handle], result: Any, copied: Callable[[], Any]) 
             backend = copy._kind.backend
             if any(a._kind.backend is backend and backend.may_share(copy._v, owner(a)._v) for a in arrays):
                 copy._v, copy._ghost = backend.prim.copy(copy._v), None
-    return lay_out(made, result) if isinstance(result, np.ndarray) else made
+    if not isinstance(result, np.ndarray):
+        return made
+    made = lay_out(made, result)
+    if isinstance(made, Handle) and result.base is not None and not made._kind.backend.native_is_ndarray:
+        made._ghost = ghost(made)[...]  # NumPy's is a view too, of a copy that nobody else has: who locks it may unlock views of it
+    return made
 
 
 class _Copied(Exception):

@@ -124,7 +124,7 @@ def reducer(func: Any, plan: WholePlan, general: General) -> Callable[[Handle], 
         try:
             value = run(a._v if a._root is None else native(a))
         except Exception as error:
-            if not backend.gone(error):
+            if not (backend.gone(error) or wrapping.overtaken(error)):
                 raise
             value = None
         if value is None:

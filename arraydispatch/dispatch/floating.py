@@ -25,7 +25,7 @@ from ..registry import SPECS
 from ..trees import mapped
 from ..ufuncs import Plan
 from ..ufuncs.traits import INTEGER_DIVISIONS, REPORTED, REPORTED_BY_METHODS
-from ..views import Handle, native
+from ..views import Handle, held
 from ..warned import reporting
 
 _variable: contextvars.ContextVar[Any] = np._core.umath._extobj_contextvar
@@ -262,5 +262,6 @@ def heard_of(ufunc: np.ufunc, method: str, backend: Backend) -> bool:
 def _hosted(x: Any) -> Any:
     """An argument with ndarrays in place of arrays."""
     if isinstance(x, Handle):
-        return x._kind.backend.to_numpy(native(x))
+        kind, value = held(x)
+        return kind.backend.to_numpy(value)
     return mapped(_hosted, x) if isinstance(x, list | tuple | dict) else x

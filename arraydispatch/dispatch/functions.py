@@ -349,7 +349,8 @@ def ghosts(x: Any, found: list[Handle]) -> Any:
 def _looked_at(x: Any) -> Any:
     """Axes, shapes and the like that are arrays: their values are needed now."""
     if isinstance(x, Handle):
-        looked = conversion.download(x._kind.backend, native(x), "axes or a shape given as an array")
+        kind, value = views.held(x)
+        looked = conversion.download(kind.backend, value, "axes or a shape given as an array")
         return looked.copy()  # what is downloaded is read-only, and rot90 writes into its k
     return mapped(_looked_at, x) if isinstance(x, list | tuple | dict) else x
 
@@ -386,10 +387,11 @@ def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
     many = len(args) if spec.many else 1
     if many > 1 and spec.func is not np.einsum:  # a list or a scalar is an array that nobody else has
         args = tuple(x if isinstance(x, Handle) else _array(x, backend) for x in args)
-    stand_ins = [ghosts(x, found) if at < many else _looked_at(x) for at, x in enumerate(args)]
-    keywords = {key: ghosts(x, found) if key in _VIEWED else _looked_at(x) for key, x in kwargs.items()}
-    result = shown(spec.func, stand_ins, keywords)
-    made = views.through_ghost(found, result, lambda: _copied(entry, spec, args, kwargs, backend))
+    with views.exchange:  # nobody brings the array to the host, its views with it, before this one is known
+        stand_ins = [ghosts(x, found) if at < many else _looked_at(x) for at, x in enumerate(args)]
+        keywords = {key: ghosts(x, found) if key in _VIEWED else _looked_at(x) for key, x in kwargs.items()}
+        result = shown(spec.func, stand_ins, keywords)
+        made = views.through_ghost(found, result, lambda: _copied(entry, spec, args, kwargs, backend))
     if isinstance(result, np.generic) and isinstance(made, Handle):  # np.flip of a 0-d array
         return indexing.getitem(made, ())
     return made
@@ -426,7 +428,7 @@ def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
         if isinstance(target, np.ndarray):
             return host.call(spec.func, args, kwargs, backend, "the array written to is a NumPy array")
         raise TypeError(f"{host.name_of(spec.func)} writes into its first argument, which is a {type(target).__name__}")
-    if target._kind.backend.hosted:
+    if target._kind.backend.native_is_ndarray:  # NumPy writes no element beside those it is asked to
         return hosted.call(spec.func, args, kwargs)
     with views.exchange:  # what is read to be written is written before another thread reads it
         return _updated(entry, spec, args, kwargs, backend, target)

@@ -86,9 +86,9 @@ def _simplify(key: Any) -> Any:
     if isinstance(key, tuple):  # a named one too
         return tuple(_simplify(k) for k in key)
     if isinstance(key, Handle) and key._kind.dtype.kind in "iu" and not ghost(key).shape:
-        backend = key._kind.backend
-        if backend.is_concrete(native(key)):
-            return int(backend.item(native(key)))
+        holder, value = views.held(key)
+        if holder.backend.is_concrete(value):
+            return int(holder.backend.item(value))
     if isinstance(key, np.ndarray) and key.dtype.kind in "iu" and not key.shape:
         return int(key)
     if isinstance(key, list) and wrapping.find_backend(key) is not None:
@@ -108,9 +108,9 @@ def _holds_array(key: Any) -> bool:
 
 
 def _copied(view: Handle) -> Any:
-    backend = view._kind.backend
-    with backend.within():
-        return views.wrapper(backend.prim.copy(native(view)), view._kind, True)
+    kind, value = views.held(view)
+    with kind.backend.within():
+        return views.wrapper(kind.backend.prim.copy(value), kind, True)
 
 
 def getitem(a: Handle, key: Any) -> Any:
@@ -140,7 +140,7 @@ def getitem(a: Handle, key: Any) -> Any:
                     raise _in_numpys_words(a, key, error) from None
                 if value.ndim or key is Ellipsis or (type(key) is tuple and Ellipsis in key):
                     return views.derive_native(a, value)
-            result = _scalar_copy(value, kind)
+            result = _scalar_copy(kind, value)
         else:
             made = ghost(a)[key]
             if isinstance(made, np.ndarray):
@@ -179,7 +179,7 @@ def _element(a: Handle, key: Any) -> Any:
         if seen is not None:
             return seen[key]
         made = views.derive(a, ghost(a)[(*(key if type(key) is tuple else (key,)), ...)])
-        return _scalar_copy(native(made), made._kind)
+        return _scalar_copy(*views.held(made))
     value = native(a)
     if a._kind is not kind:  # another thread has brought it to the host meanwhile
         return getitem(a, key)
@@ -192,7 +192,7 @@ def _element(a: Handle, key: Any) -> Any:
         return _element(a, key)
     items = key if type(key) is tuple else (key,)
     made = views.derive(a, ghost(a)[(*items, ...)])
-    return _scalar_copy(native(made), made._kind)
+    return _scalar_copy(*views.held(made))
 
 
 def _whole_integers(key: Any, ndim: int) -> bool:
@@ -201,7 +201,7 @@ def _whole_integers(key: Any, ndim: int) -> bool:
     return len(items) == ndim and all(isinstance(k, int | np.integer) for k in items)
 
 
-def _scalar_copy(value: Any, kind: Kind) -> Any:
+def _scalar_copy(kind: Kind, value: Any) -> Any:
     """A scalar that later writes to the array do not change."""
     backend = kind.backend
     if not kind.standard and backend.on_cpu(value) and settings.current_scalars() == "numpy":
@@ -235,7 +235,8 @@ def _known_mask(k: Any) -> np.ndarray[Any, Any] | None:
     if isinstance(k, list):
         k = np.asarray(k) if k and all(type(x) is bool for x in k) else None
     elif isinstance(k, Handle) and k._kind.dtype.kind == "b":
-        backend, value = k._kind.backend, native(k)
+        kind, value = views.held(k)
+        backend = kind.backend
         k = backend.to_numpy(value) if backend.is_concrete(value) else None
     if isinstance(k, np.ndarray) and k.dtype.kind == "b" and k.ndim:
         return k
@@ -267,7 +268,7 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
             if events.tap is not None:
                 events.tap.host_kernel()
             return wrapping.wrap(backend.from_numpy(picked, backend.device_of(native(views.owner(a))), True), a._kind)
-    x, kind = native(a), a._kind
+    kind, x = views.held(a)
     if kind.backend is not backend:  # another thread has brought it to the host meanwhile
         return getitem(a, key)
     xp = backend.xp
@@ -298,7 +299,8 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
     """``a[key] = value``: cast and broadcast as NumPy does, seen by every view of the same root."""
     if settings.default.min_size and not a._kind.backend.hosted and _is_written_in_part(a, key):
         reshaping.settle(a, "its elements are written one by one")
-    if a._kind.backend.hosted:
+    backend = a._kind.backend
+    if backend.hosted:
         hosted.assign(a, key, value)
         return
     wrapping.check_writeable(a)
@@ -306,7 +308,6 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
         key = _places_of_masks(key, a.shape)  # type: ignore[attr-defined]
     tap = events.tap
     start = time.perf_counter() if tap is not None else 0.0
-    backend = a._kind.backend
     if type(value) is type(a) and value._kind is a._kind and backend.mutable and _written_natively(a, key, value):
         if tap is not None:
             tap.call("__setitem__", backend.name, "native", "", time.perf_counter() - start, a._v)
@@ -411,7 +412,10 @@ def stand_in(value: Any) -> Any:
     if not isinstance(value, Handle):
         return value
     found = ghost(value)
-    return value._kind.backend.to_numpy(native(value)) if found.size == 1 else found
+    if found.size != 1:
+        return found
+    kind, held = views.held(value)
+    return kind.backend.to_numpy(held)
 
 
 def _ndim(value: Any) -> int:
@@ -503,12 +507,14 @@ def _value(value: Any, a: Handle, shape: tuple[int, ...], backend: Backend) -> A
 def _set_on_host(a: Handle, key: Any, value: Any, backend: Backend, reason: str) -> None:
     host.allow("__setitem__", backend, reason)
     copy = conversion.download(backend, native(a), "an assignment runs on the host").copy()
-    to_host = {id(x): conversion.download(x._kind.backend, native(x)) for x in (value,) if isinstance(x, Handle)}
-    copy[_host_key(key)] = to_host.get(id(value), value)
+    copy[_host_key(key)] = _host_key(value) if isinstance(value, Handle) else value
     host.store(a, copy)
 
 
 def _host_key(key: Any) -> Any:
     if type(key) is tuple:
         return tuple(_host_key(k) for k in key)
-    return conversion.download(key._kind.backend, native(key)) if isinstance(key, Handle) else key
+    if not isinstance(key, Handle):
+        return key
+    kind, value = views.held(key)
+    return conversion.download(kind.backend, value)

@@ -294,11 +294,11 @@ def _quick(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Plan | None, Any, 
     if len(inputs) != 1 or not isinstance(inputs[0], Handle):
         return None, None, None
     (x,) = inputs
-    backend = x._kind.backend
-    plan, operands = plans.get((x._kind, precision)), (native(x),)
+    kind, value = views.held(x)
+    plan = plans.get((kind, precision))
     if plan is None:
         return None, None, None
-    return plan, operands, backend
+    return plan, (value,), kind.backend
 
 
 def _run(plan: Plan, ufunc: np.ufunc, operands: tuple[Any, ...], backend: Backend) -> Any:

@@ -138,18 +138,19 @@ def to_native(x: Any, backend: Backend, device: Any) -> Any:
     if type(x) in PLAIN:
         return x
     if isinstance(x, Handle):
-        held = x._kind.backend
+        kind, value = views.held(x)
+        held = kind.backend
         if held is backend:
-            return native(x)
+            return value
         if held.hosted and not backend.native_is_ndarray:
             return views.lifted(x, device)
         if not held.hosted and held.home is backend.home:
-            if held is not held.home and tracing.running and held.recorded(native(x)):
+            if held is not held.home and tracing.running and held.recorded(value):
                 raise tracing.leak()  # of the two the variant computes, so this is a write
-            return native(x)
+            return value
         if backend.native_is_ndarray:  # a key or an assigned value: the array written or read is NumPy's
-            return conversion.download(held, native(x), "it met a NumPy-held array")
-        return conversion.upload(backend, native(x), device, "a NumPy-held array met an array on the device")
+            return conversion.download(held, value, "it met a NumPy-held array")
+        return conversion.upload(backend, value, device, "a NumPy-held array met an array on the device")
     if isinstance(x, np.ndarray):
         if dtypes.category(x.dtype) == "other":
             if backend.native_is_ndarray:  # other backends find out where they need an array

@@ -16,7 +16,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from .. import views
 from ..registry import implements
 from .advanced_index import getitem, setitem
-from .operands import filled, first_native, sequence, to_host, truth, unshared, wrapped
+from .operands import filled, first_native, native_of, sequence, to_host, truth, unshared, wrapped
 
 Native = Any
 
@@ -81,7 +81,7 @@ def apply_along_axis(xp: Any, func1d: Callable[..., Any], axis: Any, arr: Any, *
     rest = lines.shape[:-1]
     if 0 in rest:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    like = views.native(arr)
+    like = native_of(xp, arr)
     places = itertools.product(*map(range, rest))
     found = [_kept(xp, func1d(lines[(*index, Ellipsis)], *args, **kwargs), like) for index in places]
     inner, dtype = xp.shape_of(found[0]), xp.dtype_of(found[0])
@@ -102,7 +102,7 @@ def apply_over_axes(xp: Any, func: Callable[..., Any], a: Any, axes: Any) -> Any
         axis = given + ndim if given < 0 else given
         result = func(value, axis)
         if not isinstance(result, views.Handle):
-            result = wrapped(xp, _unwrapped(xp, result, views.native(value)))
+            result = wrapped(xp, _unwrapped(xp, result, native_of(xp, value)))
         if result.ndim != value.ndim:
             result = np.expand_dims(result, axis)
             if result.ndim != value.ndim:

@@ -31,6 +31,7 @@ from .operands import (
     flat,
     is_concrete,
     lined,
+    native_of,
     size_of,
     to_host,
     truth,
@@ -324,7 +325,7 @@ def triu_indices_from(xp: Any, arr: Native, k: int = 0) -> tuple[Native, ...]:
 
 @implements(np.ix_, pure=False, returns="array", mode="arrays", sequence=True)
 def ix_(xp: Any, *args: Any) -> tuple[Any, ...]:
-    like = views.native(next(x for x in args if isinstance(x, views.Handle)))
+    like = native_of(xp, next(x for x in args if isinstance(x, views.Handle)))
     found = []
     for i, x in enumerate(args):
         empty = not isinstance(x, views.Handle | np.ndarray) and not np.size(x)

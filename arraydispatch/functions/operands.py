@@ -149,11 +149,18 @@ def unshared(xp: Any, a: Native) -> Native:
 def wrapped(xp: Any, x: Any, like: Native | None = None) -> Any:
     """An argument as an array of the backend: itself if it is one."""
     if isinstance(x, views.Handle):
-        if x._kind.backend is xp.backend:
-            return x
-        x = x._kind.backend.to_numpy(views.native(x))
+        kind, value = views.held(x)
+        if kind.backend is xp.backend or (kind.backend.hosted and kind.backend.home is xp.backend):
+            return x  # in the host state too, where another thread may just have brought it
+        x = kind.backend.to_numpy(value)
     x = xp.asarray(x, like=like)
     return views.wrapper(x, xp.backend.kind(xp.dtype_of(x)))
+
+
+def native_of(xp: Any, a: views.Handle) -> Native:
+    """The native value of what :func:`wrapped` gives."""
+    kind, value = views.held(a)
+    return views.lifted(a) if kind.backend.hosted and not xp.backend.hosted else value
 
 
 def sequence(xp: Any, xs: Any) -> list[Any]:
