@@ -42,6 +42,8 @@ class Moments:
             self.made = call()
         finally:
             sys.settrace(before)
+            if self._act is not None and self._other is None:  # what was planned or compiled before has fewer lines
+                self._begin(_DEAD)
             if self._other is not None:
                 self._other.join(_DEAD)
         if self._other is not None and self._other.is_alive():
@@ -57,10 +59,13 @@ class Moments:
             self.lines += 1
             if self.lines == self._at and self._act is not None:
                 sys.settrace(None)
-                self._other = threading.Thread(target=self._acts, daemon=True)
-                self._other.start()
-                self._other.join(_HELD if views.exchange_is_mine() else _FREE)
+                self._begin(_HELD if views.exchange_is_mine() else _FREE)
         return self._line
+
+    def _begin(self, seconds: float) -> None:
+        self._other = threading.Thread(target=self._acts, daemon=True)
+        self._other.start()
+        self._other.join(seconds)
 
     def _acts(self) -> None:
         assert self._act is not None
