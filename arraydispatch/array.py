@@ -273,7 +273,10 @@ class Array(Handle):
         return repr(self._shown())
 
     def __format__(self, spec: str) -> str:
-        return format(self._shown(), spec)
+        shown = self._shown()
+        if spec and isinstance(shown, str):
+            shown = self._host("formatting")  # whose error says why there is no number to format
+        return format(shown, spec)
 
     def _shown(self) -> Any:
         backend = self._kind.backend

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from . import places
 from .errors import TraceError
+from .events import AT_A_DOOR
 from .state import process
 
 __all__ = ["Trace", "current", "name_of", "refusal", "user_line"]
@@ -170,15 +171,17 @@ def user_line(trace: TracebackType | None = None) -> str:
 SHAPE = "the shape of a result is a value"
 """Why a value is needed by ``nonzero``, masks and their like."""
 
+_KEEP = "keep it an array"
+_HOST = "compute on the host through ad.host_call"
+_JOIN = "make one array of several by np.stack or ad.asarray (np.array, and np. functions of lists, are NumPy's own)"
 _WAYS = {
     SHAPE: "give the result a fixed length (ad.nonzero, ad.masked and ad.unique take size=), or use np.where",
     "bool()": "decide with np.where, or loop with ad.while_loop",
     "an index": "make it a static argument (ad.jit(f, static_argnums=...)), or index with an array by np.take",
     "int()": "make it a static argument (ad.jit(f, static_argnums=...))",
+    AT_A_DOOR: f"{_JOIN}, or {_HOST}",
     "axes or a shape given as an array": "make it a static argument (ad.jit(f, static_argnums=...))",
 }
-_KEEP = "keep it an array"
-_HOST = "compute on the host through ad.host_call"
 _STOP = "take it from ad.stop_gradient(x), as a constant"
 
 
@@ -200,9 +203,9 @@ def refusal(why: str) -> TraceError:
     if trace.staged:
         way = _WAYS.get(why, _HOST if "host" in why or "ndarray" in why else f"{_KEEP}, or {_HOST}")
         return TraceError(f"{_needed(why)} at {where} in {trace.name}, which {trace.what} traces; {way}.")
+    way = _JOIN if why == AT_A_DOOR else _KEEP
     return TraceError(
-        f"{_needed(why)} at {where} in {trace.name} would cut the derivative that {trace.what} takes; "
-        f"{_KEEP}, or {_STOP}."
+        f"{_needed(why)} at {where} in {trace.name} would cut the derivative that {trace.what} takes; {way}, or {_STOP}."
     )
 
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 __all__ = [
     "LEAF",
     "Structure",
+    "exact",
     "first",
     "leaves",
     "leaves_of",
@@ -49,6 +50,19 @@ class Node(NamedTuple):
     """The container of such children."""
     named: Callable[[Any, Any], list[str]]
     """How the children are written after the container's name: ``[0]``, ``['w']``, ``.mass``."""
+
+
+def exact(value: Any) -> Any:
+    """What tells apart also what Python calls equal: 1, 1.0 and True, 0.0 and -0.0, and tuples and slices of these.
+
+    Hashable where the value is, and where it is a slice, which Python before 3.12 does not hash.
+    """
+    cls = type(value)
+    if isinstance(value, float | complex):
+        return cls, repr(value)
+    if cls is slice:
+        return cls, exact((value.start, value.stop, value.step))
+    return (cls, *map(exact, value)) if issubclass(cls, tuple) else (cls, value)
 
 
 def _places(children: Any, _about: Any) -> list[str]:
@@ -84,13 +98,14 @@ def _dataclass(cls: Any) -> Node:
     new, put = object.__new__, object.__setattr__
 
     def apart(x: Any) -> tuple[Sequence[Any], Any]:
-        return [getattr(x, name) for name in names], tuple(getattr(x, name) for name in static)
+        fixed = tuple(getattr(x, name) for name in static)
+        return [getattr(x, name) for name in names], (fixed, exact(fixed))
 
     def together(about: Any, children: list[Any]) -> Any:
         made = new(cls)
         for name, value in zip(names, children):
             put(made, name, value)  # which a frozen one allows too
-        for name, value in zip(static, about):
+        for name, value in zip(static, about[0]):
             put(made, name, value)
         return made
 

@@ -246,10 +246,10 @@ class Body:
 
     def write_back(self, values: Iterator[Native], given: Sequence[Any]) -> None:
         """Write to the caller's arguments what the function wrote to its own."""
-        targets = [given[self.inputs[k]] for k in self.written]
-        _check_apart(targets, [given[i] for i in self.inputs], self)
-        for target, value in zip(targets, values):
-            write(target, value, self.backend)
+        places = [self.inputs[k] for k in self.written]
+        _check_apart(places, given, self)
+        for i, value in zip(places, values):
+            write(given[i], value, self.backend)
 
 
 class _Inside:
@@ -319,11 +319,14 @@ def write(target: Any, value: Native, backend: Backend) -> None:
         backend.fill(target, value)
 
 
-def _check_apart(written: list[Any], given: list[Any], body: Body) -> None:
-    """Raise if an array that was written shares memory with another argument, which has not seen the write."""
-    for target in written:
-        for other in given:
-            if other is not target and _overlap(target, other):
+def _check_apart(places: list[int], given: Sequence[Any], body: Body) -> None:
+    """Raise if an array that was written shares memory with another argument, or is one, which has not seen the write."""
+    for i in places:
+        for j, other in enumerate(given):
+            slot = body.slots[j]
+            if j == i or (type(slot) is Same and slot.at == i):
+                continue
+            if other is given[i] or _overlap(given[i], other):
                 raise TraceError(
                     f"{body.name} writes an argument that shares memory with another one, which {body.what} keeps apart; "
                     "pass a copy of one of them."

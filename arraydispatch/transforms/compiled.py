@@ -15,7 +15,7 @@ from ..backends.base import Backend, Native
 from ..scalars import Scalar
 from ..settings import context_rules
 from ..state import process
-from ..trees import LEAF, Structure, tree_flatten
+from ..trees import LEAF, Structure, exact, tree_flatten
 from ..views import Handle
 from ..warned import warn
 from .bodies import Body, Input, Same, Traced, library_of, name_of, native_of
@@ -165,6 +165,11 @@ class _Jitted:
                 natives.append(backend.transforms.number(host, lambda host: native_of(host, backend)))
                 parts.append(cls)
             elif isinstance(leaf, np.ndarray | np.generic) or backend.is_native(leaf):
+                first = seen.setdefault(id(leaf), i)
+                if first != i:
+                    same[i] = first
+                    parts.append(first)
+                    continue
                 value = native_of(leaf, backend)
                 natives.append(value)
                 parts.append((cls, backend.dtype_of(value), signature(value)))
@@ -174,16 +179,15 @@ class _Jitted:
 
     def _fixed(self, leaf: Any) -> Any:
         value = leaf.value if isinstance(leaf, _Static) else leaf
-        if type(value) is slice:  # which Python before 3.12 does not hash
-            return slice, self._fixed(value.start), self._fixed(value.stop), self._fixed(value.step)
+        told = exact(value)
         try:
-            hash(value)
+            hash(told)
         except TypeError:
             said = "a static argument" if isinstance(leaf, _Static) else "an argument that is no array"
             raise ValueError(
                 f"{said} of {name_of(self.fun)} under ad.jit has to be hashable; a {type(value).__name__} is not."
             ) from None
-        return (type(value), value)
+        return told
 
     def _compiled(
         self,

@@ -285,9 +285,15 @@ class _Derivative:
             if isinstance(leaf, Handle):
                 if leaf._kind.backend.home is backend or i in every:
                     inputs[i] = Input.of(leaf)
-            elif i in every or backend.is_native(leaf):
+            elif i in every or backend.is_native(leaf) or self._is_one_of(leaf, every):
                 inputs[i] = Input.of(leaf)
         return _Arguments(backend, structure, chosen, [parts_of_args[i] for i in places], every, inputs)
+
+    def _is_one_of(self, leaf: Any, every: list[int]) -> bool:
+        """Whether an ndarray is one to differentiate by too: what the function wrote to it the other would not see."""
+        return isinstance(leaf, np.ndarray) and any(
+            isinstance(self.leaves[k], np.ndarray) and np.may_share_memory(leaf, self.leaves[k]) for k in every
+        )
 
     def _lasting(self, known: _Arguments) -> bool:
         """Whether calls with arrays of these kinds are all alike: neither a default backend nor a value decided."""

@@ -78,32 +78,38 @@ def join(re: Tensor, im: Tensor) -> Tensor:
 
 
 def binary(op: Kernel) -> Kernel:
-    """Eager operations take a Python number on either side in the other's dtype; in graphs it must be no constant.
-
-    They too keep one memory for equal numbers, so zeros and complex numbers, whose signs count, get one of their own.
-    """
+    """An operation that takes a Python number on either side, in the other's dtype."""
 
     def kernel(a: Any, b: Any) -> Tensor:
         if type(a) in PYTHON:
-            if type(b) is not EagerTensor:
-                a = hidden(a, b)
-            elif not a or type(a) is complex:
-                a = scalar(a, b)
+            a = _beside(a, b)
         elif type(b) in PYTHON:
-            if type(a) is not EagerTensor:
-                b = hidden(b, a)
-            elif not b or type(b) is complex:
-                b = scalar(b, a)
+            b = _beside(b, a)
         return op(a, b)
 
     return kernel
 
 
+def _beside(value: Any, like: Tensor) -> Any:
+    """A Python number as the other operand of a tensor.
+
+    Eager operations take one in the other's dtype. They too keep one memory for equal numbers, so zeros and complex numbers, whose
+    signs count, get one of their own. In graphs, where eager tensors of the user's may be operands too, it must be no constant.
+    """
+    if type(like) is not EagerTensor or not tf.executing_eagerly():
+        return hidden(value, like)
+    return scalar(value, like) if not value or type(value) is complex else value
+
+
 def tensors(a: Any, b: Any) -> tuple[Tensor, Tensor]:
     """Both operands as tensors."""
     if type(a) in PYTHON:
-        return (scalar if type(b) is EagerTensor else hidden)(a, b), b
-    return (a, (scalar if type(a) is EagerTensor else hidden)(b, a)) if type(b) in PYTHON else (a, b)
+        return _as_tensor(a, b), b
+    return (a, _as_tensor(b, a)) if type(b) in PYTHON else (a, b)
+
+
+def _as_tensor(value: Any, like: Tensor) -> Tensor:
+    return (scalar if type(like) is EagerTensor and tf.executing_eagerly() else hidden)(value, like)
 
 
 # -- division ----------------------------------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ def _lexicographic(plain: Kernel, strict: Kernel, a: Any, b: Any) -> Tensor:
 def _comparison(plain: Kernel, strict: Kernel) -> Kernel:
     def kernel(a: Any, b: Any) -> Tensor:
         if type(a) in PYTHON:
-            if type(b) is not EagerTensor:
+            if type(b) is not EagerTensor or not tf.executing_eagerly():
                 a = scalar(a, b)
             dtype = b.dtype
         else:

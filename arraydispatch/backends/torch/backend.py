@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import _disable_current_modes
 
 from arraydispatch.backends.base import PRIMITIVES, Backend, Kind, Unsupported, bytes_in
 from arraydispatch.backends.devices import Device
@@ -25,6 +24,7 @@ from arraydispatch.backends.torch.dtypes import (
     concrete,
     innermost_transform,
     may_alias,
+    out_of_transforms,
 )
 from arraydispatch.backends.torch.host_kernels import HOST_KERNELS
 from arraydispatch.trees import mapped
@@ -181,6 +181,13 @@ class TorchBackend(Backend):
 
     def to_numpy(self, a: Tensor) -> np.ndarray[Any, Any]:
         """Shares memory with a tensor on the CPU."""
+        if not concrete(a):
+            return self._seen(a)
+        with out_of_transforms():
+            return self._seen(a)
+
+    @staticmethod
+    def _seen(a: Tensor) -> np.ndarray[Any, Any]:
         if a.requires_grad:
             a = a.detach()
         if not a.is_cpu:
@@ -189,13 +196,7 @@ class TorchBackend(Backend):
             a = a.resolve_conj().resolve_neg()
         if a.dtype is torch.bfloat16:
             return a.view(torch.int16).numpy().view(BFLOAT16)
-        try:
-            return a.numpy()
-        except RuntimeError:
-            if not concrete(a):
-                raise
-            with _disable_current_modes():  # while a program is recorded, that takes a constant's value for part of it
-                return a.numpy()
+        return a.numpy()
 
     def peek(self, a: Tensor) -> np.ndarray[Any, Any] | None:
         """torch itself refuses other devices, recorded gradients, wrappers of transforms and conjugate bits."""

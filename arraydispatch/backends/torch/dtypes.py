@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._python_dispatch import _disable_current_modes
 
 __all__ = [
     "BFLOAT16",
@@ -24,6 +25,7 @@ __all__ = [
     "going_back_for_many",
     "innermost_transform",
     "may_alias",
+    "out_of_transforms",
     "same_bits",
 ]
 
@@ -102,6 +104,24 @@ def concrete(a: Tensor) -> bool:
     if _going_back and torch._C._functorch.is_legacy_batchedtensor(a):
         return False
     return innermost_transform() is None or not torch._C._functorch.is_functorch_wrapped_tensor(a)
+
+
+_AS_IT_IS = contextlib.nullcontext()
+
+
+def out_of_transforms() -> Any:
+    """Where values of a tensor that has them can be looked at.
+
+    Inside ``torch.func.vjp`` whatever is done to one makes a wrapper without memory, and while a program is recorded a part of it.
+    """
+    if compiling():
+        return _AS_IT_IS
+    if innermost_transform() is None:
+        return _disable_current_modes() if torch._C._len_torch_dispatch_stack() else _AS_IT_IS
+    stack = contextlib.ExitStack()
+    stack.enter_context(torch._C._DisableFuncTorch())
+    stack.enter_context(_disable_current_modes())
+    return stack
 
 
 def may_alias(a: Tensor, b: Tensor) -> bool:

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from arraydispatch import events
-from arraydispatch.backends.torch.dtypes import BFLOAT16, concrete
+from arraydispatch.backends.torch.dtypes import BFLOAT16, concrete, out_of_transforms
 from arraydispatch.state import process
 
 __all__ = ["HOST_KERNELS", "accumulated", "sqrt"]
@@ -38,8 +38,9 @@ def _on_host(function: Callable[..., Any], a: Tensor, *args: Any) -> Tensor | No
         return None
     if events.tap is not None:
         events.tap.host_kernel()
-    a = a.resolve_conj().resolve_neg()
-    with np.errstate(all="ignore"):  # what is to be reported of the result, the dispatch reports
+    # What is to be reported of the result, the dispatch reports.
+    with out_of_transforms(), np.errstate(all="ignore"):
+        a = a.resolve_conj().resolve_neg()
         if a.dtype is torch.bfloat16:
             bits = function(a.view(torch.int16).numpy().view(BFLOAT16), *args).view(np.int16)
             return torch.from_numpy(bits).view(torch.bfloat16)
@@ -63,4 +64,5 @@ def _begins_with_zero(ufunc: np.ufunc, a: Tensor, axis: int) -> bool:
     """Whether the sign of a zero may be lost: torch begins with 0.0 + the first element, which is 0.0 for -0.0."""
     if ufunc is not np.add or not (a.is_floating_point() or a.is_complex()) or not a.is_cpu or not concrete(a):
         return False
-    return bool((a.narrow(axis, 0, min(1, a.shape[axis])) == 0).any())
+    with out_of_transforms():
+        return bool((a.narrow(axis, 0, min(1, a.shape[axis])) == 0).any())

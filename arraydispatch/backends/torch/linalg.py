@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from arraydispatch.backends.torch.dtypes import UNSIGNED, WIDER, concrete
+from arraydispatch.backends.torch.dtypes import UNSIGNED, WIDER, concrete, out_of_transforms
 
 
 def matmul(a: Tensor, b: Tensor) -> Tensor:
@@ -113,7 +113,11 @@ def eigvalsh(a: Tensor, lower: bool) -> Tensor:
 
 def _check_finite(a: Tensor) -> None:
     """Of infinities and NaN ``eig`` raises a bare RuntimeError and ``eigvals`` returns numbers."""
-    if concrete(a) and not bool(torch.isfinite(a).all()):
+    if not concrete(a):
+        return
+    with out_of_transforms():
+        finite = bool(torch.isfinite(a).all())
+    if not finite:
         raise np.linalg.LinAlgError("Array must not contain infs or NaNs")
 
 

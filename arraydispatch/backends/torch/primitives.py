@@ -16,7 +16,16 @@ import torch
 from torch import Tensor
 
 from arraydispatch.backends.base import Unsupported
-from arraydispatch.backends.torch.dtypes import FROM_NUMPY, SIGNED_TWIN, UNSIGNED, WIDER, concrete, may_alias, same_bits
+from arraydispatch.backends.torch.dtypes import (
+    FROM_NUMPY,
+    SIGNED_TWIN,
+    UNSIGNED,
+    WIDER,
+    concrete,
+    may_alias,
+    out_of_transforms,
+    same_bits,
+)
 from arraydispatch.backends.torch.linalg import (
     cholesky,
     det,
@@ -316,10 +325,15 @@ def argmin(a: Tensor, axis: int) -> Tensor:
     return torch.argmin(_orderable(a), axis)
 
 
+def _is_nan(a: Tensor, at: int) -> bool:
+    with out_of_transforms():
+        return bool(torch.isnan(a[at]))
+
+
 def searchsorted(a: Tensor, values: Tensor, side: str) -> Tensor:
     if a.dtype.is_complex:
         raise Unsupported("torch does not order complex numbers")
-    if a.is_floating_point() and a.numel() and (not concrete(a) or bool(torch.isnan(a[-1]))):
+    if a.is_floating_point() and a.numel() and (not concrete(a) or _is_nan(a, -1)):
         a, values = _sortable_bits(a), _sortable_bits(values)
     return torch.searchsorted(_orderable(a).contiguous(), _orderable(values).contiguous(), right=side == "right")
 

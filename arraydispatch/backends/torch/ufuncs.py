@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from arraydispatch.backends.torch.dtypes import UNSIGNED, concrete
+from arraydispatch.backends.torch.dtypes import UNSIGNED, concrete, out_of_transforms
 from arraydispatch.backends.torch.host_kernels import sqrt
 from arraydispatch.backends.torch.reductions import ACCUMULATE, REDUCE
 
@@ -198,6 +198,13 @@ def lcm(a: Tensor, b: Tensor) -> Tensor:
 # -- powers and exponents --------------------------------------------------------------------------------------------
 
 
+def _any_negative(b: Tensor) -> bool:
+    if not concrete(b):
+        return False
+    with out_of_transforms():
+        return bool((b < 0).any())
+
+
 def power(a: Any, b: Any) -> Tensor:
     """Negative powers of integers raise, as NumPy's do; uint64 is computed modulo 2**64."""
     dtype = a.dtype if isinstance(a, Tensor) else b.dtype
@@ -212,7 +219,7 @@ def power(a: Any, b: Any) -> Tensor:
         high = b.view(torch.int64)
         exponent = (high & (2**62 - 1)) | torch.where((high >> 62) != 0, 2**62, 0)
         return torch.pow(a.view(torch.int64), exponent).view(torch.uint64)
-    negative = concrete(b) and bool((b < 0).any()) if isinstance(b, Tensor) else b < 0
+    negative = _any_negative(b) if isinstance(b, Tensor) else b < 0
     if dtype.is_signed and negative and not (isinstance(a, Tensor) and a.numel() == 0):
         raise ValueError("Integers to negative integer powers are not allowed.")
     return torch.pow(a, b)
