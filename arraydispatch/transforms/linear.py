@@ -75,10 +75,10 @@ def matrix_from_function(f: Callable[..., Any], *args: Any, batch_dims: int = 0,
     shapes = [np.shape(x) for x in leaves]
     batch = _examples(shapes, batch_dims, f)
     sizes = [math.prod(shape) for shape in shapes]
-    trace = Run(f, sum(sizes))
+    kinds = [np.result_type(getattr(x, "dtype", type(x)), np.float16) for x in leaves]
+    trace = Run(f, sum(sizes), all(kind.kind != "c" for kind in kinds))
     inputs, start = [], 0
-    for x, shape, size in zip(leaves, shapes, sizes):
-        kind = np.result_type(getattr(x, "dtype", type(x)), np.float16)
+    for shape, size, kind in zip(shapes, sizes, kinds):
         rows = sp.csr_array(
             (np.ones(size, kind), (np.arange(size), np.arange(start, start + size))), shape=(size, trace.columns)
         )
@@ -149,8 +149,10 @@ def _one_by_one(matrix: Any, count: int, sizes: list[int], f: Any) -> Iterator[A
 class Run:
     """One run of a function: its name, how many columns the matrix has, and whose arrays are among the coefficients."""
 
-    def __init__(self, f: Any, columns: int) -> None:
+    def __init__(self, f: Any, columns: int, real: bool) -> None:
         self.name, self.columns = name_of(f), columns
+        self.real = real
+        """Whether no argument is complex, so that parts and conjugates of complex numbers are linear in them."""
         self.held: Backend | None = None
 
     def constant(self, x: Any) -> np.ndarray[Any, Any]:
@@ -176,10 +178,12 @@ class Run:
 class _Store:
     """Memory: a row and a number for each element."""
 
-    __slots__ = ("bias", "rows", "run")
+    __slots__ = ("bias", "fixed", "rows", "run")
 
     def __init__(self, rows: Any, bias: np.ndarray[Any, Any], run: Run) -> None:
         self.rows, self.bias, self.run = rows, bias, run
+        self.fixed = ""
+        """Why it is not written: what NumPy would write in its place is other memory."""
 
 
 class Affine:
@@ -207,6 +211,11 @@ class Affine:
     size = property(lambda self: self.places.size)
     dtype = property(lambda self: np.result_type(self.store.rows.dtype, self.store.bias.dtype))
     T = property(lambda self: Affine(self.store, self.places.T))
+    itemsize = property(lambda self: self.dtype.itemsize)
+    nbytes = property(lambda self: self.size * self.itemsize)
+    real = property(np.real, lambda self, value: self._real_is(value))
+    imag = property(np.imag, lambda self, value: self._imag_is(value))
+    flat = property(lambda self: _Flat(self.store, self.places.ravel()), lambda self, value: self._flat_is(value))
 
     def rows(self) -> Any:
         """The coefficients of each element, in C order."""
@@ -249,9 +258,32 @@ class Affine:
         store = _Store(self.store.rows[flat], self.store.bias[flat], self.store.run)
         return Affine(store, np.arange(flat.size).reshape(places.shape))
 
+    def _real_is(self, value: Any) -> None:
+        self[...] = value + 1j * np.imag(self) if self.dtype.kind == "c" else value
+
+    def _imag_is(self, value: Any) -> None:
+        if self.dtype.kind != "c":
+            raise TypeError("array does not have imaginary part to set")
+        self[...] = np.real(self) + 1j * value
+
+    def _flat_is(self, value: Any) -> None:
+        given = np.ravel(affine(value, self))
+        self.flat[...] = given[np.arange(self.size) % given.size]
+
+    def __copy__(self) -> Affine:
+        return self._taken(self.places)
+
+    def __deepcopy__(self, _memo: Any) -> Affine:
+        return self._taken(self.places)
+
     def __setitem__(self, key: Any, value: Any) -> None:
+        if self.store.fixed:
+            raise self.store.run.refuse(f"a write to {self.store.fixed}")
         chosen = self.places[_key(key, self)]
-        rows, bias = spread(affine(value, self), np.shape(chosen))
+        given = affine(value, self)
+        if not np.can_cast(given.dtype, self.dtype, "same_kind"):
+            raise self.store.run.refuse(f"a cast to {self.dtype}")
+        rows, bias = spread(given, np.shape(chosen))
         store, flat = self.store, np.ravel(chosen)
         order = np.arange(store.bias.size)
         order[flat] = store.bias.size + np.arange(flat.size)  # of a place named twice the last value stays, as in NumPy
@@ -308,9 +340,27 @@ class Affine:
 
     def __getattr__(self, name: str) -> Any:
         method = METHODS.get(name)
-        if method is None:
-            raise AttributeError(f"an array that ad.matrix_from_function follows has no {name!r}")
-        return lambda *args, **kwargs: method(self, *args, **kwargs)
+        if method is not None:
+            return lambda *args, **kwargs: method(self, *args, **kwargs)
+        if not name.startswith("_") and callable(getattr(np.ndarray, name, None)):
+            return lambda *_, **__: self._refuse(f"the method {name}")
+        raise AttributeError(
+            f"an array that ad.matrix_from_function follows has no {name!r}, which is asked for at {tracing.user_line()}"
+        )
+
+    def _refuse(self, what: str) -> Any:
+        raise self.store.run.refuse(what)
+
+    def __round__(self, *_: Any) -> Any:
+        return self._refuse("round()")
+
+    def __divmod__(self, _: Any) -> Any:
+        return self._refuse("divmod()")
+
+    __rdivmod__ = __divmod__
+
+    def __format__(self, spec: str) -> str:
+        return self._refuse("formatting") if spec else repr(self)
 
     def astype(self, dtype: Any, **_: Any) -> Affine:
         """The same; real numbers may become complex, and of other precision."""
@@ -330,6 +380,15 @@ class Affine:
     def transpose(self, *axes: Any) -> Affine:
         """As ``ndarray.transpose``."""
         return self._of(self.places.transpose(*axes))
+
+
+class _Flat(Affine):
+    """``x.flat``: writes go to the memory, what is read is a copy."""
+
+    __slots__ = ()
+
+    def _of(self, places: np.ndarray[Any, Any]) -> Affine:
+        return self._taken(places)
 
 
 # -- the rules ---------------------------------------------------------------------------------------------------------

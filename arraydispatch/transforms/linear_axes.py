@@ -32,9 +32,14 @@ def _spectrum(func: Callable[..., Any]) -> Callable[..., Any]:
     def run(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
         if out is not None:
             raise a.store.run.refuse(f"np.fft.{func.__name__} with out=")
-        if a.dtype.kind == "c" and func in (*_OF_REAL, *_TO_REAL):  # which takes parts of complex numbers
+        if a.dtype.kind == "c" and func in _OF_REAL:
             raise a.store.run.refuse(f"np.fft.{func.__name__} of complex numbers")
         axis = normalize_axis_index(axis, a.ndim)
+        if a.dtype.kind == "c" and func in _TO_REAL:
+            unit = np.eye(a.shape[axis])
+            return _along(np.real(a), axis, func(unit, n, 0, norm)) + _along(
+                np.imag(a), axis, func(1j * unit, n, 0, norm)
+            )
         return _along(a, axis, func(np.eye(a.shape[axis]), n, 0, norm))
 
     return run

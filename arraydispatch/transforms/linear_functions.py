@@ -266,9 +266,8 @@ def _correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     if isinstance(a, Affine) and isinstance(v, Affine):
         raise a.store.run.refuse("a product of two values that depend on them")
     if np.shape(v)[0] > np.shape(a)[0] and mode != "full":
-        return _correlate(v, a, mode)[::-1]
-    flipped = v[::-1] if isinstance(v, Affine) else np.conj(v)[::-1]
-    return _convolve(a, flipped, mode)
+        return np.conj(_correlate(v, a, mode)[::-1])
+    return _convolve(a, np.conj(v)[::-1], mode)
 
 
 @follows(np.zeros_like, np.empty_like)
@@ -300,7 +299,7 @@ def _matmul(run: Run, x: Any, y: Any) -> Affine:
 for _func in (
     np.reshape, np.ravel, np.transpose, np.moveaxis, np.rollaxis, np.swapaxes, np.squeeze, np.expand_dims, np.broadcast_to, np.flip,
     np.fliplr, np.flipud, np.rot90, np.diagonal, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.split, np.array_split, np.hsplit,
-    np.vsplit, np.dsplit, np.unstack, np.real, np.permute_dims, np.matrix_transpose, np.linalg.matrix_transpose, np.linalg.diagonal,
+    np.vsplit, np.dsplit, np.unstack, np.permute_dims, np.matrix_transpose, np.linalg.matrix_transpose, np.linalg.diagonal,
 ):  # fmt: skip
     follows(_func)(_viewing(_func))
 for _mover in (
@@ -352,6 +351,4 @@ def _outer(a: Any, b: Any, out: Any = None) -> Any:
 
 @follows(np.vdot)
 def _vdot(a: Any, b: Any) -> Any:
-    if isinstance(a, Affine) and a.dtype.kind == "c":
-        raise a.store.run.refuse("the conjugate of a complex number")
-    return _einsum("i,i->", _line(a if isinstance(a, Affine) else np.conj(a)), _line(b))
+    return _einsum("i,i->", _line(np.conj(a)), _line(b))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from ..trees import tree_flatten
-from .linear import Affine, Run, affine, follows
+from .linear import METHODS, Affine, Run, affine, follows, made_of
 from .linear_functions import _constant, _einsum, _grouped, _line, _moving, _sum, _viewing
 
 __all__: list[str] = []
@@ -190,9 +191,22 @@ def _conjugated(run: Run, x: Any) -> Any:
 
 @follows(np.conjugate)
 def _conjugate(run: Run, x: Affine) -> Affine:
-    if x.dtype.kind == "c":
-        raise run.refuse("the conjugate of a complex number")
-    return x._taken(x.places)
+    return _part(x, np.conjugate, "the conjugate") if x.dtype.kind == "c" else x._taken(x.places)
+
+
+for _name in ("conj", "conjugate"):
+    METHODS[_name] = lambda a: _conjugate(a.store.run, a)
+
+
+def _part(a: Affine, take: Callable[..., Any], what: str) -> Affine:
+    """A part of complex numbers, or their conjugates, which real arguments are linear in."""
+    run = a.store.run
+    if not run.real:
+        raise run.refuse(f"{what} of complex arguments")
+    rows = sp.csr_array(a.rows())
+    return made_of(
+        sp.csr_array((take(rows.data), rows.indices, rows.indptr), shape=rows.shape), take(a.bias()), a.shape, run
+    )
 
 
 @follows(np.vecdot)
@@ -282,12 +296,23 @@ def _ones_like(a: Affine, dtype: Any = None, *rest: Any, **more: Any) -> Any:
     return _full_like(a, 1, dtype, *rest, **more)
 
 
+@follows(np.real)
+def _real(val: Affine) -> Affine:
+    if val.dtype.kind != "c":
+        return Affine(val.store, val.places)
+    made = _part(val, np.real, "the real part")
+    made.store.fixed = "the real part of a complex array"
+    return made
+
+
 @follows(np.imag)
 def _imag(val: Affine) -> Affine:
-    if val.dtype.kind == "c":
-        raise val.store.run.refuse("the imaginary part of a complex number")
-    zeros: Any = np.zeros_like(val)
-    return zeros
+    if val.dtype.kind != "c":
+        zeros: Any = np.zeros_like(val)
+        return zeros
+    made = _part(val, np.imag, "the imaginary part")
+    made.store.fixed = "the imaginary part of a complex array"
+    return made
 
 
 @follows(np.copyto)

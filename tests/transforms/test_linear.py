@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -296,10 +297,104 @@ NOT_LINEAR = [
     lambda x: x if x.sum() > 0 else -x, lambda x: float(x[0]), np.sort, lambda x: np.fft.rfft(x * 1j), lambda x: np.arange(3.0)[x],
     lambda x: np.linalg.solve(np.diag(x), K), lambda x: np.array([x[0], x[1]]), lambda x: np.pad(x, 1, mode="maximum"),
     lambda x: np.interp(x, K, K), lambda x: np.polyval([1.0, 2.0, 3.0], x), lambda x: np.kron(x, x), lambda x: np.average(K, weights=x),
-    lambda x: np.vecdot(x * 1j, K), lambda x: np.bincount([0, 1, 1], weights=np.maximum(x, 0)), lambda x: np.multiply.outer(x, x),
+    lambda x: np.vecdot(x * 1j, x), lambda x: np.bincount([0, 1, 1], weights=np.maximum(x, 0)), lambda x: np.multiply.outer(x, x),
     np.multiply.reduce, lambda x: np.maximum.at(x, [0], 1.0), lambda x: np.trapezoid(x, x), lambda x: np.cross(x, x),
     lambda x: np.einsum("i,i->", x, x), lambda x: np.convolve(x, x), lambda x: np.take(K, x), lambda x: np.roll(x, x[0]),
 ]  # fmt: skip
+
+
+def _parts_written(x: Any) -> Any:
+    y = x * (1 + 2j)
+    y.real = x[::-1]
+    z = y.copy()
+    z.imag = 3
+    return y + z
+
+
+def _flat_written(x: Any) -> Any:
+    y = np.stack([x, 2 * x])
+    y.flat[0] = 5
+    y.T.flat[2:4] = y.flat[-2:]
+    read = y.flat[:2]
+    read[0] = 7
+    y.flat[4:] += read
+    return y
+
+
+def _flat_filled(x: Any) -> Any:
+    y = np.zeros_like(x)
+    y.flat = [x[1], 3.0]
+    y.real = y + x
+    return y
+
+
+def _copied(x: Any) -> Any:
+    y, z = copy.copy(x), copy.deepcopy(x)
+    y[0], z[1] = 4, 3
+    return x + 2 * y + 3 * z
+
+
+PARTS: list[Callable[..., Any]] = [
+    lambda x: np.real((1 + 2j) * x),
+    lambda x: np.imag((1 + 2j) * x + 3j),
+    lambda x: np.conj((1 + 2j) * x + 3j).imag,
+    lambda x: (2j * x).conj() + (2j * x).conjugate() + x.conj() + x.real + x.imag,
+    lambda x: np.fft.ifft(1j * np.fft.fftfreq(3) * np.fft.fft(x)).real,
+    lambda x: np.fft.irfft(1j * np.arange(2) * np.fft.rfft(x), n=3),
+    lambda x: np.fft.hfft((1 + 1j) * x),
+    lambda x: np.vdot((1 + 1j) * x, K) + np.vecdot(1j * x, K),
+    lambda x: np.correlate([1.0, 2j], 1j * x) + np.correlate(1j * x, [1j, 2.0, 3, 4]),
+    lambda x: np.correlate(K, 1j * x, "full"),
+    _parts_written,
+    _flat_written,
+    _flat_filled,
+    _copied,
+]
+
+
+@pytest.mark.parametrize("f", PARTS, ids=range(len(PARTS)))
+def test_parts_copies_and_flat_iterators(f: Any) -> None:
+    """Real arguments: of complex ones parts and conjugates are not linear."""
+    matrix, bias = ad.matrix_from_function(f, np.empty(3))
+    zero = np.ravel(f(np.zeros(3)))
+    assert np.allclose(matrix.toarray(), np.stack([np.ravel(f(unit)) - zero for unit in np.eye(3)], -1))
+    assert np.allclose(bias, zero)
+
+
+def _into_integers(x: Any) -> Any:
+    y = np.zeros_like(x, dtype=int)
+    y[:] = x
+    return y
+
+
+def _into_reals(x: Any) -> Any:
+    y = np.zeros_like(x)
+    y[:] = 1j * x
+    return y
+
+
+def _into_a_part(x: Any) -> Any:
+    y = 1j * x
+    y.real[0] = 1  # what is written is a copy
+    return y
+
+
+NOT_FOLLOWED: list[Callable[..., Any]] = [
+    *(_into_integers, _into_reals, _into_a_part),
+    *(lambda x: x.clip(0), lambda x: x.max(), lambda x: round(x[0]), lambda x: divmod(x, 2), lambda x: f"{x[0]:.3f}"),
+]
+
+
+@pytest.mark.parametrize("f", NOT_FOLLOWED, ids=range(len(NOT_FOLLOWED)))
+def test_what_would_lose_something_is_named_with_its_line(f: Any) -> None:
+    with pytest.raises(ad.TraceError, match=r"not linear .*test_linear.py:\d+"):
+        ad.matrix_from_function(f, np.empty(3))
+
+
+@pytest.mark.parametrize("f", PARTS[:5])
+def test_parts_of_complex_arguments_are_not_linear(f: Any) -> None:
+    with pytest.raises(ad.TraceError, match=r"of complex arguments is not linear .*test_linear.py:\d+"):
+        ad.matrix_from_function(f, np.empty(3, complex))
 
 
 @pytest.mark.parametrize("f", NOT_LINEAR)
