@@ -84,12 +84,7 @@ class Flat:
         key, line = _flat_key(key), self._base.ravel()
         if isinstance(key, int | np.integer):
             ghost(line)[key]  # out of bounds is said first
-            element = np.empty(1, self._base.dtype)
-            try:
-                element[0] = np.asarray(value) if isinstance(value, Handle) else value
-            except (TypeError, ValueError, OverflowError):
-                raise ValueError("Error setting single item of array.") from None
-            value = element[0]
+            value = self._element(value)
         elif np.ndim(value):  # NumPy repeats the values as often as needed
             if isinstance(value, list | tuple | range):
                 value = np.array(value, self._base.dtype)  # with NumPy's own look at each item
@@ -106,6 +101,17 @@ class Flat:
         line[key] = value
         if line._base is not views.owner(self._base):  # a copy: the elements do not stand in C order
             indexing.setitem(self.base, ..., line.reshape(self._base.shape))
+
+    def _element(self, value: Any) -> Any:
+        """A value as one element."""
+        if isinstance(value, Handle) and ghost(value).ndim == 0 and value._kind.backend.recorded(views.native(value)):
+            return value  # which is not known, or a derivative follows it
+        element = np.empty(1, self._base.dtype)
+        try:
+            element[0] = np.asarray(value) if isinstance(value, Handle) else value
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError("Error setting single item of array.") from None
+        return element[0]
 
     def copy(self) -> Any:
         """The elements in an array of their own."""

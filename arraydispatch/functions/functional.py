@@ -91,7 +91,8 @@ def apply_along_axis(xp: Any, func1d: Callable[..., Any], axis: Any, arr: Any, *
     made = xp.prim.reshape(xp.prim.concatenate(rows, 0), (*rest, *inner))
     outer = list(range(len(rest)))
     within = list(range(len(rest), len(rest) + len(inner)))
-    return xp.prim.transpose(made, tuple(outer[:axis] + within + outer[axis:]))
+    # The array and not its values: it has the memory order of NumPy's.
+    return np.transpose(wrapped(xp, made), outer[:axis] + within + outer[axis:])
 
 
 @implements(np.apply_over_axes, pure=False, mode="arrays")

@@ -190,3 +190,58 @@ def test_a_traced_number_is_not_formatted(library: str, transform: Function) -> 
     with pytest.raises(ad.TraceError, match=r"test_arguments.py:\d+ in .*<lambda>"):
         transform(lambda x: f"{x.sum():.3f}")(ad.asarray([[1.0, 2.0]]))
     assert "traced" in ad.jit(lambda x: f"{x}")(ad.asarray([1.0]))
+
+
+STEPS: list[Function] = [
+    lambda x: x // 0.7 * x + 3.7 // x,
+    lambda x: np.divmod(x, 0.4)[0] * x + np.divmod(x, 0.4)[1] ** 2,
+    lambda x: np.floor_divide(x, x[::-1]) * x**2,
+]
+
+
+@pytest.mark.parametrize("f", STEPS, ids=range(len(STEPS)))
+@pytest.mark.parametrize(
+    "transform",
+    [
+        ad.grad,
+        lambda f: ad.jit(ad.grad(f)),
+        lambda f: ad.grad(ad.jit(f)),
+        lambda f: lambda x: ad.vmap(ad.grad(f))(np.stack([x, x]))[1],
+    ],
+    ids=["grad", "jit grad", "grad jit", "vmap grad"],
+)
+def test_rounded_quotients_are_constants_of_derivatives(library: str, transform: Function, f: Function) -> None:
+    x = np.array([0.5, 1.3, 2.9])
+    found = np.asarray(transform(lambda x: np.sum(f(x)))(ad.asarray(x)))
+    wanted = [(np.sum(f(x + d)) - np.sum(f(x - d))) / 2e-6 for d in 1e-6 * np.eye(3)]
+    assert np.allclose(found, wanted, atol=1e-7)
+
+
+def _filled_by_places(x: Any) -> Any:
+    y = np.zeros_like(x)
+    y.flat[-1] = x.flat[0] * 2
+    y.T.flat[0] = x[0, 1]
+    y.flat[1:3] = x.flat[2]
+    return y
+
+
+def _through_lines(x: Any) -> Any:
+    y = np.apply_along_axis(lambda v: v * v.sum(), 0, x) * 1.0
+    line = y.reshape(-1)  # of an array in Fortran order, which NumPy's is, a copy
+    line[::2] = 0.0
+    return y
+
+
+@pytest.mark.parametrize("f", [_filled_by_places, _through_lines], ids=["flat", "apply_along_axis"])
+def test_writes_to_lines_of_elements(backend: str, f: Function) -> None:
+    x = np.arange(1.0, 7.0).reshape(2, 3)
+    with ad.backend(backend) as chosen:
+        if "compiler" in chosen.OPTIONS:
+            chosen.configure(compiler="eager")
+        for transform in (lambda f: f, ad.jit):
+            assert np.asarray(transform(f)(ad.asarray(x))).tolist() == f(x.copy()).tolist()
+        if backend != "numpy":
+            found = np.asarray(ad.grad(lambda x: np.sum(f(x) ** 2))(ad.asarray(x)))
+            steps = 1e-6 * np.eye(6).reshape(6, 2, 3)
+            wanted = [(np.sum(f(x + d) ** 2) - np.sum(f(x - d) ** 2)) / 2e-6 for d in steps]
+            assert np.allclose(found.ravel(), wanted, atol=1e-5)

@@ -117,10 +117,17 @@ def _divide_uint64(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     return q.view(torch.uint64), torch.where(d == 0, 0, n - q * d).view(torch.uint64)
 
 
+def _floor_quotient(a: Any, b: Any) -> Tensor:
+    """Of floats; torch has no derivative of it, which is 0, nor may a recorded program need one."""
+    if torch._C._len_torch_dispatch_stack() or any(isinstance(x, Tensor) and x.requires_grad for x in (a, b)):
+        a, b = (x.detach() if isinstance(x, Tensor) else x for x in (a, b))
+    return torch.floor_divide(a, b)
+
+
 def floor_divide(a: Tensor, b: Tensor) -> Tensor:
     """Integers: 0 for a zero divisor, where torch raises; the lowest integer over -1 wraps, where it traps."""
     if a.dtype.is_floating_point:
-        return torch.floor_divide(a, b)
+        return _floor_quotient(a, b)
     if a.dtype is torch.uint64:
         return _divide_uint64(a, b)[0]
     zero, minus, safe = _divisor(a, b)
@@ -528,7 +535,7 @@ _ORDER: dict[Any, Kernel] = {
 
 _FLOAT: dict[Any, Kernel] = {
     np.absolute: torch.abs,
-    np.floor_divide: torch.floor_divide,
+    np.floor_divide: _floor_quotient,
     np.fmod: torch.fmod,
     np.power: _float_power,
     np.reciprocal: torch.reciprocal,
