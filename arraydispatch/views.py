@@ -606,7 +606,8 @@ def through_ghost(arrays: list[Handle], result: Any, copied: Callable[[], Any]) 
         return made
     made = lay_out(made, result)
     if isinstance(made, Handle) and result.base is not None and not made._kind.backend.native_is_ndarray:
-        made._ghost = ghost(made)[...]  # NumPy's is a view too, of a copy that nobody else has: who locks it may unlock views of it
+        # NumPy's is a view too, of a copy that nobody else has: who locks it may unlock views of it.
+        made._ghost = ghost(made)[...]
     return made
 
 
