@@ -81,7 +81,7 @@ def test_writes_of_two_threads(backend: str, world: str, kind: str, seed: int, e
             for first in scenes._possible(SCATTERED if kind == "scattered" else BY_ROW, "d")
             if not any(word in first for word in CANNOT.get(backend, ()))
         ]
-        for first in firsts if effort > 1 else numbers.sample(firsts, 12):
+        for first in firsts if effort > 1 else numbers.sample(firsts, 8):
 
             def begun(first: str = first) -> tuple[Any, Callable[[], Any], dict[str, Any]]:
                 x = make()
@@ -91,7 +91,7 @@ def test_writes_of_two_threads(backend: str, world: str, kind: str, seed: int, e
             begun()[1]()
             lines = Moments(begun()[1]).lines
             every = range(1, lines + 1)
-            for at in every if effort > 1 else sorted(numbers.sample(every, min(lines, 3))):
+            for at in every if effort > 1 else sorted(numbers.sample(every, min(lines, 2))):
                 second = numbers.choice(ACTS[kind])
                 theirs = START.copy()
                 for i, statement in ((FIRST, first), (SECOND, second)):
@@ -117,7 +117,7 @@ def test_looks_beside_writes(backend: str, world: str, seed: int, effort: int) -
             x = make()
             lines = Moments(lambda x=x, look=look: look(np, x, FIRST)).lines
             every = range(1, lines + 1)
-            for at in every if effort > 1 else sorted(numbers.sample(every, min(lines, 3))):
+            for at in every if effort > 1 else sorted(numbers.sample(every, min(lines, 2))):
                 second, x = numbers.choice(ACTS["by row"]), make()
                 names = _names(x, SECOND, "by row")
                 try:
