@@ -382,3 +382,18 @@ def test_a_root_whose_gradient_is_recorded_is_torchs_own() -> None:
     np.testing.assert_allclose(x.grad, 0.5 / np.sqrt(x.detach().numpy()))
     y = torch.rand(5, dtype=torch.float64)
     np.testing.assert_allclose(torch.func.vmap(lambda v: np.sqrt(ad.wrap(v)).native)(y), np.sqrt(y.numpy()))
+
+
+@pytest.mark.parametrize("dtype", ["d", "f", "e"])
+def test_parts_of_numbers_are_exact_for_subnormal_ones_too(backend: str, dtype: str) -> None:
+    """Which libraries take for zero."""
+    least = np.finfo(dtype).smallest_subnormal
+    x = np.array(
+        [0.0, -0.0, 1.0, -3.7, np.inf, -np.inf, np.nan, least, -5 * least, np.finfo(dtype).tiny, np.finfo(dtype).max],
+        dtype,
+    )
+    fraction, exponent = np.frexp(ad.asarray(x, backend=backend))
+    expected = np.frexp(x)
+    np.testing.assert_array_equal(ad.to_numpy(fraction), expected[0], strict=True)
+    np.testing.assert_array_equal(ad.to_numpy(exponent), expected[1], strict=True)
+    np.testing.assert_array_equal(np.signbit(ad.to_numpy(fraction)), np.signbit(expected[0]))

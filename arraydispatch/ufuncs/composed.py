@@ -229,17 +229,29 @@ def ldexp(xp: Any, x: Any, exponent: Any) -> Any:
 
 
 def frexp(xp: Any, x: Any) -> Any:
-    """Fraction in [0.5, 1) and exponent, read from the number's bits; zero, infinity and NaN stay, with exponent 0."""
+    """Fraction in [0.5, 1) and exponent, which is read from the number's bits; zero, infinity and NaN stay, with exponent 0.
+
+    The fraction is the number times powers of two, two of them, which are normal numbers: so it has a derivative. A subnormal number,
+    which libraries take for zero, is looked at as the integer that its bits are.
+    """
     dtype = xp.dtype_of(x)
     wide = xp.prim.astype(x, dtypes.widen_half(dtype))
-    fraction, bias, integer = _LAYOUT[xp.dtype_of(wide).itemsize]
-    mask = (2 * bias + 1) << fraction
+    kind = xp.dtype_of(wide)
+    fraction, bias, integer = _LAYOUT[kind.itemsize]
     bits = xp.prim.view_dtype(wide, integer)
-    exponent = xp.right_shift(xp.bitwise_and(bits, integer.type(mask)), integer.type(fraction))
-    scaled = xp.bitwise_or(xp.bitwise_and(bits, integer.type(~mask)), integer.type((bias - 1) << fraction))
+    digits = xp.bitwise_and(bits, integer.type((1 << fraction) - 1))
+    exponents = integer.type((2 * bias + 1) << fraction)
+    tiny = xp.logical_and(xp.equal(xp.bitwise_and(bits, exponents), 0), xp.not_equal(digits, 0))
+    whole = xp.prim.astype(xp.prim.where(xp.less(bits, 0), xp.negative(digits), digits), kind)
+    wide = xp.prim.where(tiny, whole, wide)
+    bits = xp.prim.view_dtype(wide, integer)
+    exponent = xp.right_shift(xp.bitwise_and(bits, exponents), integer.type(fraction))
     plain = xp.logical_and(xp.isfinite(wide), xp.not_equal(wide, 0))
-    part = xp.prim.where(plain, xp.prim.view_dtype(scaled, xp.dtype_of(wide)), wide)
     power = xp.prim.where(plain, xp.subtract(exponent, integer.type(bias - 1)), _like(xp, exponent, 0))
+    half = xp.right_shift(power, integer.type(1))
+    part = xp.multiply(wide, _power_of_two(xp, xp.negative(half), kind))
+    part = xp.multiply(part, _power_of_two(xp, xp.subtract(half, power), kind))
+    power = xp.subtract(power, xp.prim.where(tiny, _like(xp, power, bias + fraction - 1), _like(xp, power, 0)))
     return xp.prim.astype(part, dtype), xp.prim.astype(power, np.dtype(np.int32))
 
 

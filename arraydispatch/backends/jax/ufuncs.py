@@ -374,12 +374,6 @@ def _modf(a: Array) -> tuple[Array, Array]:
     return jnp.copysign(jnp.where(jnp.isinf(a), jnp.zeros_like(a), a - whole), a), whole
 
 
-def _frexp(a: Array) -> tuple[Array, Array]:
-    mantissa, exponent = jnp.frexp(a)
-    special = ~jnp.isfinite(a) | (a == 0)
-    return jnp.where(special, a, mantissa), jnp.where(special, 0, exponent).astype(jnp.int32)
-
-
 # -- integers --------------------------------------------------------------------------------------------------------
 
 
@@ -479,7 +473,6 @@ _UNARY: dict[np.ufunc, Kernel] = {
     np.degrees: _degrees,
     np.spacing: _spacing,
     np.modf: wide(_modf),
-    np.frexp: wide(_frexp),
 }
 
 _BINARY: dict[np.ufunc, Kernel] = {
