@@ -27,8 +27,22 @@ FIRST, SECOND = 1, 2
 """The numbers of the threads; see :mod:`tests.crowd.writers`."""
 
 ACTS = {
-    "by row": ["x[i, 5] = 7", "np.add(x, 1, out=x, where=m)", "r += 1", "float(x[i, 3])", "x.sum(1)[i]"],
-    "scattered": ["x[3, i] = 7", "np.add(x, 1, out=x, where=m)", "x[:, i::8] += 1", "float(x[3, i])", "x.sum(0)[i]"],
+    "by row": [
+        "x[i, 5] = 7",
+        "np.add(x, 1, out=x, where=m)",
+        "r += 1",
+        "np.putmask(x, m, x * 2)",
+        "float(x[i, 3])",
+        "x.sum(1)[i]",
+    ],
+    "scattered": [
+        "x[3, i] = 7",
+        "np.add(x, 1, out=x, where=m)",
+        "x[:, i::8] += 1",
+        "np.putmask(x, m, x * 2)",
+        "float(x[3, i])",
+        "x.sum(0)[i]",
+    ],
 }
 """What the second does: they bring a value to the host, replace it, write into it, look at it."""
 LOOKS = {name: look for name, look in scenes._LOOKS.items() if name not in ("all and one", "printed", "column")}

@@ -300,7 +300,7 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
     if settings.default.min_size and not a._kind.backend.hosted and _is_written_in_part(a, key):
         reshaping.settle(a, "its elements are written one by one")
     backend = a._kind.backend
-    if backend.hosted:
+    if backend.native_is_ndarray:  # NumPy writes no element beside those it is asked to
         hosted.assign(a, key, value)
         return
     wrapping.check_writeable(a)
@@ -377,7 +377,7 @@ def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
     xp = backend.xp
     # At index arrays and masks NumPy makes an array of a scalar of its own, which is cast where a number has to fit.
     value = np.asarray(value) if isinstance(value, np.generic) else value
-    if writing.repeats(a) and not backend.native_is_ndarray:
+    if writing.repeats(a):
         positions = writing.places(a)[_host_key(key)]
         writing.write_at(a, positions, _value(value, a, positions.shape, backend))
         return
