@@ -8,13 +8,17 @@ from __future__ import annotations
 import glob
 import importlib
 import importlib.util
+import logging
 import os
+import random
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..errors import BackendNotInstalledError, NoBackendFoundError, did_you_mean
 from ..state import process
@@ -28,6 +32,7 @@ class _Row(NamedTuple):
     built_for: dict[str, str] = {}  # noqa: RUF012 -- kind of accelerators -> what shows it (see `hardware.reaches`)
     platforms: str = ""  # environment variable that limits it to some; "cpu": to none
     environment: dict[str, str] = {}  # noqa: RUF012 -- what it reads while it is imported; values that are set are kept
+    imports: tuple[str, ...] = ()  # what else it imports that tells of itself while it is imported
 
 
 KNOWN: dict[str, _Row] = {
@@ -54,6 +59,7 @@ KNOWN: dict[str, _Row] = {
         # Its C++ code writes to stderr what it finds while it is imported, and that a CPU lacks some instruction.
         # What goes wrong it raises as well; what ends the process is still written.
         environment={"TF_CPP_MIN_LOG_LEVEL": "3"},
+        imports=("absl", "h5py", "jax", "matplotlib", "numexpr"),
     ),
 }  # fmt: skip
 CHEAPEST = ("torch", "jax", "tensorflow", "numpy")
@@ -125,6 +131,29 @@ def prepare(name: str) -> None:
         os.environ.setdefault(variable, value)
 
 
+@contextmanager
+def _unnoticed(row: _Row) -> Iterator[None]:
+    """While a library is imported that a program may know nothing of, in the middle of its work: what it sees stays as it was.
+
+    A seeded program draws the same numbers afterwards, whatever the library draws for itself (JAX waits for as long as
+    ``np.random.rand`` says). And what a library tells of its own affairs does not reach the handlers that a program has
+    set up for what it tells itself, unless that has imported the library or asked its loggers.
+    """
+    quiet = [logging.getLogger(root) for root in (*row.roots, *row.imports)] if row.library not in sys.modules else []
+    quiet = [logger for logger in quiet if logger.level == logging.NOTSET]
+    for logger in quiet:
+        logger.setLevel(logging.WARNING)
+    drawn, numbers = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002 -- theirs
+    try:
+        yield
+    finally:
+        random.setstate(drawn)
+        np.random.set_state(numbers)  # noqa: NPY002
+        for logger in quiet:
+            if logger.name in row.imports:  # which the program may import yet
+                logger.setLevel(logging.NOTSET)
+
+
 def when_loaded(name: str, then: Callable[[Backend], None]) -> None:
     """Have a backend made ready as soon as it is loaded; at once if it is."""
     with _lock:
@@ -153,7 +182,8 @@ def load(name: str) -> Backend:
         backend = _loaded.get(name)
         if backend is None:
             prepare(name)
-            backend = importlib.import_module(f"{__package__}.{name}").BACKEND
+            with _unnoticed(KNOWN[name]):
+                backend = importlib.import_module(f"{__package__}.{name}").BACKEND
             if _wrapper is not None:
                 backend.adopt_wrapper(_wrapper)
             if process.threads is not None:

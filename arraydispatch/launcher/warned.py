@@ -9,6 +9,7 @@ remember as having warned keep no record of it (``__warningregistry__ = None``).
 
 from __future__ import annotations
 
+import importlib
 import sys
 import warnings
 from types import CodeType, FrameType
@@ -24,6 +25,8 @@ __all__ = ["at_user_lines"]
 
 _CATEGORIES = (RuntimeWarning, np.exceptions.ComplexWarning, np.exceptions.VisibleDeprecationWarning)
 """What NumPy warns of; what libraries say of themselves stays where they say it."""
+
+_BEHIND_METHODS = importlib.import_module("numpy._core._methods").__file__
 
 
 def at_user_lines(exchanges: Exchanges) -> None:
@@ -68,6 +71,8 @@ def _user_frame(
         frame.f_globals["__warningregistry__"] = None
     elif frame.f_back is None or not places.is_ours(frame.f_back.f_code.co_filename):
         return None
+    elif message.filename == _BEHIND_METHODS:
+        return None  # where plain Python gives it too: the methods of ndarrays are implemented there
     by_method = False
     found: FrameType | None = frame
     while found is not None and places.is_core(found.f_code.co_filename):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -328,3 +330,64 @@ def test_wrong_calls_of_small_values_say_what_numpy_says(np: Any, what: str) -> 
             WRONG[what](module, module.ones(5), module.ones(4), module.ones(3) > 0)
         said.append((raised.type, str(raised.value)))
     assert said[0] == said[1]
+
+
+BEGINS_LATE = """
+import logging, random, sys
+logging.basicConfig(level=logging.DEBUG, stream=sys.stdout, format="%(name)s %(message)s")
+import numpy as np
+np.random.seed(5); random.seed(5)
+few = np.random.randn(3)
+assert sys.argv[1:] == [] or sys.argv[1] not in sys.modules
+many = np.arange(12.0).reshape(3, 4)
+print((many @ many.T).sum())
+print(np.random.randn(3), random.random())
+logging.info("mine")
+"""
+
+
+@pytest.mark.parametrize("library", [name for name in loader.available() if name != "numpy"])
+def test_a_library_that_is_imported_late_is_not_noticed(library: str, tmp_path: Path) -> None:
+    script = tmp_path / "late.py"
+    script.write_text(BEGINS_LATE)
+    run = [sys.executable, "-m", "arraydispatch", "run", "--min-size", "8", "--backend", library, str(script), library]
+    plain = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    ours = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert ours.returncode == 0, ours.stderr
+    assert ours.stdout == plain.stdout
+    assert "0 calls on the backend" not in ours.stderr
+
+
+def test_other_bits_under_numpy_random_are_kept_too() -> None:
+    before = real.random.get_bit_generator()
+    real.random.set_bit_generator(real.random.PCG64(3))
+    try:
+        state = real.random.get_bit_generator().state
+        with loader._unnoticed(loader.KNOWN["numpy"]):
+            real.random.rand(5)
+            with pytest.raises(ZeroDivisionError), loader._unnoticed(loader.KNOWN["numpy"]):
+                real.random.rand(1 // 0)
+        assert real.random.get_bit_generator().state == state
+    finally:
+        real.random.set_bit_generator(before)
+
+
+WARNS = """
+import numpy as np
+np.full(3, 1e308).sum()
+np.full(3, 1e308).mean()
+np.zeros(0).mean()
+np.zeros(1).std(ddof=1)
+"""
+
+
+@pytest.mark.parametrize("library", loader.available())
+def test_what_numpy_warns_of_within_itself_stays_there(library: str, tmp_path: Path) -> None:
+    script = tmp_path / "warns.py"
+    script.write_text(WARNS)
+    said = []
+    for way in ([], ["-m", "arraydispatch", "run", "--backend", library]):
+        done = subprocess.run([sys.executable, *way, str(script)], capture_output=True, text=True, check=True)
+        said.append([line for line in done.stderr.splitlines() if "Warning: " in line])
+    assert len(said[0]) == 6
+    assert said[1] == said[0]
