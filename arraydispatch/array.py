@@ -199,11 +199,13 @@ class Array(Handle):
         shape = self.shape
         if not shape:
             raise TypeError("iteration over a 0-d array")
-        kind, value = views.held(self)
+        kind = self._kind
         live = self._root is None or not kind.backend.mutable  # whether every write is seen on the host, or counted
         hosted = settings.current_scalars() == "numpy" and not kind.standard
-        if live and hosted and len(shape) == 1 and kind.backend.on_cpu(value):
-            return self._scalars(shape[0])
+        if live and hosted and len(shape) == 1:  # the values of a large view may have no room
+            kind, value = views.held(self)
+            if kind.backend.on_cpu(value):
+                return self._scalars(shape[0])
         return (indexing.getitem(self, i) for i in range(shape[0]))
 
     def _scalars(self, n: int) -> Iterator[Any]:

@@ -171,9 +171,11 @@ def dlpack(a: Handle, **asked: Any) -> Any:
 def rebuilt(name: str, values: np.ndarray[Any, Any], standard: bool = False) -> Any:
     """Unpickle: on the backend's default device here, or as a NumPy-held array if the library is not installed."""
     name = name if name in loader.available() else "numpy"
-    backend = loader.load(name)
-    if not standard and settings.default.min_size and (held := loader.hosted(name)).holds(values.dtype):
-        backend = held
+    backend = loader.hosted(name) if settings.default.min_size and not standard else None
+    if backend is None or not backend.holds(
+        values.dtype
+    ):  # only now: for small results workers would import the library
+        backend = loader.load(name)
     value = conversion.upload(backend, values, why="unpickled")
     kind_of = backend.standard_kind if standard else backend.kind
     return views.lay_out(wrapping.wrap(value, kind_of(backend.dtype_of(value))), values)

@@ -85,7 +85,11 @@ def take(a: Handle, key: Any) -> Any:
 def assign(a: Handle, key: Any, value: Any) -> None:
     """``a[key] = value``."""
     start = perf_counter()
-    place, given = _host(key, [], _INDEX), _host(value, [])
+    place = _host(key, [], _INDEX)
+    try:
+        given = _host(value, [])
+    except RecursionError:  # a list that holds itself: NumPy says what is wrong with it
+        given = value
     if views.waiting:
         views.run_readers(a)
     a._v[place] = given

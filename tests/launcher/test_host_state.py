@@ -358,6 +358,32 @@ def test_a_library_that_is_imported_late_is_not_noticed(library: str, tmp_path: 
     assert "0 calls on the backend" not in ours.stderr
 
 
+WORKERS = """
+import multiprocessing, pickle, sys
+import numpy as np
+def work(a):
+    return a * 2, float(a.sum()), sys.argv[1] in sys.modules
+if __name__ == "__main__":
+    for how in ("fork", "spawn"):
+        with multiprocessing.get_context(how).Pool(2) as pool:
+            for doubled, total, loaded in pool.map(work, [np.arange(4.0) + i for i in range(3)]):
+                print(type(doubled) is np.ndarray, doubled, total, loaded)
+    print(pickle.loads(pickle.dumps(np.ones(2))) + 1, sys.argv[1] in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("library", [name for name in loader.available() if name != "numpy"])
+def test_workers_import_no_library_for_small_arrays(library: str, tmp_path: Path) -> None:
+    """Each of them took seconds for it."""
+    script = tmp_path / "workers.py"
+    script.write_text(WORKERS)
+    run = [sys.executable, "-m", "arraydispatch", "run", "--backend", library, str(script), library]
+    plain = subprocess.run([sys.executable, script, library], capture_output=True, text=True, check=True)
+    ours = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert ours.returncode == 0, ours.stderr
+    assert ours.stdout == plain.stdout
+
+
 def test_other_bits_under_numpy_random_are_kept_too() -> None:
     before = real.random.get_bit_generator()
     real.random.set_bit_generator(real.random.PCG64(3))
