@@ -252,15 +252,15 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
     if source is None and not isinstance(obj, np.ndarray | np.generic) and loader.backend_of(obj) is not None:
         source = wrap(obj)
     if source is not None:
-        return _from_array(source, target, place, wanted, copy)
+        return wrapping.beside_writers(_from_array, source, target, place, wanted, copy)
     if isinstance(obj, list | tuple) and _holds_arrays(obj):
         try:
-            return from_sequence(obj, target, place, wanted)
+            return wrapping.beside_writers(from_sequence, obj, target, place, wanted)
         except (Unsupported, ValueError):  # strings or objects beside the arrays, or other shapes: as NumPy has it
             obj = at_host(obj)
     given = obj if isinstance(obj, np.ndarray | list | tuple) else from_protocol(obj)
     if isinstance(given, Handle):
-        return _from_array(given, target, place, wanted, copy)
+        return wrapping.beside_writers(_from_array, given, target, place, wanted, copy)
     host = np.asarray(given, None if isinstance(given, np.ndarray | np.generic) else wanted)
     if not host.dtype.isnative:
         host = host.astype(host.dtype.newbyteorder("="))

@@ -555,7 +555,7 @@ class Array(Handle):
 
         ``refcheck=False`` allows what the name says in NumPy; here an array with views is never resized.
         """
-        reshaping.resize(self, new_shape[0] if len(new_shape) == 1 else new_shape or None)
+        wrapping.beside_writers(reshaping.resize, self, new_shape[0] if len(new_shape) == 1 else new_shape or None)
 
     @property
     def flat(self) -> Any:

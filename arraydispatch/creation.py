@@ -469,7 +469,7 @@ def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = N
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """As :func:`numpy.meshgrid`, on the default backend."""
-    if wrapping.backend_among(xi) is not None:
+    if wrapping.find_backend(xi) is not None:
         return functions.call(np.meshgrid, xi, {"copy": copy, "sparse": sparse, "indexing": indexing})
     if not copy and any(isinstance(x, np.ndarray) for x in xi):  # what they view stays where it is
         return np.meshgrid(*xi, copy=False, sparse=sparse, indexing=indexing)  # type: ignore[call-overload]
@@ -518,7 +518,7 @@ def array(
         if held_by.hosted:
             return hosted.call(np.array, (object, dtype), {"ndmin": ndmin})
         try:
-            made = from_sequence(object, held_by, None, wanted)
+            made = wrapping.beside_writers(from_sequence, object, held_by, None, wanted)
         except (Unsupported, ValueError):  # strings or objects beside the arrays, or other shapes: as NumPy has it
             return _moved(np.array(at_host(object), dtype, ndmin=ndmin))
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from arraydispatch import settings, trees
 from arraydispatch.launcher import adoption
 
 from . import differential
+from .launched import Zygotes
 from .rows import each
 
 if TYPE_CHECKING:
@@ -150,7 +152,7 @@ def test_libraries_get_ndarrays_in_whatever_holds_them(backend: str, make: Any) 
 _ENDLESS = [
     "x + y", "y - x", "np.add(x, y)", "np.concatenate([x, y])", "np.where(x > 1, x, y)", "x.__setitem__(0, y)", "x.__setitem__(slice(None), y)",
     "x[y]", "np.stack([x, y])", "np.dot(x, y)", "np.isin(x, y)", "x == y", "np.take(x, y)", "np.put(x, [0], y)", "np.insert(x, 0, y)",
-    "np.meshgrid(x, y)",
+    "np.meshgrid(x, y)", "x.__setitem__(y, 1)",
 ]  # fmt: skip
 
 
@@ -166,3 +168,27 @@ def test_a_list_that_holds_itself(call: str, backend: str) -> None:
             eval(call, {"np": np, "x": np.arange(3.0), "y": y})
         with pytest.raises(ValueError, match="setting an array element with a sequence"):
             eval(call, {"np": np, "x": ad.asarray([0.0, 1.0, 2.0], backend=backend), "y": y})
+
+
+LAUNCHED = """\
+import sys
+import numpy as np
+
+for call in sys.argv[1:]:
+    for items in ([], [1]):
+        x, y = np.arange(3.0), items
+        y.append(y)
+        try:
+            eval(call)
+        except ValueError as error:
+            print(call, str(error)[:44])
+"""
+
+
+def test_a_list_that_holds_itself_under_the_launcher(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    """The compiled core calls itself without a look at the stack, so it has a depth of its own."""
+    (tmp_path / "main.py").write_text(LAUNCHED)
+    plain = zygotes.plain.run("main.py", *_ENDLESS, cwd=tmp_path)
+    assert plain.stdout.count("setting an array element with a sequence") == 2 * len(_ENDLESS)
+    done = zygotes.of(backend).run("main.py", *_ENDLESS, cwd=tmp_path)
+    assert (done.code, done.stdout) == (0, plain.stdout), done.stderr

@@ -75,7 +75,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def take(a: Handle, key: Any) -> Any:
     """``a[key]``."""
     start = perf_counter()
-    result = a._v[_host(key, [], _INDEX)]
+    result = a._v[_given(key, _INDEX)]
     if events.tap is not None:
         name = "__getitem__" if type(result) is np.ndarray else events.ELEMENT
         events.tap.call(name, held := a._kind.backend.name, _CLASS[held == "numpy"], "", perf_counter() - start)
@@ -85,11 +85,7 @@ def take(a: Handle, key: Any) -> Any:
 def assign(a: Handle, key: Any, value: Any) -> None:
     """``a[key] = value``."""
     start = perf_counter()
-    place = _host(key, [], _INDEX)
-    try:
-        given = _host(value, [])
-    except RecursionError:  # a list that holds itself: NumPy says what is wrong with it
-        given = value
+    place, given = _given(key, _INDEX), _given(value)
     if views.waiting:
         views.run_readers(a)
     a._v[place] = given
@@ -118,6 +114,14 @@ def _host(x: Any, found: list[Handle], why: str = _WRITTEN) -> Any:
     if isinstance(x, list | tuple | dict):
         return mapped(lambda y: _host(y, found, why), x)
     return _called_with_arrays(x, found, why) if type(x) in _FUNCTIONS else x
+
+
+def _given(x: Any, why: str = _WRITTEN) -> Any:
+    """As :func:`_host`; of a list that holds itself NumPy says what is wrong with it."""
+    try:
+        return _host(x, [], why)
+    except RecursionError:
+        return x
 
 
 def _called_with_arrays(func: Any, found: list[Handle], why: str) -> Any:

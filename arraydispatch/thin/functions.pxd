@@ -4,5 +4,5 @@ from ..views cimport Handle
 from .results cimport array_of, before_write, result_of
 
 cdef object _cls
-cpdef _values(args, list found)
+cpdef _values(args, list found, depth=*)
 cpdef ufunc(func, tuple inputs)

@@ -112,8 +112,14 @@ It takes ``(args, kwargs)`` and returns what the call returned, or :data:`GENERA
 """
 
 
-def _values(args: Any, found: list[Any]) -> list[Any] | None:
+_DEEPEST = 64
+"""As many dimensions as arrays have. Compiled code may call itself without end: it ends with the stack, and the process."""
+
+
+def _values(args: Any, found: list[Any], depth: Any = _DEEPEST) -> list[Any] | None:
     """The arguments with ndarrays in place of arrays, or None where the general path has to look at them."""
+    if not depth:
+        return None
     plain = wrapping.PLAIN
     hosts = []
     for x in args:
@@ -133,7 +139,7 @@ def _values(args: Any, found: list[Any]) -> list[Any] | None:
         elif cls in plain:
             hosts.append(x)
         elif cls is tuple or cls is list:
-            inner = _values(x, found)
+            inner = _values(x, found, depth - 1)
             if inner is None:
                 return None
             hosts.append(cls(inner))
