@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from . import events, views
-from .engine import reductions, shifts, tape, writes
-from .engine.nodes import Node
+from .engine import reductions, shifts, tape, updates, writes
+from .engine.nodes import Node, PendingView
 from .methods import OPERATORS, short_power
 from .ufuncs.recorded import CLIP
 from .views import Handle
@@ -174,15 +174,28 @@ def calibrate(layer: int, ask: Callable[[], None]) -> None:
 
 def _setitem(general: Any) -> Any:
     def __setitem__(self: Any, key: Any, value: Any) -> None:
-        if tape.least and isinstance(value, Handle):
-            if type(value._v) is Node:
-                if writes.store(self, key, value):
-                    return
-            elif writes.is_itself(self, key, value):
+        if tape.least:
+            if isinstance(value, Handle) and type(value._v) is PendingView and updates.is_part(self, key, value):
                 return
+            if type(self._v) is Node and updates.assigned(self, key, value):
+                return
+            if isinstance(value, Handle):
+                if type(value._v) is Node:
+                    if writes.store(self, key, value):
+                        return
+                elif writes.is_itself(self, key, value):
+                    return
         general(self, key, value)
 
     return __setitem__
+
+
+def _getitem(general: Any) -> Any:
+    def __getitem__(self: Any, key: Any) -> Any:
+        made = updates.part_of(self, key) if tape.least and type(self._v) is Node else None
+        return general(self, key) if made is None else made
+
+    return __getitem__
 
 
 def _clip_method(general: Any) -> Any:
@@ -212,7 +225,7 @@ def _told(name: str, general: Any) -> Any:
 
     def of(self: Any) -> Any:
         v = self._v
-        return getattr(v, name) if type(v) is Node else general.fget(self)
+        return getattr(v, name) if type(v) is Node or type(v) is PendingView else general.fget(self)
 
     return property(of, general.fset, doc=general.__doc__)
 
@@ -220,7 +233,7 @@ def _told(name: str, general: Any) -> Any:
 def _length(general: Any) -> Any:
     def __len__(self: Any) -> int:
         v = self._v
-        return v.shape[0] if type(v) is Node else general(self)
+        return v.shape[0] if type(v) is Node or type(v) is PendingView else general(self)
 
     return __len__
 
@@ -229,6 +242,7 @@ def _made() -> dict[str, Callable[[Any], Any]]:
     table: dict[str, Callable[[Any], Any]] = {
         "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__pow__": _power, "astype": _astype,
         "clip": _clip_method, "__len__": _length, "__setitem__": _setitem,
+        "__getitem__": _getitem,
     }  # fmt: skip
     for name in reductions.NAMES:
         table[name] = lambda general, name=name: _reducer(name, general)  # type: ignore[misc]

@@ -17,7 +17,7 @@ import numpy as np
 
 from . import plans
 from .kernels import computed
-from .nodes import Bound, Buffer, Form, Node
+from .nodes import Bound, Buffer, Form, Node, Update
 from .plans import Plan, Stretch, joined, viewed
 from .pool import Done
 
@@ -197,6 +197,8 @@ class Planned(Block):
         self._sources, self._addresses = arrays, addresses
         if threads:
             self.helpers = min(threads, max(stretch.pieces for stretch in plan.stretches))
+        self._inside, self._counting = 0, threading.Lock()
+        """How many threads take part at the moment."""
         self._begin()
 
     def _begin(self) -> None:
@@ -213,6 +215,23 @@ class Planned(Block):
         if not self.is_due():
             self.done.set()
             return
+        if not self.helpers:
+            try:
+                self._help(kept)
+            finally:
+                self.done.set()
+            return
+        with self._counting:
+            self._inside += 1
+        try:
+            self._help(kept)
+        finally:  # it is done when no thread holds its arrays any more: references to them are counted
+            with self._counting:
+                self._inside -= 1
+                if not self._inside:
+                    self.done.set()
+
+    def _help(self, kept: list[np.ndarray[Any, Any]] | None) -> None:
         if not self.helpers:
             if self._is_begun:
                 self.failure = None
@@ -231,8 +250,6 @@ class Planned(Block):
             for run in self.runs:
                 if run.ended is not None:
                     run.ended.set()
-        finally:
-            self.done.set()
 
     def _go(self, now: list[int], kept: list[np.ndarray[Any, Any]] | None) -> None:
         for run in self.runs:
@@ -364,6 +381,10 @@ class Short(Block):
                         ins.append(x)
                 # What goes to memory of others goes there when all is computed.
                 out = _memory(node.form) if node.target is None else np.empty(node.shape, node.dtype)
+                if isinstance(node.form.func, Update) and type(x := node.args[0]) is Node:
+                    k = at.get(id(x))
+                    if k is not None and last[id(x)] == i and x.target is None and not x.is_held:
+                        out = ins[0]
                 node.form.func(*ins, out=out)
                 made.append(out)
                 for x in node.args:  # what nobody wants any more leaves its memory to the next

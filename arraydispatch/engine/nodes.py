@@ -10,10 +10,13 @@ from operator import mul
 from sys import getrefcount
 from types import CodeType
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
-__all__ = ["Bound", "Buffer", "Form", "Node", "Place", "Shift", "Whole", "like", "shifts", "strides_of"]
+__all__ = [
+    "Bound", "Buffer", "Form", "Node", "PendingView", "Place", "Shift", "Update", "Whole", "elsewhere", "like", "strides_of",
+]  # fmt: skip
 
 NEVER = -1
 """What :data:`arraydispatch.views.NEVER` is."""
@@ -58,6 +61,10 @@ class Bound:
         """
         raise NotImplementedError
 
+    def looked(self) -> set[int]:
+        """Registers that NumPy's loops are handed."""
+        raise NotImplementedError
+
 
 class Shift:
     """The call of a node of which a piece may be made of others than its own part of the operand."""
@@ -70,6 +77,26 @@ class Shift:
 
     def rows(self, x: Any, begin: int, end: int, out: Any) -> None:
         """Its rows from ``begin`` to ``end``."""
+        raise NotImplementedError
+
+
+class Update:
+    """The call of a node whose value is its first operand, written over in part: by the second, which may be of another shape."""
+
+    def __call__(self, x: Any, y: Any, out: Any) -> None:
+        """All of it; where ``out`` is ``x``, in place."""
+        raise NotImplementedError
+
+    def laid(self, y: Any) -> Any:
+        """The second operand, as parts of it are asked for."""
+        raise NotImplementedError
+
+    def rows(self, y: Any, begin: int, end: int, out: Any) -> None:
+        """What is written to the rows from ``begin`` to ``end``, in place."""
+        raise NotImplementedError
+
+    def line(self, y: Any, begin: int, end: int, out: Any) -> None:
+        """What is written to the elements from ``begin`` to ``end`` as they lie in memory, in place."""
         raise NotImplementedError
 
 
@@ -306,7 +333,50 @@ def like(form: Form) -> np.ndarray[Any, Any]:
     return np.lib.stride_tricks.as_strided(one, form.shape, steps, writeable=False)
 
 
-def shifts(node: Node) -> bool:
-    """Whether a piece of it is made of others than its own part of the operand."""
-    func = node.form.func
-    return isinstance(func, Shift) and func.reads_other_rows
+def elsewhere(func: Any) -> int:
+    """From which operand on a piece of a call reads more than its own part."""
+    if isinstance(func, Update):
+        return 1
+    return 0 if isinstance(func, Shift) and func.reads_other_rows else _MANY
+
+
+_MANY = 1 << 10
+
+
+class PendingView:
+    """A part of a pending root, in a view's ``_v``, ``_kind`` and ``_root`` until the root has its value.
+
+    Whoever asks it for anything but dtype and shape has the block run, as of a node.
+    """
+
+    __slots__ = ("dtype", "ndim", "root", "shape", "size", "view", "window")
+
+    def __init__(self, view: Any, root: Any, window: Any, dtype: np.dtype[Any]) -> None:
+        self.view, self.root, self.window = ref(view), root, window
+        self.dtype, self.shape = dtype, window.shape
+        self.ndim, self.size = len(self.shape), prod(self.shape)
+
+    def run(self, *why: str) -> None:
+        """Have a value."""
+        while type(node := self.root._v) is Node:
+            node.run(*why)
+        self.settle()
+
+    def settle(self) -> None:
+        """Be a view of the root's value, if that is there. Begun twice, it comes to the same."""
+        view, value, kind = self.view(), self.root._v, self.root._kind
+        if view is not None and view._v is self and type(value) is not Node:
+            view._kind = kind
+            view._v = value[self.window.key]
+            view._root = None
+
+    @property
+    def _writes(self) -> int:
+        self.run()
+        return NEVER
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:2] == "__":
+            raise AttributeError(name)
+        self.run()
+        return getattr(self.root._kind, name)

@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from .bound import Shifted, Written
 from .kernels import Fused, Group, Part, grouped, numbers_of
 from .loops import in_place
-from .nodes import Bound, Form, Node, Shift, like, shifts
+from .nodes import Bound, Form, Node, Shift, Update, elsewhere, like
 from .source import Chain
 
 __all__ = ["Plan", "Stretch", "halves", "joined", "plan"]
@@ -103,6 +104,7 @@ class Stretch:
         for func, ins, out, _ in self.steps:
             if type(func) is Fused:
                 func.settle(seen, self.shape, self.row, told)
+            if isinstance(func, Bound):
                 self.looked.update(func.looked())
             else:
                 self.looked.update(ins, (out,))
@@ -178,7 +180,7 @@ class _Kinds:
             return False
         if form.reduces() and form.halved is None and _is_wide(form):
             return False
-        if shifts(node) and any(id(x) in self.nodes for x in node.args):
+        if any(id(x) in self.nodes for x in node.args[elsewhere(form.func) :]):
             return False
         # What is reduced in a piece is there for the same piece alone.
         return all(
@@ -289,10 +291,10 @@ def plan(
             when[i] = time
     ended = dict(zip(dict.fromkeys(stretch_of), itertools.accumulate([len(steps) for steps in order])))
     last, beyond, read_last = [-1] * len(nodes), [False] * len(nodes), [-1] * len(arrays)
-    for i, node in enumerate(nodes):
-        for what, k in reads[i]:
-            if what == "slot":  # of which other pieces may be read later, where rows are shifted
-                read_last[k] = max(read_last[k], ended[stretch_of[i]] if shifts(node) else when[i])
+    for i, form in enumerate(forms):
+        for j, (what, k) in enumerate(reads[i]):
+            if what == "slot":  # of which other pieces may be read later
+                read_last[k] = max(read_last[k], when[i] if j < elsewhere(form.func) else ended[stretch_of[i]])
             elif what == "node":
                 last[k] = max(last[k], when[i])
                 beyond[k] = beyond[k] or stretch_of[i] != stretch_of[k]
@@ -302,6 +304,7 @@ def plan(
         held[i] or node.target is not None or forms[i].reduces() or beyond[i] for i, node in enumerate(nodes)
     ]
     registers.targets = {i: at[id(node)] for i, node in enumerate(nodes) if node.target is not None}
+    registers.becomes = _overwritten(nodes, reads, stretch_of, when, last, registers)
     registers.dead = [(slot, read_last[slot]) for slot, is_dead in enumerate(dead) if is_dead and threads]
     registers.again = not threads
     told = [node.told for node in nodes]
@@ -321,21 +324,23 @@ def plan(
     return made
 
 
-class _Shifted(Bound):
-    """A node of shifted rows, in its stretch."""
-
-    def __init__(self, how: Shift, slot: int, out: int) -> None:
-        self._how, self._slot, self._out = how, slot, out
-
-    def worker(
-        self, block: Any, stretch: Any, values: list[Any], scratch: dict[int, int]
-    ) -> Callable[[int, int, list[int]], None]:
-        source = block.arrays[self._slot]
-
-        def work(begin: int, end: int, now: list[int]) -> None:
-            self._how.rows(source, begin, end, values[self._out])
-
-        return work
+def _overwritten(
+    nodes: list[Node],
+    reads: list[Reads],
+    stretch_of: list[int],
+    when: list[int],
+    last: list[int],
+    registers: _Registers,
+) -> dict[int, int]:
+    """Of each node whose value becomes another's by writing to part of it, the last of those."""
+    kept, targets = registers.kept, registers.targets
+    found: dict[int, int] = {}
+    for i in range(len(nodes) - 1, -1, -1):
+        if isinstance(nodes[i].form.func, Update) and i not in targets:
+            what, k = reads[i][0]
+            if what == "node" and not kept[k] and last[k] == when[i] and stretch_of[k] == stretch_of[i]:
+                found[k] = found.get(i, i)
+    return found
 
 
 class _Registers:
@@ -353,6 +358,8 @@ class _Registers:
         Slots of memory that nobody will look at, and when it is read for the last time.
     again : bool
         Whether it may have to be begun again: then nothing is written that is read.
+    becomes : dict
+        Number of a node that nobody wants whole -> the one that its value becomes, when others have written to parts of it.
     held : dict
         Number of a node -> slot of its value, where that is wanted whole.
     """
@@ -362,6 +369,7 @@ class _Registers:
     kept: list[bool]
     targets: dict[int, int]
     dead: list[tuple[int, int]]
+    becomes: dict[int, int]
     again: bool
 
     def __init__(
@@ -409,21 +417,21 @@ class _Registers:
             return self._whole(k)
         return self._whole(self.held[k]) if k in self.held else self._registers[k, "scratch"]
 
-    def _memory(self, i: int) -> int:
-        """The slot of a result: where it is wanted, that of a dead value, or new."""
+    def _memory(self, i: int, first: int) -> int:
+        """The slot of a result: where it is wanted, that of a dead value, or new; ``first``: the node that writes to it first."""
         form = self.forms[i]
         target = self.targets.get(i)
         if target is not None and not (self.again and self._is_read(target)):
             return target
         if target is None and not form.reduces():
             for place, (slot, last) in enumerate(self.dead):
-                x, now = self.arrays[slot], self.when[i]
+                x, now = self.arrays[slot], self.when[first]
                 fits = (
                     x.shape == form.shape
                     and x.dtype == form.dtype
                     and (x.flags.f_contiguous if form.fortran else x.flags.c_contiguous)
                 )
-                if fits and (last < now or (last == now and in_place(form.func))):
+                if fits and (last < now or (last == now and in_place(self.forms[first].func))):
                     del self.dead[place]
                     return slot
         slot = len(self.arrays)
@@ -438,10 +446,17 @@ class _Registers:
         memory = self.same_memory[target]
         return any(slot != target and same == memory for slot, same in enumerate(self.same_memory[: self._sources]))
 
+    def _is_whole(self, i: int) -> bool:
+        """Whether a value is made in the memory of one that is wanted whole."""
+        return self.kept[self.becomes.get(i, i)]
+
     def _result(self, i: int) -> int:
-        """The register of a value that is wanted whole."""
-        form, stretch = self.forms[i], self._stretch
-        slot = self.held[i] = self._memory(i)
+        """The register of a value that is wanted whole, or becomes one."""
+        final = self.becomes.get(i, i)
+        form, stretch = self.forms[final], self._stretch
+        if final not in self.held:
+            self.held[final] = self._memory(final, i)
+        slot = self.held[i] = self.held[final]
         if not form.reduces():
             return self._whole(slot)
         out = self._new(("slot", slot))
@@ -475,9 +490,9 @@ class _Registers:
     def _single(self, i: int) -> None:
         form, now = self.forms[i], self.when[i]
         func, reads = form.func, self.reads[i]
-        shifted = isinstance(func, Shift) and func.reads_other_rows
+        own = elsewhere(func)
         ins = []
-        for what, k in () if shifted else reads:
+        for what, k in reads[:own]:
             if what == "scalar":
                 ins.append(self._new((i, k, "scalar")))
                 self._stretch.scalars.append((ins[-1], i, k))
@@ -486,9 +501,9 @@ class _Registers:
         read = [k for what, k in reads if what == "node"]
         # The places of values that this node is the last to need: the first of its own dtype it may write over.
         alike = [k for k in read if k in self._places and self.last[k] == now and self.forms[k].dtype == form.dtype]
-        over = self._places[alike[0]] if alike and in_place(func) and not self.kept[i] else None
+        over = self._places[alike[0]] if alike and in_place(func) and not self._is_whole(i) else None
         ending = self._let_go(read, now)
-        if self.kept[i]:
+        if self._is_whole(i):
             out = self._result(i)
         else:
             out, taken = self._scratch((i, "scratch"), form.dtype, over)
@@ -499,12 +514,15 @@ class _Registers:
             else:
                 ending.append(taken)
         self._free.extend(ending)
-        if isinstance(func, Shift) and shifted:
-            ((what, k),) = reads
-            step = _Shifted(func, k if what == "slot" else self.held[k], out), (), out, i
-            self._stretch.steps.append(step)
-        else:
-            self._stretch.steps.append((func, tuple(ins), out, i))
+        bound: Bound | None = None
+        if own < len(reads):  # of which other pieces are read too
+            what, k = reads[own]
+            slot = None if what == "scalar" else k if what == "slot" else self.held[k]
+            if isinstance(func, Update):
+                bound = Written(func, i, slot, ins[0], out)
+            elif isinstance(func, Shift) and slot is not None:
+                bound = Shifted(func, slot, out)
+        self._stretch.steps.append((func, tuple(ins), out, i) if bound is None else (bound, (), out, i))
 
     def _group(self, group: Group) -> None:
         now = self.when[group.numbers[0]]
@@ -513,7 +531,7 @@ class _Registers:
         saved: dict[int, int] = {}
         unread: list[int] = []
         for k, i in enumerate(group.numbers):
-            if self.kept[i]:
+            if self._is_whole(i):
                 outs[k] = out = self._result(i)
                 for register in ins:
                     if self._on_one_memory(register, out) and register not in saved:

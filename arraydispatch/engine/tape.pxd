@@ -6,7 +6,7 @@ cdef class Tape:
     cdef public object lock, running, block, lines
     cdef public dict buffers
     cdef public set memory
-    cdef public list nodes
+    cdef public list nodes, views
     cdef public object bytes, seen, work
     cdef public Py_ssize_t count
     cpdef add(self, Node node, list values)

@@ -25,10 +25,10 @@ from ..views import NEVER, Handle
 from . import pool, reported, told
 from .blocks import Block, Short, needed, planned
 from .loops import PYTHON, SCALARS, cast, fits, loop_of, select
-from .nodes import Buffer, Form, Node, Shift, laid, like, node_of, strides_of
+from .nodes import Buffer, Form, Node, PendingView, Shift, laid, like, node_of, strides_of
 
 __all__ = [
-    "IN_THREADS", "LONGEST", "Tape", "array_of", "astype", "least", "mine", "operand", "order_of", "record", "run_all",
+    "IN_THREADS", "LONGEST", "Tape", "array_of", "astype", "blank", "least", "mine", "operand", "order_of", "record", "run_all",
     "where",
 ]  # fmt: skip
 
@@ -40,8 +40,8 @@ MOST_BYTES = 1 << 30
 """Bytes that a tape keeps alive at most: of what its nodes read, and of their values."""
 DEAD_BYTES = 1 << 24
 """Bytes that a tape alone keeps alive before it is run, unless a few arrays are larger."""
-IN_THREADS = 1 << 21
-"""Elements of eight bytes, each as often as it is computed, from which on threads compute a block: to wake them takes as long as some."""
+IN_THREADS = 1 << 19
+"""Elements of eight bytes, each as often as it is computed, from which on threads compute a block: to wake them takes 40 µs."""
 
 _MUCH = "it held much memory"
 
@@ -122,6 +122,8 @@ class Tape:
         While threads compute it.
     memory : set of int
         What nodes read, as :data:`arraydispatch.views.waiting` has it.
+    views : list of PendingView
+        Of the nodes' arrays.
     bytes, seen : int
         Of what they read; of what has been asked whether anybody else still has it.
     work : int
@@ -137,6 +139,7 @@ class Tape:
         self.block: Block | None = None
         self.buffers: dict[int, Buffer] = {}
         self.memory: set[int] = set()
+        self.views: list[PendingView] = []
         self.lines: dict[int, Any] = {}
         self.bytes = self.seen = self.work = self.count = 0
 
@@ -317,6 +320,10 @@ class Tape:
             if node.tape is self:
                 node.tape = None
         self.nodes = [node for node in self.nodes if node.tape is self]  # what a handler has recorded meanwhile
+        if self.views:
+            for each in self.views:
+                each.settle()
+            self.views = [each for each in self.views if type(each.root._v) is Node]
         self.running = self.block = None
         self._let_go()
 
@@ -342,7 +349,7 @@ class Tape:
 def _run_readers(a: Handle) -> None:
     """Run what reads the memory of an array, or the array itself."""
     v = a._v
-    if type(v) is Node:
+    if type(v) is Node or type(v) is PendingView:
         v.run(reported.MEMORY)
         return
     if type(v) is _ndarray:
@@ -397,8 +404,8 @@ def astype(a: Handle, dtype: np.dtype[Any]) -> Any:
 def operand(x: Handle, tape: Tape) -> tuple[Any, Any, bool]:
     """An array's node or ndarray, its kind, and whether others may see the memory; no kind where calls of it are not recorded."""
     v = x._v
-    if type(v) is Node and v.tape is not tape:
-        v.run(reported.ANOTHER)
+    if type(v) is PendingView or (type(v) is Node and v.tape is not tape):
+        v.run(reported.LOOKED if type(v) is PendingView else reported.ANOTHER)
         v = x._v
     if type(v) is Node:
         return v, v.form.held, False
@@ -423,6 +430,15 @@ def array_of(node: Node) -> Any:
     made._writes = 0
     made._seen = NEVER
     node.handle = _ref(made)
+    return made
+
+
+def blank() -> Any:
+    """A new array without a value."""
+    made: Handle = _bare()
+    made._ghost = made._base = None
+    made._owned = True
+    made._writes = 0
     return made
 
 
@@ -460,6 +476,9 @@ def record(
                 if node.tape is not tape:
                     node.run(reported.ANOTHER)
                     v = a._v
+            elif type(v) is PendingView:
+                v.run()
+                return record(func, inputs, dtype, into, like, runs, func_seen)
             if type(v) is Node:
                 node = v
                 operand: Form = node.form

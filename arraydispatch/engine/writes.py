@@ -12,9 +12,9 @@ import numpy as np
 from .. import views
 from ..ghosts import memory_of
 from ..views import Handle
-from . import reported, tape
+from . import reported, tape, updates
 from .loops import cast
-from .nodes import Form, Node, node_of, shifts
+from .nodes import Form, Node, PendingView, elsewhere, node_of
 from .tape import Tape, mine, record
 
 __all__ = ["inplace", "is_itself", "onto", "store"]
@@ -41,7 +41,16 @@ def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
     """
     v: Any = a._v
     if type(v) is _ndarray:
-        if v.size < tape.least or not v.flags.writeable:
+        if not v.flags.writeable:
+            return None
+        if a._base is not None:
+            size = v.size
+            del v
+            pending = isinstance(other, Handle) and type(other._v) is Node  # which is better computed into its place
+            if not pending and updates.updated(func, a, other):
+                return a
+            return a if size >= tape.least and onto(func, (a, other), a) else None
+        if v.size < tape.least:
             return None
         if not _is_ours_alone(a):
             return a if onto(func, (a, other), a) else None
@@ -49,7 +58,8 @@ def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
         if getrefcount(v) != _ALONE:
             return a if onto(func, (a, other), a) else None
     elif type(v) is not Node:
-        return None
+        del v
+        return a if type(a._v) is PendingView and updates.updated(func, a, other) else None
     like = v.dtype, v.shape
     del v
     if record(func, (a, other), None, a, like) is None:
@@ -115,7 +125,7 @@ def _may_take(own: Tape, node: Node, v: np.ndarray[Any, Any], row: bool, fortran
     if any(other is not own for other in views.waiting.get(id(memory), ())):
         return False
     same = v.__array_interface__["data"], v.strides, v.shape, v.dtype
-    shifted = {id(x) for each in own.nodes if shifts(each) for x in each.args}
+    shifted = {id(x) for each in own.nodes for x in each.args[elsewhere(each.form.func) :]}
     for buffer in own.buffers.values():
         x = buffer.array
         if memory_of(x) is not memory or not np.may_share_memory(x, v):
