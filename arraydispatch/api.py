@@ -212,7 +212,10 @@ def wrap(native_array: Any) -> Array:
         raise NoBackendFoundError(
             f"{found.name!r} arrays of dtype {dtype} are not wrapped; convert to a dtype that NumPy knows first."
         ) from None
-    return views.wrapper(found.value_of(native_array), kind)
+    made: Array = views.wrapper(found.value_of(native_array), kind)
+    if found.is_staging():
+        made._seen = views.INSIDE
+    return made
 
 
 def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = None, copy: bool | None = None) -> Array:

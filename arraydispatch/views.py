@@ -203,6 +203,8 @@ def held(a: Handle) -> tuple[Kind, Native]:
 
 
 NEVER = -1
+INSIDE = -2
+"""Of a root, in ``_seen``: it was wrapped while its library traced a function of the user's, and is that function's own."""
 
 exchange = threading.RLock()
 """Held while a root's buffer is donated and its successor put in place, and while a buffer is let out."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import views
+from . import tracing, views
 from .backends.base import Backend, Native
 from .ghosts import memory_of, memory_order
 from .rereading import items, reread
@@ -47,6 +47,7 @@ def assign(a: Handle, value: Native, fresh: bool = False) -> None:
             if a._kind.backend is not backend:  # another thread has brought it to the host meanwhile
                 assign(a, value, fresh)
                 return
+            _stays(a, value)
             a._v = value
             a._owned = fresh
             a._writes += 1
@@ -86,10 +87,19 @@ def _write_through(a: Handle, root: Handle, value: Native, fresh: bool, backend:
                 backend, before, value, donate and views.watch is None and backend.is_concrete(before)
             )
             fresh = fresh or not program.whole
+        _stays(root, after)
         root._v = after
         root._owned = fresh
         root._writes += 1
         backend.kept()
+
+
+def _stays(root: Handle, after: Native) -> None:
+    """Refuse what a library traces for a root that lives outside of its program: it would be of that program for ever."""
+    backend = root._kind.backend
+    if views.watch is None and backend.staged(after) and not backend.staged(root._v):
+        if getattr(root, "_seen", 0) != views.INSIDE:
+            raise tracing.leak()
 
 
 def _rescue(root: Handle) -> None:
@@ -126,6 +136,7 @@ def update(a: Handle, change: Callable[[Native, bool], Native]) -> None:
             raise
         if views.watch is not None:
             views.watch(a, after)
+        _stays(a, after)
         if after is not before or a._owned:
             a._v = after
             a._writes += 1

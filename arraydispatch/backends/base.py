@@ -342,6 +342,14 @@ class Backend:
         """Whether a derivative in progress depends on the array: its value may be known, but looking at it cuts that."""
         return not self.is_concrete(a)
 
+    def staged(self, a: Native) -> bool:
+        """Whether it belongs to a program that the library makes of a function, in which all that is computed does."""
+        return False
+
+    def is_staging(self) -> bool:
+        """Whether the library traces a function in this thread."""
+        return False
+
     def on_cpu(self, a: Native) -> bool:
         """True when the value is concrete and in host memory: scalars of it are NumPy's own."""
         raise NotImplementedError

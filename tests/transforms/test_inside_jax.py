@@ -66,3 +66,57 @@ def test_inside_the_users_own_jit(wide: bool) -> None:
             except Exception as error:  # each is told
                 wrong.append(f"{name}: {type(error).__name__}: {str(error)[:200]}")
     assert not wrong, "\n".join(wrong)
+
+
+def _assigned(o: Any, u: Any) -> None:
+    o[0] = u[0]
+
+
+def _onto(o: Any, u: Any) -> None:
+    np.add(ad.wrap(u), 1, out=o)
+
+
+def _through_a_view(o: Any, u: Any) -> None:
+    o[1:][:] = ad.wrap(u)[1:]
+
+
+def _twice(o: Any, u: Any) -> None:
+    o *= 2
+
+
+def _where(o: Any, u: Any) -> None:
+    np.putmask(o, ad.wrap(u) > 0, 3)
+
+
+@pytest.mark.parametrize("write", [_assigned, _onto, _through_a_view, _twice, _where])
+def test_an_array_outside_keeps_its_value(write: Any) -> None:
+    """What is traced cannot be written to it: it would be of that program for ever."""
+    jax = pytest.importorskip("jax")
+    with ad.backend("jax"):
+        outside = ad.asarray(X[0])
+
+        def f(u: Any) -> Any:
+            write(outside, u)
+            return u
+
+        with pytest.raises(ad.TraceError, match="to an array that lives outside"):
+            jax.jit(f)(X[1])
+        assert outside.tolist() == X[0].tolist()
+        outside[1] = 9
+        assert outside.tolist() == [3, 9, 2]
+
+
+def test_what_is_made_inside_is_written() -> None:
+    """Of constants too: a wrapped one is the function's own."""
+    jax = pytest.importorskip("jax")
+    constant = jax.numpy.asarray(X[0])
+
+    def f(u: Any) -> Any:
+        x, y, z = ad.wrap(constant), ad.asarray(X[0], backend="jax"), np.zeros_like(ad.wrap(u))
+        x[0] = u[0]
+        y[1:][:1] = u[1]
+        z += x * y
+        return z.native
+
+    assert jax.jit(f)(X[1]).tolist() == [0, 5, 4]
+    assert constant.tolist() == X[0].tolist()

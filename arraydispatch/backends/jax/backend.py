@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.interpreters.partial_eval import DynamicJaxprTracer
 
 from arraydispatch import events
 from arraydispatch.backends.base import PRIMITIVES, Backend, Kind, Unsupported, bytes_in
@@ -130,6 +131,12 @@ class JaxBackend(Backend):
 
     def is_concrete(self, a: Array) -> bool:
         return not isinstance(a, jax.core.Tracer)
+
+    def staged(self, a: Array) -> bool:
+        return type(a) is DynamicJaxprTracer
+
+    def is_staging(self) -> bool:
+        return visiting.is_tracing()
 
     def on_cpu(self, a: Array) -> bool:
         if isinstance(a, jax.core.Tracer):
