@@ -97,9 +97,9 @@ def _write_through(a: Handle, root: Handle, value: Native, fresh: bool, backend:
 def _stays(root: Handle, after: Native) -> None:
     """Refuse what a library traces for a root that lives outside of its program: it would be of that program for ever."""
     backend = root._kind.backend
-    if views.watch is None and backend.staged(after) and not backend.staged(root._v):
-        if getattr(root, "_seen", 0) != views.INSIDE:
-            raise tracing.leak()
+    leaks = views.watch is None and backend.staged(after) and not backend.staged(root._v)
+    if leaks and getattr(root, "_seen", 0) != views.INSIDE:
+        raise tracing.leak()
 
 
 def _rescue(root: Handle) -> None:
