@@ -18,7 +18,7 @@ import numpy as np
 from ..registry import spec_of
 from . import pool, tape
 
-__all__ = ["NOT_APART", "call"]
+__all__ = ["NOT_APART", "Parts", "call"]
 
 NOT_APART: Any = object()
 """What :func:`call` answers where NumPy is to be called as usual."""
@@ -87,7 +87,7 @@ def _steps(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return [(first, axes[-1]), *((many, i) for i in reversed(axes[:-1]))]
 
 
-class _Parts:
+class Parts:
     """A call on parts of its array."""
 
     def __init__(self, parts: list[Any], run: Any) -> None:
@@ -125,7 +125,7 @@ def _in_parts(func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], 
         with np.errstate(**modes):  # type: ignore[arg-type]
             return func(part, *args, **kwargs)
 
-    work = _Parts(parts, run)
+    work = Parts(parts, run)
     pool.run(work, threads)
     work.done.wait()
     first = work.results[0]

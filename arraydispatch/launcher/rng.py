@@ -21,6 +21,7 @@ import numpy as np
 import arraydispatch as ad
 
 from .. import creation, thin, views
+from ..engine import draws
 from ..state import process
 from .adoption import Stand, asked_by_user, by_name, move, to_host
 
@@ -157,11 +158,18 @@ class _GeneratorType(type):
 
 def _method(counterpart: Any, name: str) -> Any:
     plain, what = getattr(counterpart, name), f"numpy.random.{name}"
+    at = draws.METHODS.get(name, -1) if counterpart is np.random.Generator else -1
 
     @functools.wraps(plain)
     def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
         if thin.takes(args, kwargs) and not process.draws_on_device:
-            result = plain(self, *args, **kwargs)
+            result = draws.NOT_APART
+            if at >= 0:
+                size = args[at] if len(args) > at else kwargs.get("size") if kwargs else None
+                if size is not None and (type(size) is not int or size >= draws.LEAST):
+                    result = draws.call(plain, self, args, kwargs)
+            if result is draws.NOT_APART:
+                result = plain(self, *args, **kwargs)
             return move(result, what) if type(result) is np.ndarray and asked_by_user(1) else result
         user = asked_by_user(1)
         if process.draws_on_device and user:

@@ -75,8 +75,8 @@ def test_transforms_along_several_axes(name: str) -> None:
 def test_parts_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of columns, transforms and sorts are; what gets an array besides, or writes to one, is not."""
     parts: list[int] = []
-    whole = apart._Parts
-    monkeypatch.setattr(apart, "_Parts", lambda made, run: parts.append(len(made)) or whole(made, run))
+    whole = apart.Parts
+    monkeypatch.setattr(apart, "Parts", lambda made, run: parts.append(len(made)) or whole(made, run))
     x = creation.array(GIVEN["tall"])
     for call, many in (
         (lambda: np.sum(x, axis=0), 1),

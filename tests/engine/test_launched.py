@@ -30,6 +30,10 @@ for _ in range(3):
 both += 1
 both *= np.where(both > 1, 2.0, 0.5)
 ratio = t[:200_000] / np.zeros(200_000)
+rng = np.random.default_rng(2)
+drawn = [rng.integers(5), rng.normal(1, 3, 500_000), rng.random((700, 500)), rng.gamma(2, size=300_000), rng.integers(5)]
+drawn[1] += drawn[3].max()
+print([repr(float(x.sum())) for x in drawn], rng.bit_generator.state)
 print(type(both) is np.ndarray, repr(float(both.sum())), repr(float(grid.sum())), ratio[-1], inside[0, 0])
 print([name for name in {libraries!r} if name in sys.modules])
 """

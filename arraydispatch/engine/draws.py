@@ -1,0 +1,261 @@
+"""Large draws of random numbers, by all threads: NumPy's own numbers, and the generator left in NumPy's own state.
+
+A generator of NumPy's (PCG64, which ``default_rng`` makes, or PCG64DXSM) can be set to any place of its outputs, but how many
+outputs a value takes differs: of normal numbers it is mostly one, now and then two or more. So a thread begins at a place where some
+value *may* begin, and goes on to beyond the place where the next part began. There it also draws from that place, as the next part
+did, until both have come to the same place: from there on they are the same, and the next part's values are NumPy's. How many values
+lie before is then known, and the parts are put together in their order. Where two draws do not meet, and at the end, what is missing
+is drawn in one thread.
+"""
+
+from __future__ import annotations
+
+import operator
+import threading
+from collections.abc import Callable
+from math import prod, sqrt
+from typing import Any
+
+import numpy as np
+
+from . import pool, tape
+from .apart import NOT_APART, Parts
+
+__all__ = ["LEAST", "METHODS", "NOT_APART", "call"]
+
+_MULTIPLIERS: dict[type, int] = {
+    np.random.PCG64: 0x2360ED051FC65DA44385DF649FCCF645,
+    np.random.PCG64DXSM: 0xDA942042E4DD58B5,
+}
+"""Bit generators of which the next state is a multiple of the last one, and something."""
+METHODS: dict[str, int] = {
+    **dict.fromkeys(("random", "standard_cauchy", "standard_exponential", "standard_normal"), 0),
+    **dict.fromkeys(("chisquare", "exponential", "geometric", "pareto", "poisson", "power", "rayleigh"), 1),
+    **dict.fromkeys(("standard_gamma", "standard_t", "weibull"), 1),
+    **dict.fromkeys(("beta", "binomial", "f", "gamma", "gumbel", "integers", "laplace", "logistic", "lognormal"), 2),
+    **dict.fromkeys(("negative_binomial", "noncentral_chisquare", "normal", "uniform", "vonmises", "wald"), 2),
+    "triangular": 3,
+}
+"""Those whose values are drawn one after the other and in the same way -> which argument says how many."""
+LEAST = 1 << 18
+"""So many numbers are a large draw."""
+PART = 1 << 18
+"""So many are a part, where there are more parts than threads: what the draw gives lies in the cache until it is copied."""
+_SAMPLE = 4096
+_STEPS = 500
+"""Draws that have not met by then are not waited for."""
+_MOST = 1000
+"""Halves of outputs that a value takes, at most."""
+_LOW = (1 << 60) - 1
+"""Of a state, what tells places apart: the lowest bits repeat after as many outputs as they have values."""
+_NO_HALF = {"has_uint32": 0, "uinteger": 0}
+_FLOATS: dict[Any, bool] = {float: False, np.float64: False, np.float32: True}
+"""Dtype -> whether its values take halves."""
+_numbers = (int, float, np.integer, np.floating)
+
+
+def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``plain(generator, *args, **kwargs)`` of a method of NumPy's in :data:`METHODS`, by all threads, if it is a large draw of one distribution."""
+    bits = generator._bit_generator
+    if not tape.least or type(bits) not in _MULTIPLIERS or (threads := pool.count()) < 2:
+        return NOT_APART
+    at = METHODS[plain.__name__]
+    if len(args) > at + ("size" not in kwargs):
+        return NOT_APART
+    given = {**kwargs, "size": args[at]} if len(args) > at else kwargs
+    shape, total = _shape(given.get("size"))
+    if total < LEAST or not all(isinstance(x, _numbers) for x in args[:at]):
+        return NOT_APART
+    halves = _halves(plain.__name__, args[:at], given)
+    if halves is None:
+        return NOT_APART
+
+    def draw(drawing: Any, count: int) -> Any:
+        return plain(drawing, *args[:at], **{**given, "size": count})
+
+    with bits.lock:
+        before = bits.state
+        kept = {} if halves else {key: before[key] for key in _NO_HALF}  # what these values leave alone
+        work = _Draw(before if halves else {**before, **_NO_HALF}, type(bits), draw, total, threads)
+        if plain.__name__ == "random" and not halves:
+            work.one_each = plain
+        try:
+            result = work.run(shape, threads)
+        except Exception:  # noqa: BLE001 -- NumPy says what is wrong
+            return NOT_APART
+        except BaseException:  # a signal: nothing has been drawn
+            work.failed = True
+            raise
+        if result is not NOT_APART:
+            bits.state = {**work.end, **kept}
+    return result
+
+
+def _shape(size: Any) -> tuple[Any, int]:
+    try:
+        shape = tuple(map(operator.index, size)) if isinstance(size, tuple | list) else (operator.index(size),)
+    except TypeError:
+        return None, 0
+    return shape, prod(shape) if min(shape, default=0) > 0 else 0
+
+
+def _halves(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | None:
+    """Whether each value takes halves of outputs, of which the generator keeps the other one; None: NumPy is to be called."""
+    for key, value in kwargs.items():
+        if key not in ("dtype", "method", "size") and not isinstance(value, _numbers):
+            return None
+    dtype: Any = kwargs.get("dtype", float)
+    if not isinstance(dtype, type):
+        return None
+    if name != "integers":
+        return _FLOATS.get(dtype)
+    low, high = (*args, *(kwargs[key] for key in ("low", "high") if key in kwargs), None)[:2]
+    if dtype not in (float, int, np.int64) or not isinstance(low, int | np.integer):
+        return None
+    low, high = (0, low) if high is None else (low, high)
+    if not isinstance(high, int | np.integer):
+        return None
+    return int(high) - int(low) - (not kwargs.get("endpoint", False)) < 1 << 32
+
+
+class _Stream:
+    """A generator's outputs from where it is, and places among them, in halves of an output."""
+
+    def __init__(self, begin: dict[str, Any], kind: Any) -> None:
+        self.begin = begin
+        self._kind = kind
+        self._jumps = []
+        multiplier, increment = _MULTIPLIERS[kind], begin["state"]["inc"]
+        for _ in range(_LOW.bit_length()):  # those of 1, 2, 4 … outputs
+            self._jumps.append((multiplier & _LOW, increment & _LOW))
+            multiplier, increment = multiplier * multiplier & _LOW, increment * (multiplier + 1) & _LOW
+
+    def generator(self, state: dict[str, Any] | None = None, outputs: int = 0) -> Any:
+        """One of our own in a given state, or so many whole outputs further than the beginning."""
+        bits = self._kind(0)
+        bits.state = self.begin if state is None else state
+        if state is None and outputs:
+            bits.advance(outputs)
+            bits.state = {**bits.state, **_NO_HALF}
+        return np.random.Generator(bits)
+
+    def place(self, generator: Any) -> int:
+        """How far one of them is."""
+        state = generator.bit_generator.state
+        here, there = self.begin["state"]["state"] & _LOW, state["state"]["state"] & _LOW
+        found, bit = 0, 1
+        for multiplier, increment in self._jumps:
+            if here == there:
+                break
+            if (here ^ there) & bit:
+                here = here * multiplier + increment & _LOW
+                found |= bit
+            bit <<= 1
+        return 2 * found - state["has_uint32"]
+
+
+class _Draw(Parts):
+    """One draw: parts that begin at equal distances in the outputs."""
+
+    one_each: Any = None
+    """The method, where each value takes one output, so that it is known where a part's values belong."""
+
+    def __init__(
+        self, state: dict[str, Any], kind: Any, draw: Callable[[Any, int], Any], total: int, threads: int
+    ) -> None:
+        many = threads * max(1, round(total / PART / threads))
+        super().__init__(list(range(many)), self._part)
+        self._stream = _Stream(state, kind)
+        self._draw, self._total, self._many = draw, total, many
+        self._lock = threading.Lock()
+        self._drawn: dict[int, Any] = {}
+        self._turn = self._skipped = self._filled = 0
+
+    def run(self, shape: Any, threads: int) -> Any:
+        """The array, or that NumPy is to be called; ``end`` is then the state of the generator."""
+        first = self._stream.generator()
+        before = self._stream.place(first)
+        sample = self._draw(first, max(_SAMPLE, self._total >> 7))
+        self._each = (self._stream.place(first) - before) / len(sample)
+        if not 0 < self._each < _MOST:
+            return NOT_APART
+        result = np.empty(shape, sample.dtype)
+        self._flat = result.reshape(-1)
+        self._flat[: len(sample)] = sample
+        self._filled = len(sample)
+        self.end = first.bit_generator.state
+        self._first, self._origin = len(sample), (self._stream.place(first) + 1) // 2
+        # How far the sample's mean may be off: nothing, or about four times what is usual of normal numbers.
+        self._error = 0.0 if self._each.is_integer() else 1 / sqrt(len(sample))
+        self._length = int((self._total - len(sample)) * self._each / 2 / self._many)
+        pool.run(self, threads)
+        self.done.wait()
+        if self.failed:
+            return NOT_APART
+        last = self._stream.generator(self.end)
+        if self._filled < self._total:
+            self._flat[self._filled :] = self._draw(last, self._total - self._filled)
+            self.end = last.bit_generator.state
+        return result
+
+    def _count(self, halves: int, of: int = 0) -> int:
+        """How many values surely do not take more of them, or hardly more; one at least. ``of``: they are the last of so many values."""
+        count = halves / self._each
+        return max(1, int(count - (sqrt(count) + max(count, of) * self._error if self._error else 0)))
+
+    def _part(self, i: int) -> None:
+        if self.one_each is None:
+            self._put(i, *self._meeting(i))
+            return
+        at, to = (self._first + (self._total - self._first) * k // self._many for k in (i, i + 1))
+        mine = self._stream.generator(outputs=at)
+        self.one_each(mine, out=self._flat[at:to])
+        if to == self._total:
+            self._filled, self.end = to, mine.bit_generator.state
+
+    def _meeting(self, i: int) -> tuple[list[Any], int | None, dict[str, Any]]:
+        """Values from where a part begins on, how many of the next part come before what follows them, and the state after them."""
+        stream, draw, begins = self._stream, self._draw, self._origin + i * self._length
+        mine = stream.generator(outputs=begins) if i else stream.generator(self.end)
+        ahead = stream.generator(outputs=begins + self._length)
+        here, there = stream.place(mine), 2 * (begins + self._length)
+        pieces: list[Any] = []
+        skipped = steps = 0
+        if i == self._many - 1:
+            pieces.append(draw(mine, self._count(there - here, self._total)))
+            here = there
+        while here != there and steps < _STEPS:
+            steps += 1
+            if here < there:
+                pieces.append(draw(mine, self._count(there - here)))
+                here = stream.place(mine)
+            else:
+                skipped += len(draw(ahead, self._count(here - there)))
+                there = stream.place(ahead)
+        return pieces, skipped if here == there else None, mine.bit_generator.state
+
+    def _put(self, i: int, pieces: list[Any], skipped: int | None, state: dict[str, Any]) -> None:
+        """Write the parts whose turn it is where they belong, of which this may be one."""
+        ready = []
+        with self._lock:
+            self._drawn[i] = pieces, skipped, state
+            while self._turn in self._drawn:
+                pieces, skipped, state = self._drawn.pop(self._turn)
+                count = sum(map(len, pieces)) - self._skipped
+                if count < 0 or self._filled + count > self._total:
+                    self._turn = -1  # what is missing is drawn at the end
+                    break
+                ready.append((pieces, self._skipped, self._filled))
+                self._filled += count
+                self.end = state
+                if skipped is None:
+                    self._turn = -1
+                    break
+                self._skipped = skipped
+                self._turn += 1
+        for pieces, skip, at in ready:
+            for piece in pieces:
+                if skip < len(piece):
+                    self._flat[at : at + len(piece) - skip] = piece[skip:] if skip else piece
+                    at += len(piece) - skip
+                skip = max(0, skip - len(piece))
