@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 __all__ = [
     "LEAF",
     "Structure",
+    "children_of",
     "exact",
     "first",
     "leaves",
@@ -293,6 +294,12 @@ def _build(structure: Structure, leaves: Iterator[Any]) -> Any:
     node = _NODES[cls]
     assert node is not None
     return node.together(about, children)
+
+
+def children_of(tree: Any) -> Sequence[Any] | None:
+    """A container's children, None of a leaf."""
+    node = _NODES[type(tree)]
+    return None if node is None else node.apart(tree)[0]
 
 
 def leaves_of(structure: Structure) -> int:

@@ -208,6 +208,8 @@ def _made(
     if not backend.mutable:
         views.keep_apart((*args, *kwargs.values()), result)
         made = layout.of_function(spec.func, args, kwargs, made)
+    elif spec.layout in layout.OTHERWISE:
+        made = layout.of_function(spec.func, args, kwargs, made)
     return made if spec.keeps is None else spec.keeps(made, *args, **kwargs)
 
 

@@ -3,6 +3,8 @@
 NumPy keeps the order of the operands (``order="K"``), so ``(x.T * 2).ravel()`` copies. Values lie here in whatever order
 the library has; the ghost of a new array says which one NumPy would have given it. C order needs no ghost: the common
 case costs one look at the operands.
+
+A library whose arrays have an order gives most results NumPy's by itself; those of :data:`OTHERWISE` are put into it.
 """
 
 from __future__ import annotations
@@ -18,10 +20,10 @@ from ..registry import SPECS, Layout
 from ..trees import first, mapped
 from ..views import Handle
 
-__all__ = ["of_function", "of_index", "of_method", "of_ufunc", "ordered", "slowest_first"]
+__all__ = ["OTHERWISE", "of_function", "of_index", "of_method", "of_ufunc", "ordered", "slowest_first"]
 
-Rule = Callable[[Any, list[Any], dict[str, Any]], Ghost]
-"""What gives an ndarray whose memory order is the result's, of a result, and the call's arguments as ghosts."""
+Rule = Callable[[Any, list[Any], dict[str, Any]], Ghost | None]
+"""What gives an ndarray whose memory order is the result's, of a result, and the call's arguments as ghosts; None: C order."""
 
 
 def _in_c_order(operands: Iterable[Any]) -> bool:
@@ -138,27 +140,136 @@ def _appended(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
     return _joined(made, [args[:2]], kwargs)
 
 
-_RULES: dict[Layout, Rule] = {
+def _c(made: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
+    """Whatever the order of the operands."""
+
+
+def _normed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
+    """``np.linalg.norm`` and ``vector_norm``: of one axis as any reduction, of others from a copy in C order."""
+    axis = args[2] if len(args) > 2 else kwargs.get("axis")
+    if axis is None or np.ndim(axis):
+        return None
+    return _reduced(made, args[:1], {"axis": axis})
+
+
+def _mirrored(made: Any) -> Ghost:
+    """Of stacked matrices each in Fortran order."""
+    *stack, m, n = made.shape
+    return ghosts.stand_in((*stack, n, m), bool).swapaxes(-1, -2)
+
+
+def _factor(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
+    """The first result of ``np.linalg.qr``: LAPACK's own matrix in mode "raw", the triangular one in mode "r"."""
+    mode = args[1] if len(args) > 1 else kwargs.get("mode")
+    if mode == "raw":
+        return _together(args[:1]).swapaxes(-1, -2)
+    return _triangle(made, args, kwargs) if mode == "r" else None
+
+
+def _triangle(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
+    """The second one."""
+    a = args[0]
+    return _triangular(made, [_together([a])[..., : made.shape[-2], :]], kwargs) if a.ndim == made.ndim else None
+
+
+def _adjoint(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
+    """The last of ``np.linalg.svd(a, hermitian=True)``, which are the first ones transposed."""
+    return _mirrored(made) if (args[3] if len(args) > 3 else kwargs.get("hermitian", False)) else None
+
+
+def _power(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
+    return None if (args[1] if len(args) > 1 else kwargs["n"]) else _first(made, args, kwargs)
+
+
+def _crossed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
+    """The axis of the components is the last one, moved."""
+    names = ("axisa", "axisb", "axisc", "axis")
+    given = dict(zip(names, args[2:])) | kwargs
+    axis = given.get("axisc", -1) if given.get("axis") is None else given["axis"]
+    shape = [*made.shape]
+    shape.append(shape.pop(axis))
+    return np.moveaxis(ghosts.stand_in(tuple(shape), bool), -1, axis) if shape[-1] == 3 else None
+
+
+def _summed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
+    """``np.einsum`` itself, of arrays of at most two items an axis."""
+    small = [
+        np.empty_like(x, bool, shape=tuple(min(n, 2) for n in x.shape)) if isinstance(x, np.ndarray) else x
+        for x in args
+    ]
+    told = np.einsum(*small, optimize=kwargs.get("optimize", False), order=kwargs.get("order", "K"))
+    return ghosts.stand_in_like(told, shape=made.shape)
+
+
+_RULES: dict[Layout, Rule | tuple[Rule, ...]] = {
     "reduced": _reduced, "first": _first, "broadcast": _broadcast, "joined": _joined, "appended": _appended,
-    "triangular": _triangular, "rounded": _rounded, "fortran": _fortran,
+    "triangular": _triangular, "rounded": _rounded, "fortran": _fortran, "c": _c, "spectrum": _first, "normed": _normed,
+    "factors": (_factor, _triangle), "singular": (_c, _c, _adjoint), "power": _power, "crossed": _crossed, "summed": _summed,
 }  # fmt: skip
+
+OTHERWISE: frozenset[Layout | None] = frozenset({"c", "spectrum", "normed", "factors", "singular", "power", "crossed"})
+"""The rules of functions whose results a library with an order of its own, LAPACK's say, gives another one."""
+
+_NOT_IN_C = frozenset({"factors", "singular", "crossed", "summed"})
+"""The rules by which operands in C order may give a result in another one."""
 
 
 def of_function(func: Any, args: Sequence[Any], kwargs: dict[str, Any], made: Any) -> Any:
-    """Lay out the new result of a NumPy function; gives it back."""
+    """Lay out the new results of a NumPy function; gives them back."""
     spec = SPECS.get(func)
-    rule = None if spec is None or spec.layout is None else _RULES[spec.layout]
-    if rule is not None and isinstance(made, Handle) and not _in_c_order((*args, *kwargs.values())):
-        ghosts = [_stand_in(x) for x in args]
-        keywords = {name: _stand_in(x) for name, x in kwargs.items()}
-        if made.ndim > 1 and _has_array(ghosts):  # type: ignore[attr-defined]
-            _set(made, rule(made, ghosts, keywords))
+    if spec is None or spec.layout is None:
+        return made
+    rules = _RULES[spec.layout]
+    if spec.layout not in _NOT_IN_C and _in_c_order((*args, *kwargs.values())) and _all_lie_in_c_order(args, kwargs):
+        rules = _c
+    given: list[Any] | None = None
+    parts = made if isinstance(made, tuple) else (made,)
+    for each, rule in zip(parts, rules if isinstance(rules, tuple) else (rules,) * len(parts)):
+        if not isinstance(each, Handle) or each.ndim < 2:  # type: ignore[attr-defined]
+            continue
+        like = None
+        if rule is not _c:
+            if given is None:
+                given = [_stand_in(x) for x in args]
+                keywords = {name: _stand_in(x) for name, x in kwargs.items()}
+            if _has_array(given):
+                like = rule(each, given, keywords)
+        if not each._kind.backend.mutable:
+            if like is not None:
+                _set(each, like)
+        elif like is not None:
+            views.lay_out(each, like)
+        elif not _lies_in_c_order(each):
+            views.lay_out(each, _plain(each))
     return made
 
 
-def _has_array(ghosts: list[Any]) -> bool:
-    first = ghosts[0] if ghosts else None
-    return isinstance(first, np.ndarray) or (isinstance(first, list) and _has_array(first))
+def _all_lie_in_c_order(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """What :func:`_in_c_order` says of arrays whose library knows more than their ghosts, which not all of them have."""
+    return first(lambda x: isinstance(x, Handle) and not _lies_in_c_order(x), (*args, *kwargs.values())) is None
+
+
+def _plain(a: Any) -> Ghost:
+    return ghosts.stand_in(a.shape, bool)
+
+
+def _lies_in_c_order(a: Any) -> bool:
+    """Whether a library's own array does, if it has an order."""
+    backend = a._kind.backend
+    if backend.native_is_ndarray:
+        return bool(a._v.flags.c_contiguous)
+    strides = backend.strides_of(a._v) if backend.mutable else None
+    step = 1
+    for n, s in zip(reversed(a.shape), reversed(strides or ())):
+        if n > 1 and s != step:
+            return not a.size
+        step *= n
+    return True
+
+
+def _has_array(given: list[Any]) -> bool:
+    first = given[0] if given else None
+    return isinstance(first, np.ndarray | str) or (isinstance(first, list) and _has_array(first))
 
 
 def of_method(method: str, inputs: Sequence[Any], options: dict[str, Any], made: Any) -> Any:

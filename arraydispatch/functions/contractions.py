@@ -76,7 +76,7 @@ def _once(labels: Any) -> list[Any]:
     return [x for x in labels if x in {".", Ellipsis} or list(labels).count(x) == 1]
 
 
-@implements(np.einsum, mode="view", many=True, view_if=_permutes, error="sum", sequence=True)
+@implements(np.einsum, mode="view", many=True, view_if=_permutes, error="sum", sequence=True, layout="summed")
 def einsum(xp: XP, *operands: Any, optimize: Any = False, **kwargs: Any) -> Any:
     """`numpy.einsum`."""
     if unknown := kwargs.keys() - {"dtype", "order", "casting"}:

@@ -108,7 +108,7 @@ def is_true(xp: XP, condition: Any) -> bool:
 # -- factorisations ----------------------------------------------------------------------------------------------------
 
 
-@implements(np.linalg.cholesky, returns="array", min_bits=32, defined="cholesky")
+@implements(np.linalg.cholesky, layout="c", returns="array", min_bits=32, defined="cholesky")
 def cholesky(xp: XP, a: Any, /, *, upper: bool = False) -> Any:
     """`numpy.linalg.cholesky`."""
     a = xp.asarray(a)
@@ -122,7 +122,7 @@ def cholesky(xp: XP, a: Any, /, *, upper: bool = False) -> Any:
     return xp.prim.astype(adjoint(xp, factor) if upper else factor, to)
 
 
-@implements(np.linalg.qr, returns="array", min_bits=32, defined="qr")
+@implements(np.linalg.qr, layout="factors", returns="array", min_bits=32, defined="qr")
 def qr(xp: XP, a: Any, mode: str = "reduced") -> Any:
     """`numpy.linalg.qr`."""
     if mode in ("f", "full"):
@@ -195,7 +195,7 @@ def _identity_columns(xp: XP, shape: Shape, dtype: DType, like: Any) -> Any:
     return xp.prim.slice(square, tuple(slice(0, n, 1) for n in shape))
 
 
-@implements(np.linalg.svd, returns="array", min_bits=32, defined="svd")
+@implements(np.linalg.svd, layout="singular", returns="array", min_bits=32, defined="svd")
 def svd(xp: XP, a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """`numpy.linalg.svd`."""
     a = xp.asarray(a)
@@ -239,7 +239,7 @@ def _svd_hermitian(xp: XP, a: Any, compute_uv: bool) -> Any:
     return SVDResult(u, xp.absolute(w), adjoint(xp, signed))
 
 
-@implements(np.linalg.svdvals, returns="array", min_bits=32)
+@implements(np.linalg.svdvals, layout="c", returns="array", min_bits=32)
 def svdvals(xp: XP, x: Any, /) -> Any:
     """`numpy.linalg.svdvals`."""
     return svd(xp, x, compute_uv=False)
@@ -253,7 +253,7 @@ def _triangle(UPLO: Any) -> bool:
     return bool(UPLO == "L")
 
 
-@implements(np.linalg.eigh, returns="array", min_bits=32, defined="eigh")
+@implements(np.linalg.eigh, layout="c", returns="array", min_bits=32, defined="eigh")
 def eigh(xp: XP, a: Any, UPLO: str = "L") -> Any:
     """`numpy.linalg.eigh`."""
     lower = _triangle(UPLO)
@@ -267,7 +267,7 @@ def eigh(xp: XP, a: Any, UPLO: str = "L") -> Any:
     return EighResult(xp.prim.astype(w, real_of(to)), xp.prim.astype(v, to))
 
 
-@implements(np.linalg.eigvalsh, returns="array", min_bits=32, error="spread")
+@implements(np.linalg.eigvalsh, layout="c", returns="array", min_bits=32, error="spread")
 def eigvalsh(xp: XP, a: Any, UPLO: str = "L") -> Any:
     """`numpy.linalg.eigvalsh`."""
     lower = _triangle(UPLO)
@@ -293,7 +293,7 @@ def _all_real(xp: XP, to: DType, w: Any) -> bool:
     return to.kind != "c" and not is_true(xp, xp.logical_or.reduce(xp.prim.imag(w), axis=None))
 
 
-@implements(np.linalg.eig, returns="array", min_bits=32, pure=False, defined="eig")
+@implements(np.linalg.eig, layout="c", returns="array", min_bits=32, pure=False, defined="eig")
 def eig(xp: XP, a: Any) -> Any:
     """`numpy.linalg.eig`."""
     a, to = _finite_square(xp, a)
@@ -308,7 +308,9 @@ def eig(xp: XP, a: Any) -> Any:
     return EigResult(xp.prim.astype(w, to), xp.prim.astype(v, to))
 
 
-@implements(np.linalg.eigvals, returns="array", min_bits=32, pure=False, error="spread", defined="eigenvalues")
+@implements(
+    np.linalg.eigvals, layout="c", returns="array", min_bits=32, pure=False, error="spread", defined="eigenvalues"
+)
 def eigvals(xp: XP, a: Any) -> Any:
     """`numpy.linalg.eigvals`."""
     a, to = _finite_square(xp, a)

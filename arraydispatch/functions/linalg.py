@@ -38,7 +38,7 @@ Shape = tuple[int, ...]
 # -- equations and inverses ----------------------------------------------------------------------------------------------
 
 
-@implements(np.linalg.solve, returns="array", min_bits=32, defined="solve")
+@implements(np.linalg.solve, layout="c", returns="array", min_bits=32, defined="solve")
 def solve(xp: XP, a: Any, b: Any) -> Any:
     """`numpy.linalg.solve`."""
     a = xp.asarray(a, like=b if xp.is_array(b) else None)
@@ -71,7 +71,7 @@ def solve(xp: XP, a: Any, b: Any) -> Any:
     return xp.prim.reshape(x, final) if vector else x
 
 
-@implements(np.linalg.inv, returns="array", min_bits=32, defined="inverse")
+@implements(np.linalg.inv, layout="c", returns="array", min_bits=32, defined="inverse")
 def inv(xp: XP, a: Any) -> Any:
     """`numpy.linalg.inv`."""
     a = xp.asarray(a)
@@ -81,7 +81,7 @@ def inv(xp: XP, a: Any) -> Any:
     return xp.prim.astype(xp.prim.inv(a), to) if 0 not in shape else filled(xp, shape, 0, to, a)
 
 
-@implements(np.linalg.tensorsolve, returns="array", min_bits=32, defined="tensor solve")
+@implements(np.linalg.tensorsolve, layout="c", returns="array", min_bits=32, defined="tensor solve")
 def tensorsolve(xp: XP, a: Any, b: Any, axes: Any = None) -> Any:
     """`numpy.linalg.tensorsolve`."""
     a = xp.asarray(a, like=b if xp.is_array(b) else None)
@@ -102,7 +102,7 @@ def tensorsolve(xp: XP, a: Any, b: Any, axes: Any = None) -> Any:
     return xp.prim.reshape(x, wanted)
 
 
-@implements(np.linalg.tensorinv, returns="array", min_bits=32, defined="tensor inverse")
+@implements(np.linalg.tensorinv, layout="c", returns="array", min_bits=32, defined="tensor inverse")
 def tensorinv(xp: XP, a: Any, ind: int = 2) -> Any:
     """`numpy.linalg.tensorinv`."""
     a = xp.asarray(a)
@@ -116,7 +116,7 @@ def tensorinv(xp: XP, a: Any, ind: int = 2) -> Any:
     return xp.prim.reshape(inv(xp, xp.prim.reshape(a, (n, size // n))), shape[ind:] + shape[:ind])
 
 
-@implements(np.linalg.pinv, returns="array", min_bits=32, defined="pseudo-inverse")
+@implements(np.linalg.pinv, layout="c", returns="array", min_bits=32, defined="pseudo-inverse")
 def pinv(xp: XP, a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NoValue) -> Any:
     """`numpy.linalg.pinv`."""
     a = xp.asarray(a)
@@ -150,7 +150,7 @@ def _per_matrix(xp: XP, tolerance: Any, like: Any) -> Any:
     return xp.prim.reshape(tolerance, (*xp.shape_of(tolerance), 1))
 
 
-@implements(np.linalg.lstsq, min_bits=32, pure=False, defined="least squares")
+@implements(np.linalg.lstsq, layout="c", min_bits=32, pure=False, defined="least squares")
 def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
     """`numpy.linalg.lstsq`."""
     prim = xp.prim
@@ -218,7 +218,7 @@ def slogdet(xp: XP, a: Any) -> Any:
     return SlogdetResult(xp.prim.astype(sign, to), xp.prim.astype(logabsdet, real))
 
 
-@implements(np.linalg.norm, min_bits=32)
+@implements(np.linalg.norm, layout="normed", min_bits=32)
 def norm(xp: XP, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """`numpy.linalg.norm`."""
     x = xp.asarray(x)
@@ -309,7 +309,7 @@ def matrix_norm(xp: XP, x: Any, /, *, keepdims: bool = False, ord: Any = "fro") 
     return norm(xp, x, ord, (-2, -1), keepdims)
 
 
-@implements(np.linalg.vector_norm, min_bits=32)
+@implements(np.linalg.vector_norm, layout="normed", min_bits=32)
 def vector_norm(xp: XP, x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """`numpy.linalg.vector_norm`."""
     x = xp.asarray(x)
@@ -401,6 +401,7 @@ def matrix_rank(xp: XP, A: Any, tol: Any = None, hermitian: bool = False, *, rto
 @implements(
     np.linalg.matrix_power,
     returns="array",
+    layout="power",
     min_bits=32,
     keeps=lambda made, a, n: itself(n == 1, made, a),
     error="sum",

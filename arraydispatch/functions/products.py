@@ -228,7 +228,7 @@ def linalg_matrix_transpose(xp: XP, x: Any, /) -> Any:
     return _swap_last(xp, x)
 
 
-@implements(np.cross, returns="array", error="sum")
+@implements(np.cross, returns="array", error="sum", layout="crossed")
 def cross(xp: XP, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
     """`numpy.cross`."""
     if axis is not None:
@@ -278,7 +278,7 @@ def _zero_third(xp: XP, a: Any) -> Any:
     return a if shape[-1] == 3 else xp.prim.pad(a, [(0, 0)] * (len(shape) - 1) + [(0, 1)], 0)
 
 
-@implements(np.linalg.cross, returns="array", error="sum")
+@implements(np.linalg.cross, returns="array", error="sum", layout="crossed")
 def linalg_cross(xp: XP, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """`numpy.linalg.cross`."""
     x1, x2 = common_operands(xp, x1, x2)

@@ -17,7 +17,10 @@ Body = Callable[..., Any]
 Returns = Literal["array", "scalar", "any"]
 Mode = Literal["function", "like", "view", "attribute", "update", "meta", "arrays", "output"]
 Into = Literal["made", "accumulates", "positions", "divides", "casts", "fills"]
-Layout = Literal["reduced", "first", "broadcast", "joined", "appended", "triangular", "rounded", "fortran"]
+Layout = Literal[
+    "reduced", "first", "broadcast", "joined", "appended", "triangular", "rounded", "fortran",
+    "c", "spectrum", "normed", "factors", "singular", "power", "crossed", "summed",
+]  # fmt: skip
 Error = Literal["sum", "square", "spread", "remainder", "period"]
 Jumps = Literal["unit", "exact", "operand"]
 

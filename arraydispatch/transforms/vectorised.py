@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.base import Backend, Native
-from ..trees import tree_flatten, tree_leaves, tree_paths, tree_unflatten
+from ..trees import children_of, tree_flatten, tree_leaves, tree_paths, tree_unflatten
 from ..views import Handle
 from .bodies import Body, Given, Input, Same, Traced, dressed, is_array, library_of, name_of, native_of
 
@@ -28,8 +28,8 @@ def vmap(fun: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Call
         Takes and returns pytrees of arrays, of one example.
     in_axes : int, None, or sequence of such
         Which axis of the arguments' arrays counts the examples; None: all examples share the argument as it is. A sequence has
-        one for each positional argument: an int, None, or a list, tuple or dict of such that is nested as the argument. Keyword
-        arguments have axis 0, numbers among the arguments are shared.
+        one for each positional argument: an int, None, or a list, tuple, dict or dataclass of such that is nested as the argument.
+        Keyword arguments have axis 0, numbers among the arguments are shared.
     out_axes : int, or sequence of ints
         Where that axis stands in the arrays of the result; nested as ``in_axes``.
 
@@ -82,8 +82,10 @@ def _spread(axes: Axes, tree: Any, what: str) -> list[Any]:
         return [axes] * len(tree_leaves(tree))
     if isinstance(axes, dict) and isinstance(tree, dict) and axes.keys() == tree.keys():
         return [axis for key, x in tree.items() for axis in _spread(axes[key], x, what)]
-    if isinstance(axes, list | tuple) and isinstance(tree, list | tuple) and len(axes) == len(tree):
-        return [axis for inner, x in zip(axes, tree) for axis in _spread(inner, x, what)]
+    if type(axes) is type(tree) or (isinstance(axes, list | tuple) and isinstance(tree, list | tuple)):
+        inner, parts = children_of(axes), children_of(tree)
+        if inner is not None and parts is not None and len(inner) == len(parts):
+            return [axis for one, x in zip(inner, parts) for axis in _spread(one, x, what)]
     raise ValueError(
         f"{what} of ad.vmap has {axes!r} where the tree has a {type(tree).__name__}; give ints, nested as it is."
     )

@@ -103,6 +103,42 @@ def test_derivatives(library: str) -> None:
     assert float(compiled(ad.asarray(2.0))) == pytest.approx(expected, rel=1e-6)
 
 
+def test_derivatives_of_every_example(library: str) -> None:
+    """TensorFlow had no rule for the way back through a loop that stands for many examples."""
+
+    def squared(x):
+        return ad.while_loop(lambda x: x < 10, lambda x: x * x, x, max_iter=6)
+
+    x = ad.asarray([2.0, 3.0, 20.0])
+    for wrapped in (lambda f: f, ad.jit):
+        np.testing.assert_allclose(host(wrapped(ad.vmap(ad.grad(squared)))(x)), [32, 108, 1])
+        np.testing.assert_allclose(host(wrapped(ad.grad(lambda x: ad.vmap(squared)(x).sum()))(x)), [32, 108, 1])
+    np.testing.assert_allclose(host(ad.vmap(ad.vmap(ad.grad(squared)))(x[:, None])), [[32], [108], [1]])
+    np.testing.assert_allclose(host(ad.vmap(ad.hessian(squared))(x)), [48, 108, 0])
+
+    def kept(x):
+        return ad.while_loop(lambda x: x < 10, lambda x: x * x, x, max_iter=[1, 2]).sum()
+
+    np.testing.assert_allclose(host(ad.vmap(ad.grad(kept))(x)), [36, 114, 2])
+
+    def writes(x):
+        y, n = ad.while_loop(lambda s: s[0].sum() < 30, lambda s: (s[0] * 2, s[1] + 1), (x, 0.0 * x.sum()), 9)
+        x[0] = 7
+        return y.sum() * n
+
+    rows = ad.asarray([[1.0, 2.0], [3.0, 4.0]])
+    np.testing.assert_allclose(host(ad.vmap(ad.grad(writes))(rows)), [[64, 64], [24, 24]])
+    assert host(rows).tolist() == [[7, 2], [7, 4]]
+
+
+def test_a_loop_that_is_not_counted_has_no_derivative_on_jax() -> None:
+    def grown(x):
+        return ad.while_loop(lambda x: x < 10, lambda x: x * x, x)
+
+    with ad.backend("jax"), pytest.raises(ad.TraceError, match=r"test_control\.py:\d+; say max_iter"):
+        ad.vmap(ad.grad(grown))(ad.asarray([2.0, 3.0]))
+
+
 def test_writes_in_the_state(library: str) -> None:
     def fill(n):
         def step(s):

@@ -345,6 +345,21 @@ def test_complex_gradients_point_uphill(library):
     assert host(ad.grad(lambda a: np.sum(np.abs(np.exp(1j * a) + a)))(x)).dtype == "float64"
 
 
+def test_complex_gradients_in_a_program(library):
+    """XLA takes the derivative of a root of complex numbers without the conjugate."""
+    z = np.array([1 + 2j, -0.5 + 1j, 3 - 1j])
+    for f in (
+        lambda z: np.sqrt(z).real.sum(),
+        lambda z: np.abs(np.sqrt(z) ** 3 + 1 / z).sum(),
+        lambda z: np.reciprocal(z).imag.sum(),
+    ):
+        eager = host(ad.grad(f)(ad.asarray(z)))
+        steps = 1e-6 * np.eye(3)
+        found = [(f(z + e) - f(z - e)) / 2e-6 + 1j * (f(z + 1j * e) - f(z - 1j * e)) / 2e-6 for e in steps]
+        np.testing.assert_allclose(eager, found, rtol=1e-6)
+        np.testing.assert_allclose(host(ad.jit(ad.grad(f))(ad.asarray(z))), eager, rtol=1e-12)
+
+
 def test_holomorphic_functions_have_complex_derivatives(library):
     z = ad.asarray([1 + 2j, 3 - 1j])
     np.testing.assert_allclose(host(ad.grad(lambda a: np.sum(a**3), holomorphic=True)(z)), 3 * host(z) ** 2)

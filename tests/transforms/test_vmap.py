@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,6 +91,22 @@ def test_axes_and_trees(backend: str) -> None:
     np.testing.assert_allclose(host(made["t"][0]), M)
     np.testing.assert_allclose(host(made["t"][1]), 2 * M)
     assert made["t"][2:] == ("name", None)
+
+
+@dataclasses.dataclass
+class Line:
+    slope: Any
+    offset: Any
+    name: str = dataclasses.field(default="", metadata={"static": True})
+
+
+def test_axes_in_a_dataclass(backend: str) -> None:
+    with ad.backend(backend):
+        line = Line(ad.asarray([1.0, 2.0]), ad.asarray(3.0), "l")
+        made = ad.vmap(lambda p, x: p.slope * x + p.offset, in_axes=(Line(0, None), None))(line, 2.0)
+        both = ad.vmap(lambda x: Line(x * 2, x[None]), out_axes=Line(0, 1))(line.slope)
+    assert host(made).tolist() == [5, 7]
+    assert host(both.slope).tolist() == [2, 4] and host(both.offset).tolist() == [[1, 2]]
 
 
 def test_out_axes(backend: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import jax
@@ -10,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from arraydispatch import tracing
+from arraydispatch.errors import TraceError
 
 Array = Any
 Run = Callable[[list[Array]], tuple[list[Array], list[Array]]]
@@ -34,7 +36,15 @@ def differentiate(
 
     def pull(cotangents: Sequence[Array] | None, many: bool = False) -> list[Array]:
         given = [jax.lax.full_like(x, 1) for x in outs] if cotangents is None else _conjugates(cotangents)
-        return _conjugates(jax.vmap(back)(given) if many else back(given))
+        try:
+            return _conjugates(jax.vmap(back)(given) if many else back(given))
+        except ValueError as error:
+            if "Reverse-mode differentiation does not work for lax.while_loop" not in str(error):
+                raise
+            raise TraceError(
+                f"JAX takes no derivative of a loop whose steps are not counted, as that of ad.while_loop at {_uncounted.get()}; "
+                "say max_iter."
+            ) from None
 
     return outs, extra, pull
 
@@ -44,9 +54,16 @@ def jit(f: Run, examples: Sequence[Array]) -> Callable[[list[Array]], tuple[list
     return lambda natives: compiled(*natives)
 
 
+_uncounted: ContextVar[str] = ContextVar("arraydispatch_uncounted", default="?")
+"""The line of the last loop without ``max_iter`` that a derivative has met."""
+
+
 def loop(going: Any, step: Any, state: Sequence[Array], most: int | None) -> list[Array]:
     """A scan where a derivative is taken and the steps are counted: JAX goes back through no ``while``."""
-    if most is not None and any(not t.staged for t in tracing.entered()):
+    differentiated = any(not t.staged for t in tracing.entered())
+    if most is None and differentiated:
+        _uncounted.set(tracing.user_line())
+    if most is not None and differentiated:
 
         def once(held: list[Array], _: None) -> tuple[list[Array], None]:
             return jax.lax.cond(going(held), step, list, held), None

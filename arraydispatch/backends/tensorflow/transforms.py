@@ -68,7 +68,7 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
     specs = [tf.TensorSpec(x.shape, x.dtype) for x in examples]
     plain = tf.function(lambda *natives: f(list(natives)), autograph=False).get_concrete_function(*specs)
     fused = tf.function(plain, autograph=False, jit_compile=True)
-    program: Any = _called(plain) if _INEXACT & _operations(plain) else None
+    program: Any = _called(plain) if _left_to_tensorflow(plain) else None
 
     def run(natives: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
         nonlocal program
@@ -90,11 +90,19 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
 _INEXACT = frozenset({"Svd", "SelfAdjointEigV2"})
 """What XLA's kernels end at 1e-6 of a matrix, in double precision too: its Jacobi iterations have that tolerance, which no option changes."""
 
+_UNCONJUGATED = frozenset({"SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad"})
+"""What XLA's kernels, unlike TensorFlow's, take of complex numbers without the conjugate: derivatives came out mirrored."""
 
-def _operations(graph: Any) -> set[str]:
-    """The names of the operations of a graph, those in its loops and branches among them."""
+
+def _left_to_tensorflow(graph: Any) -> bool:
+    """Whether XLA's values of an operation of a graph would be other ones, those in its loops and branches among them."""
     made = graph.graph.as_graph_def()
-    return {node.op for part in (made.node, *(f.node_def for f in made.library.function)) for node in part}
+    complex_types = tf.complex64.as_datatype_enum, tf.complex128.as_datatype_enum
+    return any(
+        node.op in _INEXACT or (node.op in _UNCONJUGATED and node.attr["T"].type in complex_types)
+        for part in (made.node, *(f.node_def for f in made.library.function))
+        for node in part
+    )
 
 
 def _called(graph: Any) -> Run:
@@ -112,6 +120,8 @@ def _called(graph: Any) -> Run:
 
 
 def loop(going: Any, step: Any, state: Sequence[Tensor], most: int | None) -> list[Tensor]:
+    if _met.get() is not None and _differentiated_for_each(tracing.entered()):
+        raise _OneByOne
     return list(
         tf.while_loop(
             lambda *values: _with_own_constants(going(list(values))),
@@ -120,6 +130,16 @@ def loop(going: Any, step: Any, state: Sequence[Tensor], most: int | None) -> li
             maximum_iterations=most,
         )
     )
+
+
+def _differentiated_for_each(traces: Sequence[Any]) -> bool:
+    """Whether a derivative is taken inside the innermost run of many examples at once."""
+    for t in reversed(traces):
+        if t.what == "ad.vmap":
+            return False
+        if not t.staged:
+            return True
+    return False
 
 
 def _with_own_constants(made: Any) -> Any:
@@ -163,25 +183,45 @@ _met: ContextVar[list[Any] | None] = ContextVar("arraydispatch_met", default=Non
 """The functions with a derivative of the user's own that are met while many examples are run at once; None: nobody asks."""
 
 
-def vectorize(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor], list[Tensor]]:
-    """By ``tf.vectorized_map``; example by example where a derivative goes back through one of the user's own.
+class _OneByOne(Exception):
+    """Raised by what many examples cannot be run through at once."""
 
-    What stands for many examples in a graph keeps no ``tf.custom_gradient``: TensorFlow would differentiate the function itself,
-    without a word.
+
+def vectorize(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor], list[Tensor]]:
+    """By ``tf.vectorized_map``; example by example where that loses a derivative.
+
+    What stands for many examples in a graph keeps no ``tf.custom_gradient``: where a derivative goes back through it, TensorFlow would
+    differentiate the function itself, without a word. And it has no rule for the way back through a loop.
     """
-    if all(t.staged for t in tracing.entered()):
-        return mapped(f, list(natives))
     met: list[Any] = []
     token = _met.set(met)
     try:
         made = mapped(f, list(natives))
+    except _OneByOne:
+        pass
+    else:
+        if not met or all(t.staged for t in tracing.entered()):
+            return made
     finally:
         _met.reset(token)
-    if not met:
-        return made
-    each = [f([x[i] for x in natives]) for i in range(size)]
-    outs, extra = ([tf.stack(values) for values in zip(*part)] for part in zip(*each))
-    return outs, extra
+    return _one_by_one(f, natives, size)
+
+
+def _one_by_one(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor], list[Tensor]]:
+    if tf.executing_eagerly():
+        each = [f([x[i] for x in natives]) for i in range(size)]
+        outs, extra = ([tf.stack(values) for values in zip(*part)] for part in zip(*each))
+        return outs, extra
+    # One loop in the graph, of which the first example tells the types.
+    made = f([x[0] for x in natives])
+    first = [x[None] for part in made for x in part]
+    if size > 1 and first:
+        specs = [tf.TensorSpec(x.shape[1:], x.dtype) for x in first]
+        rest = tf.map_fn(
+            lambda xs: [x for part in f(list(xs)) for x in part], [x[1:] for x in natives], fn_output_signature=specs
+        )
+        first = [tf.concat(pair, 0) for pair in zip(first, rest)]
+    return first[: len(made[0])], first[len(made[0]) :]
 
 
 def number(host: Any, upload: Callable[[Any], Tensor]) -> Tensor:

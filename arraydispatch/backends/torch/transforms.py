@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import torch
+import torch.fx.graph
 from torch import Tensor
 from torch.fx.experimental.proxy_tensor import make_fx
 
@@ -205,6 +206,12 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
 
     compiled.called = here.called  # type: ignore[attr-defined]  # they live as long as the program, which has their numbers alone
     return compiled
+
+
+# A program is kept as Python's text, in which torch has `nan` and `inf`, and complex numbers as `(nan+nanj)`.
+for _name in ("nanj", "infj"):
+    with contextlib.suppress(AttributeError):
+        torch.fx.graph._register_custom_builtin(_name, f"{_name} = complex('{_name}')", complex(_name))
 
 
 def _compiled(recorded: Any, examples: Sequence[Tensor]) -> Callable[..., Any]:
