@@ -84,8 +84,16 @@ def minimize(
     if method.lower() == DESCENT:
         if bounds is not None or constraints:
             raise ValueError("gradient descent takes neither bounds nor constraints; 'L-BFGS-B' and 'SLSQP' do.")
+        unknown = set(options or {}) - set(_STEPS)
+        if unknown:
+            raise TypeError(
+                f"gradient descent has the options {', '.join(_STEPS)}, and no {', '.join(sorted(unknown))}."
+            )
         return problem.descend(tol, callback, trajectory, **(options or {}))
     return problem.by_scipy(method, bounds, constraints, tol, options, callback, trajectory)
+
+
+_STEPS = "learning_rate", "maxiter", "gtol"
 
 
 class _Problem:

@@ -101,9 +101,12 @@ class System:
 
     def rows(self, x: Any) -> Any:
         """Rows of unknowns of an array of the shape of the result."""
-        return (
-            np.broadcast_to(self.array(x), self.lead + self.unknowns).astype(self.dtype).reshape(self.count, self.size)
-        )
+        given, shape = self.array(x), self.lead + self.unknowns
+        try:
+            whole = np.broadcast_to(given, shape)
+        except ValueError:
+            raise ValueError(f"x0 of shape {given.shape} does not fit a solution of shape {shape}.") from None
+        return whole.astype(self.dtype).reshape(self.count, self.size)
 
     def apply(self, params: Any, x: Any, adjoint: bool = False) -> Any:
         """The matrix, or its adjoint, times rows."""

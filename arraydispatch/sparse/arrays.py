@@ -138,6 +138,16 @@ class SparseArray:
     def __bool__(self) -> NoReturn:
         raise ValueError("the truth value of a matrix is ambiguous; compare its values.")
 
+    def __eq__(self, other: object) -> Any:
+        if other is None or isinstance(other, str):
+            return NotImplemented
+        raise TypeError(
+            "a comparison has a value for what is not stored, too: compare toarray(), or data of equal places."
+        )
+
+    __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
+    __hash__ = None  # type: ignore[assignment]  # as of SciPy's
+
     def __len__(self) -> NoReturn:
         raise TypeError("the length of a sparse matrix is ambiguous; use its nnz or shape[0].")
 
@@ -245,8 +255,12 @@ class SparseArray:
         """The sum of the diagonal."""
         return self.diagonal().sum(axis=-1)
 
-    def sum(self, axis: int | None = None) -> Any:
+    def sum(self, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
         """The sum of all elements, or dense along an axis; of a batch its own axes are not summed."""
+        if out is not None:
+            raise ValueError("sums of a sparse matrix are new arrays: there is no out=.")
+        if dtype is not None:
+            return self.astype(dtype).sum(axis).astype(dtype)
         if axis is None:
             return self.data.sum(axis=-1)
         axis = operator.index(axis)
@@ -256,10 +270,10 @@ class SparseArray:
         wide = np.sum(np.empty(0, self.dtype)).dtype if self.dtype.kind in "biu" else self.dtype
         return products.summed(self.data.astype(wide, copy=False), kept, size)
 
-    def mean(self, axis: int | None = None) -> Any:
+    def mean(self, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
         """The mean of all elements, or dense along an axis."""
         rows, columns = self._places.shape
-        return self.sum(axis) / (rows * columns if axis is None else (rows, columns)[axis])
+        return self.sum(axis, dtype, out) / (rows * columns if axis is None else (rows, columns)[axis])
 
     # -- arithmetic ------------------------------------------------------------------------------------------------------
 

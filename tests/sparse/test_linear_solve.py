@@ -143,6 +143,8 @@ def test_what_is_not_solved_is_told(method: str, backend: str) -> None:
     b = np.array([1.0, 1.0, 1.0, 1.0])
     with ad.backend(backend), ad.fallback("silent"):
         A = ad.sparse.from_scipy(indefinite)
+        with pytest.raises(ValueError, match=r"x0 of shape \(3,\) does not fit a solution of shape"):
+            ad.linear_solve(np.eye(2), np.ones(2), method="cg", x0=np.ones(3))
         with pytest.raises(ad.ConvergenceError, match="has not solved the system"):
             ad.linear_solve(A, ad.asarray(b), method, on_failure="raise")
         with pytest.warns(ad.ConvergenceWarning, match="residual of"):

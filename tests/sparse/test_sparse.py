@@ -59,6 +59,9 @@ BODIES: dict[str, Callable[[Any, Any], Any]] = {
     "sum": lambda m, d: m(S).sum(),
     "sum, 0": lambda m, d: m(S).sum(axis=0),
     "sum, 1": lambda m, d: m(S).sum(axis=-1),
+    "sum of a dtype": lambda m, d: m(S).sum(axis=0, dtype=np.float32).astype(np.float64).round(4),
+    "np.sum": lambda m, d: np.sum(m(S)),
+    "np.mean": lambda m, d: np.mean(m(S), axis=0),
     "mean": lambda m, d: m(S).mean(axis=1),
     "diagonal": lambda m, d: m(S).diagonal(),
     "diagonal, above": lambda m, d: m(S).diagonal(2),
@@ -243,9 +246,11 @@ def test_what_does_not_fit(backend: str) -> None:
         with pytest.raises(NotImplementedError, match="nonzero scalar"):
             a + 1
         for none in (lambda: np.asarray(a), lambda: ad.sparse.coo_array("a"), lambda: a @ "b", lambda: len(a), lambda: 1 / a,
-                     lambda: np.cos(a), lambda: ad.sparse.from_native(3)):  # fmt: skip
+                     lambda: np.cos(a), lambda: ad.sparse.from_native(3), lambda: a == a.copy(), lambda: a != 0, lambda: a < 1,
+                     lambda: a >= a, lambda: hash(a)):  # fmt: skip
             with pytest.raises(TypeError):
                 none()
+        assert (a == None, a != "a") == (False, True)  # noqa: E711
         with pytest.raises(np.linalg.LinAlgError, match="singular"):
             ad.sparse.solve_triangular(ad.sparse.eye_array(3, k=-1), np.ones(3))
 
