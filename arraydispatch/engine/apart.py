@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextvars
 import inspect
 import itertools
+from collections.abc import Callable
 from functools import cache
 from math import prod
 from typing import Any
@@ -45,9 +46,14 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         ):  # many quantiles are an axis of their own
             return NOT_APART
         return _in_parts(func, x, args[1:], kwargs, steps % x.ndim, threads)
+    ours = False  # whether `x` is, so that a transform may be written over it
     for each, axis in steps:
-        made = _in_parts(each, x, (), {"axis": axis, **kwargs}, axis % x.ndim, threads)
-        x = each(x, axis=axis, **kwargs) if made is NOT_APART else made
+        over = x if ours and each in _OVER and x.dtype.kind == "c" else None
+        made = _in_parts(each, x, (), {"axis": axis, **kwargs}, axis % x.ndim, threads, over)
+        if made is NOT_APART and over is not None:
+            return NOT_APART
+        ours = made is not NOT_APART
+        x = made if ours else each(x, axis=axis, **kwargs)
     return x
 
 
@@ -87,6 +93,38 @@ def _steps(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return [(first, axes[-1]), *((many, i) for i in reversed(axes[:-1]))]
 
 
+_OVER = (np.fft.fft, np.fft.ifft)
+_LENGTHS: dict[Any, Callable[[int, int | None], int]] = {
+    np.cumsum: lambda length, _: length,
+    np.cumprod: lambda length, _: length,
+    np.fft.fft: lambda length, n: length if n is None else n,
+    np.fft.ifft: lambda length, n: length if n is None else n,
+    np.fft.rfft: lambda length, n: (length if n is None else n) // 2 + 1,
+    np.fft.irfft: lambda length, n: 2 * (length - 1) if n is None else n,
+}
+"""Functions that write where they are told -> how long a line of the result is, by that of a line and by ``n``."""
+
+
+@cache
+def _dtype(func: Any, dtype: Any) -> Any:
+    """That of the result."""
+    line = np.zeros(1, dtype)
+    return func(line).dtype if func in (np.cumsum, np.cumprod) else func(line, 1).dtype
+
+
+def _room(func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis: int) -> Any:
+    """An array for the result of a function that writes where it is told; None for others, and where NumPy has an error to raise."""
+    if func not in _LENGTHS or (func is np.fft.rfft and x.dtype.kind == "c"):
+        return None
+    n = None if func in (np.cumsum, np.cumprod) else args[0] if args else kwargs.get("n")
+    if n is not None and type(n) is not int:
+        return None
+    length = _LENGTHS[func](x.shape[axis], n)
+    if length < 1 or x.shape[axis] < 1:
+        return None
+    return np.empty((*x.shape[:axis], length, *x.shape[axis + 1 :]), _dtype(func, x.dtype))
+
+
 class Parts:
     """A call on parts of its array."""
 
@@ -110,7 +148,9 @@ class Parts:
                 self.done.set()
 
 
-def _in_parts(func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis: int, threads: int) -> Any:
+def _in_parts(
+    func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis: int, threads: int, over: Any = None
+) -> Any:
     others = [i for i in range(x.ndim) if i != axis]
     # An axis that its parts lie next to each other along, if it is long enough; else the longest.
     along = next((i for i in others if x.shape[i] >= 8 * threads), max(others, key=lambda i: x.shape[i]))
@@ -118,18 +158,24 @@ def _in_parts(func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], 
     if length < 2 * threads:  # of one line NumPy may add the elements in another order
         return NOT_APART
     bounds = [length * i // threads for i in range(threads + 1)]
-    parts = [x[(slice(None),) * along + (slice(*ends),)] for ends in itertools.pairwise(bounds)]
+    parts = [(slice(None),) * along + (slice(*ends),) for ends in itertools.pairwise(bounds)]
     modes = {kind: "ignore" if mode == "ignore" else "raise" for kind, mode in np.geterr().items()}
+    result = _room(func, x, args, kwargs, axis) if over is None else over
 
     def run(part: Any) -> Any:
         with np.errstate(**modes):  # type: ignore[arg-type]
-            return func(part, *args, **kwargs)
+            into = {} if result is None else {"out": result[part]}
+            return func(x[part], *args, **kwargs, **into)
 
     work = Parts(parts, run)
     pool.run(work, threads)
     work.done.wait()
+    if work.failed:
+        return NOT_APART
+    if result is not None:
+        return result
     first = work.results[0]
-    if work.failed or type(first) is not _ndarray or first.ndim < x.ndim - 1:
+    if type(first) is not _ndarray or first.ndim < x.ndim - 1:
         return NOT_APART
     at = along - (first.ndim < x.ndim and axis < along)
     if prod(first.shape) and first.shape[at] == bounds[1]:
