@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextvars
 import inspect
 import itertools
-from collections.abc import Callable
 from functools import cache
 from math import prod
 from typing import Any
@@ -48,7 +47,8 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return _in_parts(func, x, args[1:], kwargs, steps % x.ndim, threads)
     ours = False  # whether `x` is, so that a transform may be written over it
     for each, axis in steps:
-        over = x if ours and each in _OVER and x.dtype.kind == "c" else None
+        alike = spec_of(each).apart == "same" and x.dtype.kind == "c"  # type: ignore[union-attr]
+        over = x if ours and alike else None
         made = _in_parts(each, x, (), {"axis": axis, **kwargs}, axis % x.ndim, threads, over)
         if made is NOT_APART and over is not None:
             return NOT_APART
@@ -93,36 +93,26 @@ def _steps(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return [(first, axes[-1]), *((many, i) for i in reversed(axes[:-1]))]
 
 
-_OVER = (np.fft.fft, np.fft.ifft)
-_LENGTHS: dict[Any, Callable[[int, int | None], int]] = {
-    np.cumsum: lambda length, _: length,
-    np.cumprod: lambda length, _: length,
-    np.fft.fft: lambda length, n: length if n is None else n,
-    np.fft.ifft: lambda length, n: length if n is None else n,
-    np.fft.rfft: lambda length, n: (length if n is None else n) // 2 + 1,
-    np.fft.irfft: lambda length, n: 2 * (length - 1) if n is None else n,
-}
-"""Functions that write where they are told -> how long a line of the result is, by that of a line and by ``n``."""
-
-
 @cache
 def _dtype(func: Any, dtype: Any) -> Any:
     """That of the result."""
-    line = np.zeros(1, dtype)
-    return func(line).dtype if func in (np.cumsum, np.cumprod) else func(line, 1).dtype
+    return func(np.zeros(2, dtype)).dtype
 
 
 def _room(func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis: int) -> Any:
     """An array for the result of a function that writes where it is told; None for others, and where NumPy has an error to raise."""
-    if func not in _LENGTHS or (func is np.fft.rfft and x.dtype.kind == "c"):
+    lines = spec_of(func).apart  # type: ignore[union-attr]
+    if lines is True or (lines == "half" and x.dtype.kind == "c"):
         return None
-    n = None if func in (np.cumsum, np.cumprod) else args[0] if args else kwargs.get("n")
-    if n is not None and type(n) is not int:
+    length, n = x.shape[axis], None
+    if "n" in inspect.signature(func).parameters:
+        n = args[0] if args else kwargs.get("n")
+    if n is None:
+        n = 2 * (length - 1) if lines == "twice" else length
+    if type(n) is not int or n < 1 or length < 1:
         return None
-    length = _LENGTHS[func](x.shape[axis], n)
-    if length < 1 or x.shape[axis] < 1:
-        return None
-    return np.empty((*x.shape[:axis], length, *x.shape[axis + 1 :]), _dtype(func, x.dtype))
+    made = n // 2 + 1 if lines == "half" else n
+    return np.empty((*x.shape[:axis], made, *x.shape[axis + 1 :]), _dtype(func, x.dtype))
 
 
 class Parts:

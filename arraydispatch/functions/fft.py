@@ -106,19 +106,19 @@ def _one(xp: XP, a: Any, n: Any, axis: Any, norm: Any, forward: bool) -> Any:
 # -- one axis ----------------------------------------------------------------------------------------------------------
 
 
-@implements(np.fft.fft, returns="array", min_bits=32, layout="spectrum", error="sum", apart=True)
+@implements(np.fft.fft, returns="array", min_bits=32, layout="spectrum", error="sum", apart="same")
 def fft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
     """`numpy.fft.fft`."""
     return _one(xp, a, n, axis, norm, True)
 
 
-@implements(np.fft.ifft, returns="array", min_bits=32, layout="spectrum", error="sum", apart=True)
+@implements(np.fft.ifft, returns="array", min_bits=32, layout="spectrum", error="sum", apart="same")
 def ifft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
     """`numpy.fft.ifft`."""
     return _one(xp, a, n, axis, norm, False)
 
 
-@implements(np.fft.rfft, returns="array", min_bits=32, layout="spectrum", error="sum", apart=True)
+@implements(np.fft.rfft, returns="array", min_bits=32, layout="spectrum", error="sum", apart="half")
 def rfft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
     """`numpy.fft.rfft`."""
     a = xp.asarray(a)
@@ -135,7 +135,7 @@ def rfft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any
     return _scaled(xp, xp.prim.rfft(xp.prim.astype(a, _computed(dtype)), axis), factor)
 
 
-@implements(np.fft.irfft, returns="array", min_bits=32, layout="spectrum", error="sum", apart=True)
+@implements(np.fft.irfft, returns="array", min_bits=32, layout="spectrum", error="sum", apart="twice")
 def irfft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
     """`numpy.fft.irfft`."""
     a = xp.asarray(a)

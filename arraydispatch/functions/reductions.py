@@ -168,13 +168,13 @@ def _running(xp: XP, ufunc: Any, a: Any, axis: Any, dtype: Any) -> Native:
     return ufunc.accumulate(a, axis=axis, dtype=dtype)
 
 
-@implements(np.cumsum, kind="native", returns="array", into=("accumulates",), layout="first", error="sum", apart=True)
+@implements(np.cumsum, kind="native", returns="array", into=("accumulates",), layout="first", error="sum", apart="same")
 def cumsum(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
     """`numpy.cumsum`."""
     return _running(xp, xp.add, a, axis, dtype)
 
 
-@implements(np.cumprod, kind="native", returns="array", into=("accumulates",), layout="first", apart=True)
+@implements(np.cumprod, kind="native", returns="array", into=("accumulates",), layout="first", apart="same")
 def cumprod(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
     """`numpy.cumprod`."""
     return _running(xp, xp.multiply, a, axis, dtype)

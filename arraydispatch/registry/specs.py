@@ -22,6 +22,7 @@ Layout = Literal[
     "c", "spectrum", "normed", "factors", "singular", "power", "crossed", "summed",
 ]  # fmt: skip
 Error = Literal["sum", "square", "spread", "remainder", "period"]
+Lines = Literal["same", "half", "twice"]
 Jumps = Literal["unit", "exact", "operand"]
 
 
@@ -56,8 +57,10 @@ class Facts:
     jumps : {"unit", "exact", "operand"} or None
         Its result changes by more than a little where an argument changes by a little: by about 1 or a digit, to another
         value altogether, by about an operand.
-    apart : bool
-        Each line along its axis, or axes one after the other, is computed for itself.
+    apart : bool or {"same", "half", "twice"}
+        Each line along its axis, or axes one after the other, is computed for itself. Not a bool: and written to where ``out=`` says.
+        ``same``: it is as long as it was, or as ``n`` says. ``half``: of real numbers, half of that and one more. ``twice``: twice as
+        long as it was, but for two, or as ``n`` says.
     defined : str
         Which check of :mod:`arraydispatch.verification` holds a result that is not unique against what defines it.
     """
@@ -73,7 +76,7 @@ class Facts:
     error: Error | None = None
     sign: float = 0.0
     jumps: Jumps | None = None
-    apart: bool = False
+    apart: bool | Lines = False
     defined: str = ""
 
 
