@@ -336,11 +336,23 @@ def interp(ns: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = Non
         bad = ns.isnan(result)
         result = ns.prim.where(bad, other, result)
         result = ns.prim.where(ns.logical_and(ns.isnan(result), ns.equal(f0, f1)), f0, result)
-        result = ns.prim.where(ns.equal(x, x0), f0, result)
-        result = ns.prim.where(ns.equal(x, last), along(ns, fp, 0, n - 1, n), result)
+        ends = ns.equal(x, x0), ns.equal(x, last)
+        at_start, at_last = f0, along(ns, fp, 0, n - 1, n)
+        if any(ns.backend.recorded(y) for y in (x, xp, fp)):  # a knot itself has the slope beside it for a derivative
+            steady = ns.isfinite(slope)
+            at_start = ns.prim.where(steady, _moving(ns, ns.multiply(slope, ns.subtract(x, x0)), f0), f0)
+            at_last = ns.prim.where(steady, _moving(ns, ns.multiply(slope, ns.subtract(x, x1)), f1), at_last)
+        result = ns.prim.where(ends[0], at_start, result)
+        result = ns.prim.where(ends[1], at_last, result)
     result = ns.prim.where(ns.less(x, first), below, result)
     result = ns.prim.where(ns.greater(x, last), above, result)
     return ns.prim.reshape(ns.prim.where(ns.isnan(x), x, result), shape)
+
+
+def _moving(ns: Any, step: Native, f: Native) -> Native:
+    """``f``, a zero's sign as it is, and a step of zero whose derivative counts."""
+    mirrored = ns.negative(ns.subtract(ns.negative(f), step))
+    return ns.prim.where(ns.signbit(f), mirrored, ns.add(step, f))
 
 
 def _interp_complex(ns: Any, x: Any, xp: Any, fp: Native, left: Any, right: Any, period: Any) -> Native:

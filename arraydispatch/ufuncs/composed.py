@@ -29,8 +29,10 @@ def divmod_(xp: Any, a: Any, b: Any) -> Any:
 def modf(xp: Any, x: Any) -> Any:
     """Fractional and integral part, both with the sign of ``x``; the fraction of an infinity is zero."""
     whole = xp.trunc(x)
-    fraction = xp.prim.where(xp.isinf(x), _like(xp, x, 0.0), xp.subtract(x, whole))
-    return xp.copysign(fraction, x), whole
+    # Not the sign of `x` put to the difference: of a whole number that is zero, and its derivative would be lost.
+    fraction = xp.prim.where(xp.signbit(x), xp.negative(xp.subtract(whole, x)), xp.subtract(x, whole))
+    other = xp.copysign(xp.prim.where(xp.isinf(x), _like(xp, x, 0.0), x), x)
+    return xp.prim.where(xp.isfinite(x), fraction, other), whole
 
 
 def _in_single(body: Callable[..., Any]) -> Callable[..., Any]:

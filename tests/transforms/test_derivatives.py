@@ -360,6 +360,38 @@ def test_complex_gradients_in_a_program(library):
         np.testing.assert_allclose(host(ad.jit(ad.grad(f))(ad.asarray(z))), eager, rtol=1e-12)
 
 
+KNOTS = np.array([0.0, 1.0, 2.0])
+BRANCHES = {
+    "remainder": (lambda x: np.remainder(x, 2.0), [4.0, -4.0, 0.0, 1.5], [1, 1, 1, 1]),
+    "remainder of a negative divisor": (lambda x: np.remainder(x, -2.0), [4.0, -4.0, 0.0, 1.5], [1, 1, 1, 1]),
+    "remainder by its divisor": (lambda x: np.remainder(6.0, x), [2.0, 4.0, -3.0], [-3, -1, 2]),
+    "fmod": (lambda x: np.fmod(x, 2.0), [4.0, -4.0, 0.0], [1, 1, 1]),
+    "divmod": (lambda x: np.divmod(x, 2.0)[1], [4.0, -4.0, 0.0], [1, 1, 1]),
+    "modf": (lambda x: np.modf(x)[0], [4.0, -4.0, 0.0, -0.0, 1.5, -1.5], [1] * 6),
+    "ldexp": (lambda x: np.ldexp(x, 3), [0.0, -0.0, 1.0], [8, 8, 8]),
+    "nextafter": (lambda x: np.nextafter(x, 2.0), [0.0, 1.0, 3.0], [1, 1, 1]),
+    "spacing": (np.spacing, [1.0, 3.0], [0, 0]),
+    "interp": (lambda x: np.interp(x, KNOTS, KNOTS**2 - 1), [0.0, 0.5, 1.0, 2.0, 3.0], [1, 1, 3, 3, 0]),
+    "interp in its values": (lambda y: np.interp(KNOTS, KNOTS, y), [-0.0, 2.0, 3.0], [1, 1, 1]),
+    "power of 0": (lambda x: x**0, [0.0, 2.0], [0, 0]),
+    "powers": (lambda x: sum(c * x**i for i, c in enumerate([1.0, 2.0, 3.0])), [0.0, 1.0], [2, 8]),
+    "powers of an array": (lambda x: (x[:, None] ** np.arange(3.0)).sum(1), [0.0, 1.0], [1, 3]),
+    "power by its exponent": (lambda x: 2.0**x, [0.0, 1.0], [np.log(2), 2 * np.log(2)]),
+}
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_derivatives_where_branches_meet(library, name):
+    """Zeros with a sign put to them, knots and powers of zero lost their derivative, or it was NaN, at whole numbers above all."""
+    f, x, slopes = BRANCHES[name]
+    x = np.array(x)
+    for wrapped in (lambda g: g, ad.jit):
+        found, value = wrapped(ad.grad(lambda x: (f(x).sum(), f(x)), has_aux=True))(ad.asarray(x))
+        np.testing.assert_allclose(host(found), slopes, rtol=1e-12)
+        np.testing.assert_allclose(host(value), f(x), rtol=1e-15)
+        assert np.signbit(host(value)).tolist() == np.signbit(f(x)).tolist()
+
+
 def test_holomorphic_functions_have_complex_derivatives(library):
     z = ad.asarray([1 + 2j, 3 - 1j])
     np.testing.assert_allclose(host(ad.grad(lambda a: np.sum(a**3), holomorphic=True)(z)), 3 * host(z) ** 2)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -84,6 +85,7 @@ def _integer_divmod(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 @wide
+@_derived_from(jnp.divmod)
 def _float_divmod(a: Array, b: Array) -> tuple[Array, Array]:
     # numpy/_core/src/npymath/npy_math_internal.h.src: npy_divmod
     rest = lax.rem(a, b)
@@ -144,7 +146,8 @@ def _power(a: Array, b: Array) -> Array:
     if _is(a, np.complexfloating):
         return _complex_power(a, b)
     if not _integral(a):
-        return wide(jnp.power)(a, b)
+        # 0 to the power of 0 is 1 to it, of which the derivative is not 0 times infinity.
+        return wide(jnp.power)(jnp.where((a == 0) & (b == 0), jnp.ones_like(a), a), b)
 
     # Repeated squaring with as many steps as the exponent's type has bits. Negative exponents are refused above.
     def step(_: int, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
@@ -361,17 +364,35 @@ def _conjugate(a: Array) -> Array:
 
 
 def _spacing(a: Array) -> Array:
-    return jnp.where(jnp.isinf(a), jnp.full_like(a, jnp.nan), jnp.spacing(a))
+    return jnp.where(jnp.isinf(a), jnp.full_like(a, jnp.nan), jnp.spacing(lax.stop_gradient(a)))
+
+
+@jax.custom_jvp  # type: ignore[untyped-decorator]
+def _neighbour(a: Array, b: Array) -> Array:
+    """``lax.nextafter``, which has no derivative: it goes along with the number."""
+    return lax.nextafter(a, b)
+
+
+_neighbour.defjvp(lambda values, tangents: (_neighbour(*values), tangents[0]))
 
 
 def _nextafter(a: Array, b: Array) -> Array:
-    out = lax.nextafter(a, b)
+    out = _neighbour(a, b)
     return jnp.where(a == b, a, out) if is_float16(a.dtype) else out  # NumPy's half differs from C at zeros
 
 
 def _modf(a: Array) -> tuple[Array, Array]:
     whole = _trunc(a)
-    return jnp.copysign(jnp.where(jnp.isinf(a), jnp.zeros_like(a), a - whole), a), whole
+    # Not the sign of `a` put to the difference: of a whole number that is zero, and its derivative would be lost.
+    fraction = jnp.where(jnp.signbit(a), -(whole - a), a - whole)
+    other = jnp.copysign(jnp.where(jnp.isinf(a), jnp.zeros_like(a), a), a)
+    return jnp.where(jnp.isfinite(a), fraction, other), whole
+
+
+def _ldexp(a: Array, n: Array) -> Array:
+    """JAX gives zeros back as they are, with a derivative of 1."""
+    power = jnp.ldexp(jnp.ones_like(a), jnp.clip(n, -100, 100))
+    return jnp.where(a == 0, a * power, jnp.ldexp(a, n))
 
 
 # -- integers --------------------------------------------------------------------------------------------------------
@@ -525,7 +546,7 @@ def _unary(ufunc: np.ufunc, body: Kernel) -> Kernel:
 UFUNCS: dict[Any, Kernel] = (
     {ufunc: kernel(_unary(ufunc, body)) for ufunc, body in _UNARY.items()}
     | {ufunc: kernel(_binary(body)) for ufunc, body in _BINARY.items()}
-    | {np.ldexp: kernel(wide(jnp.ldexp))}
+    | {np.ldexp: kernel(wide(_ldexp))}
 )
 
 SCALARS: frozenset[Any] = frozenset(_BINARY)

@@ -157,6 +157,10 @@ def remainder(a: Any, b: Any) -> Tensor:
     if dtype in INTEGERS:
         return _floor_mod(a, _select(_traps(b), scalar(1, b), b))
     rest = _floor_mod(a, b)
+    if taped() or not tf.executing_eagerly():  # of a zero that is another one the derivative is lost
+        held = tf.stop_gradient(rest)
+        zero = _select(_less(b, 0.0), -_sub(held, rest), _sub(rest, held))
+        return _select(_equal(rest, 0.0), zero, rest)
     return _select(_equal(rest, 0.0), _mul(_sign(b), 0.0), rest)
 
 
@@ -300,13 +304,19 @@ def power(a: Any, b: Any) -> Tensor:
     if type(b) in PYTHON:
         if b == 2:
             return _square(a)
-        if a.dtype in BITS:
-            return _pow(a, b)
+        if b == 0 and a.dtype in BITS:
+            return tf.ones_like(a)
     a, b = tensors(a, b)
     dtype = a.dtype
     if dtype in BITS:
-        return _pow(a, b)
+        return _differentiable_power(a, b) if taped() or not tf.executing_eagerly() else _pow(a, b)
     return _integer_power(a, b) if dtype in INTEGERS else _complex_power(a, b)
+
+
+def _differentiable_power(a: Tensor, b: Tensor) -> Tensor:
+    """0 to the power of 0 is 1 to it, of which the derivative is not 0 times infinity."""
+    both = _and(_equal(a, scalar(0.0, a)), _equal(b, scalar(0.0, b)))
+    return _pow(_select(both, scalar(1.0, a), a), b)
 
 
 def exp2(a: Tensor) -> Tensor:

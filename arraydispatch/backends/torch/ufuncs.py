@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from arraydispatch.backends.torch.dtypes import UNSIGNED, concrete, out_of_transforms
+from arraydispatch.backends.torch.dtypes import UNSIGNED, concrete, innermost_transform, out_of_transforms
 from arraydispatch.backends.torch.host_kernels import sqrt
 from arraydispatch.backends.torch.reductions import ACCUMULATE, REDUCE
 
@@ -138,7 +138,11 @@ def floor_divide(a: Tensor, b: Tensor) -> Tensor:
 def remainder(a: Tensor, b: Tensor) -> Tensor:
     """Floats: a zero takes the divisor's sign; integers: 0 for a zero divisor, where torch raises."""
     if a.dtype.is_floating_point:
-        return torch.remainder(a, b).copysign_(b)
+        rest = torch.remainder(a, b)
+        if not rest.requires_grad and innermost_transform() is None:
+            return rest.copysign_(b)
+        held = rest.detach()  # of a zero with a sign put to it the derivative is lost
+        return torch.where(held != 0, rest, torch.where(b < 0, -(held - rest), rest - held))
     if a.dtype is torch.uint64:
         return _divide_uint64(a, b)[1]
     zero, minus, safe = _divisor(a, b)
@@ -296,7 +300,7 @@ def ldexp(a: Tensor, n: Tensor) -> Tensor:
     first = torch.clamp(total, 2 - bias, bias - 1)
     second = torch.clamp(total - first, 1 - bias, bias)
     one, two = (((e + bias).to(integer) << mantissa).view(a.dtype) for e in (first, second))
-    return torch.where(torch.isfinite(a) & (a != 0), fraction * one * two, a)
+    return torch.where(torch.isfinite(a), fraction * one * two, a)
 
 
 def frexp(a: Tensor) -> tuple[Tensor, Tensor]:
