@@ -23,14 +23,19 @@ __all__ = ["NOT_APART", "Parts", "call"]
 NOT_APART: Any = object()
 """What :func:`call` answers where NumPy is to be called as usual."""
 _ndarray = np.ndarray
+_PART = 1 << 17
+"""So many elements are a part, of functions of elements: what each gives is copied while it is in the cache."""
 
 
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``func(*args, **kwargs)`` of ndarrays in parts, if it is large and can be done so."""
+    spec = spec_of(func)
+    if spec is None or not spec.apart:
+        return NOT_APART if spec is None or spec.each is None else _by_elements(func, args, kwargs, spec.each)
     x = args[0] if args else None
     if type(x) is not _ndarray or x.ndim < 2 or 4 * x.size < tape.IN_THREADS or not x.flags.c_contiguous:
         return NOT_APART
-    if x.dtype.kind not in "biufc" or (spec := spec_of(func)) is None or not spec.apart:
+    if x.dtype.kind not in "biufc":
         return NOT_APART
     if any(isinstance(y, _ndarray | type | np.dtype) for y in (*args[1:], *kwargs.values())):  # of casts NumPy warns
         return NOT_APART
@@ -171,3 +176,41 @@ def _in_parts(
     if prod(first.shape) and first.shape[at] == bounds[1]:
         return np.concatenate(work.results, axis=at)
     return NOT_APART
+
+
+def _by_elements(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], at: int) -> Any:
+    """A call on parts of one of the first two arguments; the other one, which is searched, has to be in order, or what comes before matters."""
+    x = args[at] if len(args) > 1 else None
+    if (
+        type(x) is not _ndarray
+        or x.dtype.kind not in "iuf"
+        or 4 * x.size < tape.IN_THREADS
+        or (threads := pool.count()) < 2
+    ):
+        return NOT_APART
+    if not all(type(y) is _ndarray and y.ndim == 1 and y.dtype == x.dtype for y in args):
+        return NOT_APART
+    if "period" in kwargs or not all(type(y) in (str, int, float) for y in kwargs.values()):
+        return NOT_APART
+    many = threads * max(1, round(x.size / _PART / threads))
+    longest = x.size // (8 * many) if at == 0 else x.size  # of what interpolates NumPy looks at all for each part
+    searched = args[1 - at]
+    if searched.size > longest or not (searched[1:] >= searched[:-1]).all():
+        return NOT_APART
+    parts = [slice(x.size * i // many, x.size * (i + 1) // many) for i in range(many)]
+
+    def run(part: slice) -> Any:
+        return func(*args[:at], x[part], *args[at + 1 :], **kwargs)
+
+    try:
+        result = np.empty(x.size, run(slice(0, 1)).dtype)
+    except Exception:  # noqa: BLE001 -- NumPy says it of the whole
+        return NOT_APART
+
+    def write(part: slice) -> None:
+        result[part] = run(part)
+
+    work = Parts(parts, write)
+    pool.run(work, threads)
+    work.done.wait()
+    return NOT_APART if work.failed else result

@@ -290,7 +290,7 @@ def _float(xp: Any, x: Any, to: np.dtype[Any], like: Native | None) -> Native:
     return xp.prim.astype(x, to)
 
 
-@implements(np.interp, error="sum")
+@implements(np.interp, error="sum", each=0)
 def interp(ns: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Native:
     like = first_native(ns, (x, xp, fp))
     fp = ns.asarray(fp, like=like)

@@ -61,6 +61,8 @@ class Facts:
         Each line along its axis, or axes one after the other, is computed for itself. Not a bool: and written to where ``out=`` says.
         ``same``: it is as long as it was, or as ``n`` says. ``half``: of real numbers, half of that and one more. ``twice``: twice as
         long as it was, but for two, or as ``n`` says.
+    each : int or None
+        The position of the argument each element of which gives an element of the result, whatever its other elements are.
     defined : str
         Which check of :mod:`arraydispatch.verification` holds a result that is not unique against what defines it.
     """
@@ -77,6 +79,7 @@ class Facts:
     sign: float = 0.0
     jumps: Jumps | None = None
     apart: bool | Lines = False
+    each: int | None = None
     defined: str = ""
 
 

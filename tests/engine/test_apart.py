@@ -97,3 +97,37 @@ def test_parts_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
         call()
         assert parts == [3] * many
     assert registry.spec_of(np.sort).apart  # type: ignore[union-attr]
+
+
+_SORTED = np.sort(_RNG.normal(size=9))
+_MANY = np.where(_RNG.random(9000) < 0.01, np.nan, _RNG.normal(size=9000))
+BY_ELEMENTS: dict[str, tuple[Callable[[Any], Any], bool]] = {
+    "searched": (lambda x: np.searchsorted(_SORTED, x), True),
+    "from the right": (lambda x: np.searchsorted(_SORTED, x, side="right"), True),
+    "a side by position": (lambda x: np.searchsorted(np.sort(np.nan_to_num(x)), x, "left"), False),
+    "in large": (lambda x: np.searchsorted(np.sort(np.nan_to_num(x)), x), True),
+    "out of order": (lambda x: np.searchsorted(_SORTED[::-1].copy(), x), False),
+    "whole numbers": (lambda x: np.searchsorted(np.arange(9), np.nan_to_num(x * 9).astype(int)), True),
+    "of another dtype": (lambda x: np.searchsorted(np.arange(9), x), False),
+    "one": (lambda x: np.searchsorted(x, 1.5), False),
+    "between": (lambda x: np.interp(x, _SORTED, _SORTED**3), True),
+    "with ends": (lambda x: np.interp(x, _SORTED, _SORTED**3, left=-1, right=np.pi), True),
+    "periodic": (lambda x: np.interp(x, _SORTED, _SORTED**3, period=1.5), False),
+    "points out of order": (lambda x: np.interp(x, _SORTED[::-1].copy(), _SORTED), False),
+    "of other lengths": (lambda x: np.interp(x, _SORTED, _SORTED[:-1]), False),
+    "complex": (lambda x: np.interp(x, _SORTED, _SORTED * 1j), False),
+    "a side that is none": (lambda x: np.searchsorted(_SORTED, x, side="middle"), False),
+    "every second": (lambda x: np.interp(x[::2], _SORTED, _SORTED**2), True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_ELEMENTS)
+def test_by_elements(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of what is searched for, if what it is searched in has an order."""
+    asked: list[int] = []
+    whole = apart.Parts
+    monkeypatch.setattr(apart, "_PART", 1000)
+    monkeypatch.setattr(apart, "Parts", lambda made, run: asked.append(len(made)) or whole(made, run))
+    call, in_parts = BY_ELEMENTS[name]
+    assert outcome(call, creation.array(_MANY)) == outcome(call, _MANY)
+    assert bool(max(asked, default=0) > 3) is in_parts
