@@ -1,9 +1,14 @@
-/* New arrays, where modules are compiled: those read an array's slots as fields of a struct, and do not ask whether one is empty.
+/* New arrays, and the shortest way to their operators, where modules are compiled: those read an array's slots as fields of a struct,
+ * and do not ask whether one is empty.
  *
  * check(cls, names)  raises where the slots of a class do not lie one behind the other in this order, as _fields.h has them
  * filled(Handle)     from now on the slots that compiled modules read are never empty in a new instance
  * bare(cls)          a new instance of a class of arrays, whatever its __init__
- * Maker(cls)         what arraydispatch.views.maker describes
+ * Maker(cls)         what arraydispatch.views.maker describes; the memory of arrays of the last such class is used again
+ * direct(cls)        operators of arrays of just this class call its methods of today without looking for them; Python forgets it
+ *                    of a method that is assigned anew
+ * Called             what arraydispatch.called.Called describes
+ * names_first(cls)   attributes of a class of modules are looked for among the names of the module first, but for those with an underscore
  * SOURCES            what hatch_build.py says of the sources that all this was compiled from
  */
 
@@ -38,19 +43,74 @@ check(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* -- memory: that of an array that is gone is the next one's ----------------------------------------------------------- */
+
+#define MOST_KEPT 64
+static PyTypeObject *kept_cls; /* of which class they are: that of every new array */
+static PyObject *kept[MOST_KEPT]; /* each holds a reference to its class */
+static int kept_count;
+
+static void
+dealloc(PyObject *self)
+{
+    HandleObject *array = (HandleObject *)self;
+    PyTypeObject *cls = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    Py_TRASHCAN_BEGIN(self, dealloc)
+    if (*(PyObject **)((char *)self + cls->tp_weaklistoffset) != NULL) {
+        PyObject_ClearWeakRefs(self);
+    }
+    for (PyObject **slot = &array->_base; slot <= &array->_writes; slot++) {
+        Py_CLEAR(*slot);
+    }
+    if (cls == kept_cls && kept_count < MOST_KEPT) {
+        kept[kept_count++] = self;
+    }
+    else {
+        cls->tp_free(self);
+        Py_DECREF(cls);
+    }
+    Py_TRASHCAN_END
+}
+
+static void
+keep_those_of(PyTypeObject *cls)
+{
+    if (handle == NULL || cls == kept_cls || !PyType_IsSubtype(cls, handle) || cls->tp_basicsize != handle->tp_basicsize
+        || cls->tp_dictoffset || !cls->tp_weaklistoffset || cls->tp_finalize != NULL || cls->tp_del != NULL) {
+        return;
+    }
+    while (kept_count) {
+        PyObject *gone = kept[--kept_count];
+        kept_cls->tp_free(gone);
+        Py_DECREF(kept_cls);
+    }
+    Py_XSETREF(kept_cls, (PyTypeObject *)Py_NewRef(cls));
+    cls->tp_dealloc = dealloc; /* which classes made from it end in */
+}
+
 static PyObject *
 made(PyTypeObject *cls, PyObject *value, PyObject *kind, PyObject *owned)
 {
-    HandleObject *array = (HandleObject *)cls->tp_alloc(cls, 0);
-    if (array != NULL) {
-        array->_v = Py_NewRef(value);
-        array->_kind = Py_NewRef(kind);
-        array->_owned = Py_NewRef(owned);
-        array->_base = Py_NewRef(Py_None);
-        array->_ghost = Py_NewRef(Py_None);
-        array->_root = Py_NewRef(Py_None);
-        array->_seen = Py_NewRef(zero);
-        array->_writes = Py_NewRef(zero);
+    HandleObject *array;
+    int is_kept = cls == kept_cls && kept_count;
+    if (is_kept) {
+        array = (HandleObject *)kept[--kept_count];
+        _Py_NewReference((PyObject *)array);
+    }
+    else if ((array = (HandleObject *)cls->tp_alloc(cls, 0)) == NULL) {
+        return NULL;
+    }
+    array->_v = Py_NewRef(value);
+    array->_kind = Py_NewRef(kind);
+    array->_owned = Py_NewRef(owned);
+    array->_base = Py_NewRef(Py_None);
+    array->_ghost = Py_NewRef(Py_None);
+    array->_root = Py_NewRef(Py_None);
+    array->_seen = Py_NewRef(zero);
+    array->_writes = Py_NewRef(zero);
+    if (is_kept) {
+        PyObject_GC_Track(array);
     }
     return (PyObject *)array;
 }
@@ -119,6 +179,7 @@ maker_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (self != NULL) {
         self->call = make;
         self->cls = Py_NewRef(cls);
+        keep_those_of((PyTypeObject *)cls);
         if ((self->bare = PyCFunction_New(&bare_def, cls)) == NULL) {
             Py_CLEAR(self);
         }
@@ -151,10 +212,234 @@ static PyTypeObject MakerType = {
     .tp_dealloc = maker_dealloc,
 };
 
+/* -- operators --------------------------------------------------------------------------------------------------------- */
+
+static PyTypeObject *direct_cls; /* of whose arrays the methods below are */
+
+/* How Python calls a method that implements an operator, and here without a look at the class. */
+typedef struct {
+    const char *name, *reflected;
+    Py_ssize_t offset; /* of the operator's slot in a heap type */
+    void *here; /* what is put there */
+    void *usual; /* what Python has there */
+    PyObject *method, *other; /* of direct_cls: by these names */
+} Operator;
+
+static Operator operators[];
+
+static PyObject *
+called(PyObject *method, PyObject *x, PyObject *y)
+{
+    PyObject *operands[] = {x, y};
+    return PyObject_Vectorcall(method, operands, 2, NULL);
+}
+
+/* Of a class made from this one Python asks the reflected method first, by that class's own slot; so it does of other operands' classes
+ * where the answer is NotImplemented. Python's own slots do nothing for operands whose slot is another. */
+static PyObject *
+binary(Operator *it, PyObject *x, PyObject *y)
+{
+    if (Py_TYPE(x) == direct_cls) {
+        return called(it->method, x, y);
+    }
+    if (Py_TYPE(y) == direct_cls) {
+        return called(it->other, y, x);
+    }
+    Py_RETURN_NOTIMPLEMENTED;
+}
+
+static PyObject *
+inplace(Operator *it, PyObject *x, PyObject *y)
+{
+    return Py_TYPE(x) == direct_cls ? called(it->method, x, y) : ((binaryfunc)it->usual)(x, y);
+}
+
+enum { ADD, SUB, MUL, DIV, MATMUL, IADD, ISUB, IMUL, IDIV, GETITEM, SETITEM };
+
+#define BINARY(function, how, at) \
+    static PyObject *function(PyObject *x, PyObject *y) { return how(&operators[at], x, y); }
+BINARY(add, binary, ADD)
+BINARY(sub, binary, SUB)
+BINARY(mul, binary, MUL)
+BINARY(div_, binary, DIV)
+BINARY(matmul, binary, MATMUL)
+BINARY(iadd, inplace, IADD)
+BINARY(isub, inplace, ISUB)
+BINARY(imul, inplace, IMUL)
+BINARY(idiv, inplace, IDIV)
+
+static PyObject *
+getitem(PyObject *x, PyObject *key)
+{
+    Operator *it = &operators[GETITEM];
+    return Py_TYPE(x) == direct_cls ? called(it->method, x, key) : ((binaryfunc)it->usual)(x, key);
+}
+
+static int
+setitem(PyObject *x, PyObject *key, PyObject *value)
+{
+    Operator *it = &operators[SETITEM];
+    if (Py_TYPE(x) != direct_cls || value == NULL) {
+        return ((objobjargproc)it->usual)(x, key, value);
+    }
+    PyObject *operands[] = {x, key, value}, *none = PyObject_Vectorcall(it->method, operands, 3, NULL);
+    Py_XDECREF(none);
+    return none == NULL ? -1 : 0;
+}
+
+#define NUMBER(slot) offsetof(PyHeapTypeObject, as_number.slot)
+static Operator operators[] = {
+    [ADD] = {"__add__", "__radd__", NUMBER(nb_add), add},
+    [SUB] = {"__sub__", "__rsub__", NUMBER(nb_subtract), sub},
+    [MUL] = {"__mul__", "__rmul__", NUMBER(nb_multiply), mul},
+    [DIV] = {"__truediv__", "__rtruediv__", NUMBER(nb_true_divide), div_},
+    [MATMUL] = {"__matmul__", "__rmatmul__", NUMBER(nb_matrix_multiply), matmul},
+    [IADD] = {"__iadd__", NULL, NUMBER(nb_inplace_add), iadd},
+    [ISUB] = {"__isub__", NULL, NUMBER(nb_inplace_subtract), isub},
+    [IMUL] = {"__imul__", NULL, NUMBER(nb_inplace_multiply), imul},
+    [IDIV] = {"__itruediv__", NULL, NUMBER(nb_inplace_true_divide), idiv},
+    [GETITEM] = {"__getitem__", NULL, offsetof(PyHeapTypeObject, as_mapping.mp_subscript), getitem},
+    [SETITEM] = {"__setitem__", NULL, offsetof(PyHeapTypeObject, as_mapping.mp_ass_subscript), setitem},
+};
+
+static PyObject *
+found(PyTypeObject *cls, const char *name) /* as Python finds it, whatever the metaclass says */
+{
+    PyObject *word = PyUnicode_InternFromString(name);
+    PyObject *method = word == NULL ? NULL : _PyType_Lookup(cls, word);
+    Py_XDECREF(word);
+    return Py_XNewRef(method);
+}
+
+static PyObject *
+direct(PyObject *module, PyObject *cls)
+{
+    if (handle == NULL || !PyType_Check(cls) || !PyType_IsSubtype((PyTypeObject *)cls, handle)) {
+        return PyErr_Format(PyExc_TypeError, "%R is no class of arrays", cls);
+    }
+    for (size_t i = 0; i < sizeof(operators) / sizeof(Operator); i++) {
+        Operator *it = &operators[i];
+        PyObject *method = found((PyTypeObject *)cls, it->name), *other = NULL;
+        if (method == NULL || (it->reflected != NULL && (other = found((PyTypeObject *)cls, it->reflected)) == NULL)) {
+            Py_XDECREF(method);
+            return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "%R has no %s", cls, it->name);
+        }
+        Py_XSETREF(it->method, method);
+        Py_XSETREF(it->other, other);
+        void **slot = (void **)((char *)cls + it->offset);
+        if (*slot != it->here) {
+            it->usual = *slot;
+            *slot = it->here;
+        }
+    }
+    Py_XSETREF(direct_cls, (PyTypeObject *)Py_NewRef(cls));
+    Py_RETURN_NONE;
+}
+
+/* -- what NumPy's functions and modules are for the program -------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *target;
+} Called;
+
+static PyObject *
+call_target(PyObject *self, PyObject *const *args, size_t flags, PyObject *names)
+{
+    PyObject *target = ((Called *)self)->target;
+    if (target == NULL) {
+        return PyErr_Format(PyExc_TypeError, "%R has no target", Py_TYPE(self));
+    }
+    Py_INCREF(target); /* which the call may exchange */
+    PyObject *result = PyObject_Vectorcall(target, args, flags, names);
+    Py_DECREF(target);
+    return result;
+}
+
+static PyObject *
+called_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    if (type->tp_call == PyVectorcall_Call) { /* no __call__ of its own */
+        type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+    }
+    PyObject *self = type->tp_alloc(type, 0);
+    if (self != NULL) {
+        ((Called *)self)->call = call_target;
+    }
+    return self;
+}
+
+static int
+called_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((Called *)self)->target);
+    return 0;
+}
+
+static int
+called_clear(PyObject *self)
+{
+    Py_CLEAR(((Called *)self)->target);
+    return 0;
+}
+
+static void
+called_dealloc(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    called_clear(self);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyMemberDef called_members[] = {
+    {"target", T_OBJECT_EX, offsetof(Called, target), 0, NULL},
+    {NULL},
+};
+
+static PyTypeObject CalledType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "arraydispatch._fields.Called",
+    .tp_basicsize = sizeof(Called),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(Called, call),
+    .tp_call = PyVectorcall_Call,
+    .tp_members = called_members,
+    .tp_new = called_new,
+    .tp_traverse = called_traverse,
+    .tp_clear = called_clear,
+    .tp_dealloc = called_dealloc,
+};
+
+static PyObject *
+name_first(PyObject *module, PyObject *name)
+{
+    if (PyUnicode_GET_LENGTH(name) && PyUnicode_READ_CHAR(name, 0) != '_') {
+        PyObject *held = PyDict_GetItemWithError(PyModule_GetDict(module), name);
+        if (held != NULL || PyErr_Occurred()) {
+            return Py_XNewRef(held);
+        }
+    }
+    return PyModule_Type.tp_getattro(module, name);
+}
+
+static PyObject *
+names_first(PyObject *module, PyObject *cls)
+{
+    if (!PyType_Check(cls) || !PyType_IsSubtype((PyTypeObject *)cls, &PyModule_Type)) {
+        return PyErr_Format(PyExc_TypeError, "%R is no class of modules", cls);
+    }
+    if (((PyTypeObject *)cls)->tp_getattro == PyModule_Type.tp_getattro) {
+        ((PyTypeObject *)cls)->tp_getattro = name_first;
+    }
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"check", check, METH_VARARGS, NULL},
     {"filled", filled, METH_O, NULL},
     {"bare", bare_of, METH_O, NULL},
+    {"direct", direct, METH_O, NULL},
+    {"names_first", names_first, METH_O, NULL},
     {NULL},
 };
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_fields", NULL, -1, functions};
@@ -164,6 +449,7 @@ PyInit__fields(void)
 {
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL || (zero = PyLong_FromLong(0)) == NULL || PyType_Ready(&MakerType) < 0
+        || PyType_Ready(&CalledType) < 0 || PyModule_AddObjectRef(module, "Called", (PyObject *)&CalledType) < 0
         || PyModule_AddObjectRef(module, "Maker", (PyObject *)&MakerType) < 0
         || PyModule_AddStringConstant(module, "SOURCES", SOURCES) < 0) {
         Py_XDECREF(module);

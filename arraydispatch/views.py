@@ -139,6 +139,12 @@ def fields(cls: Any) -> Any:
     return cls
 
 
+def direct(cls: type[Handle]) -> None:
+    """Have operators of arrays of this very class find its methods of today at once, where the core is compiled."""
+    if compiled:
+        _fields.direct(cls)
+
+
 fields(Kind)
 fields(Handle)
 if compiled:

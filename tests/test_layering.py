@@ -23,6 +23,7 @@ PACKAGE = ROOT / "arraydispatch"
 LAYERS: list[tuple[str, ...]] = [
     (
         "buffers",
+        "called",
         "errors",
         "events",
         "places",

@@ -16,10 +16,11 @@ import importlib
 import inspect
 import operator
 import sys
+import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import MethodType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +28,7 @@ import arraydispatch as ad
 
 from .. import conversion, dtypes, events, ghosts, thin, tracing, views
 from ..api import from_protocol
+from ..called import Called
 from ..dispatch.wrapping import circular
 from ..registry import spec_of
 from ..state import process
@@ -219,7 +221,7 @@ _REFUSED = "__array__ method not producing an array"
 """What NumPy says of a user's class whose ``__array__`` gives an ``Array``."""
 
 
-class Stand:
+class Stand(Called):  # type: ignore[misc]
     """Stands for a NumPy function in user files.
 
     Parameters
@@ -232,22 +234,18 @@ class Stand:
 
     def __init__(self, real: Any, module: str, name: str) -> None:
         functools.update_wrapper(self, real, assigned=("__module__", "__name__", "__qualname__", "__doc__"))
-        self.real = real
+        self.real = self.target = real
         self._where = module, name
         self._what = f"{module}.{name}"
 
     def __getattr__(self, name: str) -> Any:
-        if name == "real":  # not there yet: a half-made copy
+        if name in ("real", "target"):  # not there yet: a half-made copy
             raise AttributeError(name)
         return getattr(self.real, name)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         # As a class attribute, what is written in Python binds as a method; NumPy's C functions and ufuncs do not.
         return MethodType(self, instance) if instance is not None and hasattr(type(self.real), "__get__") else self
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the NumPy function by this class's rule."""
-        return self.real(*args, **kwargs)
 
     def __eq__(self, other: object) -> bool:
         return self is other or self.real is other or (isinstance(other, Stand) and self.real is other.real)
@@ -271,14 +269,11 @@ class Stand:
 class Function(Stand):
     """A pure function: ndarrays are adopted, fresh ndarray results are moved."""
 
-    __slots__ = ("__call__",)
-    __call__: Callable[..., Any]
-    """A slot, so that each function has its own, which a call reaches without a frame between."""
     _collects = 1  # how many leading arguments are arrays, so that a list there means one array
 
     def __init__(self, real: Any, module: str, name: str) -> None:
         super().__init__(real, module, name)
-        self.__call__ = self._calling()
+        self.target = self._calling()
         self._out_at = sys.maxsize
         try:
             parameters = inspect.signature(real).parameters
@@ -420,30 +415,26 @@ class Made(Stand):
 class Special(Stand):
     """A function that other code than NumPy's answers: creation on the backend, and rules of its own."""
 
-    def __new__(cls, real: Any, answer: Callable[..., Any], *_where: str) -> Any:
-        """One class for each answer, which its call then reaches without a frame between."""
-        body = {"__call__": staticmethod(_watched(real, answer)), "__module__": cls.__module__, "rule": (real, answer)}
-        return object.__new__(type(cls.__name__, (cls,), body))
+    _all: ClassVar[weakref.WeakValueDictionary[int, Special]] = weakref.WeakValueDictionary()
 
     def __init__(self, real: Any, answer: Callable[..., Any], module: str, name: str) -> None:
         super().__init__(real, module, name)
+        self._answer = answer
+        self._all[id(self)] = self  # those that compare equal too
+        self._follow()
 
+    def _follow(self) -> None:
+        """Have the answer called; where a library traces functions of the program's, NumPy's own inside of that."""
+        self.target = self._answer if process.visited is None else self._watched
 
-def _watched(real: Any, answer: Callable[..., Any]) -> Callable[..., Any]:
-    """The answer; where a library traces functions of the program's, NumPy's own inside of that."""
-    if process.visited is None:
-        return answer
-
-    def watched(*args: Any, **kwargs: Any) -> Any:
-        return (real if traced() else answer)(*args, **kwargs)
-
-    return watched
+    def _watched(self, *args: Any, **kwargs: Any) -> Any:
+        return (self.real if traced() else self._answer)(*args, **kwargs)
 
 
 @process.follows("visited")
 def _follow() -> None:
-    for cls in Special.__subclasses__():
-        cls.__call__ = staticmethod(_watched(*cls.rule))  # type: ignore[attr-defined, method-assign]
+    for stand in list(Special._all.values()):
+        stand._follow()
 
 
 class Output(Stand):
@@ -498,6 +489,6 @@ class _UfuncMethod(Function):
 
     def __init__(self, ufunc: np.ufunc, method: str, out_at: int, module: str, name: str) -> None:
         Stand.__init__(self, getattr(ufunc, method), module, f"{name}.{method}")
-        self.__call__ = self._calling()
+        self.target = self._calling()
         self._out_at = out_at
         self._collects = 2 if method == "outer" else 1

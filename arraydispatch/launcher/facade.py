@@ -19,6 +19,7 @@ import numpy.linalg
 import numpy.random
 
 from .. import creation
+from ..called import names_first
 from ..registry import facts_of, spec_of
 from . import adoption, classes, rng, tables
 
@@ -124,6 +125,7 @@ class _Vars(dict[str, Any]):
         delattr(self._facade, name)
 
 
+@names_first
 class Facade(ModuleType):
     """Stands for one NumPy module in user files.
 

@@ -100,7 +100,7 @@ _layer = 0
 """Which of the three is in force."""
 
 
-@process.follows(*FOLLOWED)
+@process.follows("wrapper", *FOLLOWED)
 def _follow() -> None:
     """Put the thin path in force, or out of it, as the process is now."""
     global _layer, least
@@ -111,6 +111,8 @@ def _follow() -> None:
         for name, layers in _TABLE.items():
             setattr(Array, name, layers[layer])
     least, _layer = results.least, layer
+    if layer == 2:
+        views.direct(results.array_class)
     if tape.least:
         recording.calibrate(layer, _ask)
 

@@ -19,16 +19,24 @@ from ..state import process
 from ..views import Handle
 from . import results
 from .methods import method_of
-from .results import FOLLOWED, GENERAL, SCALARS, array_of, is_plain, ticks
+from .results import FOLLOWED, GENERAL, SCALARS, array_of, is_plain
 
 __all__ = ["at_once", "filled_at_once", "fresh", "new", "plain_sequence", "takes"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
-_ndarray = np.ndarray
 _cls: Any = None
 _bare: Any = None
 least = 0
+_calls = 0
+
+
+def _counted() -> int:
+    return _calls
+
+
+results.counters.append(_counted)
+
 # -- new arrays --------------------------------------------------------------------------------------------------------
 
 
@@ -58,7 +66,8 @@ _follow()
 
 def new(value: Any) -> Any:
     """An array of an ndarray that NumPy has just made."""
-    next(ticks)
+    global _calls
+    _calls += 1
     kind = _kinds.get(value.dtype) if _float_kind is not None or not _blocks() else None
     if kind is None or value.base is not None:
         held = loader.hosted(settings.current_name())
@@ -82,6 +91,16 @@ _SEQUENCES = frozenset({list, tuple})
 
 def plain_sequence(x: Any) -> bool:
     """Whether a list or tuple holds nothing but numbers, and sequences of them."""
+    if views.compiled:  # then a loop is the shorter way
+        last = None
+        for part in x:
+            cls = type(part)
+            if cls is not last:
+                if cls in SCALARS:
+                    last = cls
+                elif cls not in _SEQUENCES or not plain_sequence(part):
+                    return False
+        return True
     return SCALARS.issuperset(map(type, x)) or (_SEQUENCES.issuperset(map(type, x)) and all(map(plain_sequence, x)))
 
 
@@ -97,12 +116,13 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
 
         @wraps(general)
         def made(*args: Any, **kwargs: Any) -> Any:
+            global _calls
             try:
                 if least:
                     if of_array is not None and args and type(args[0]) is _cls:
                         if itself and len(args) == 1 and not kwargs and not args[0]._kind.standard:
                             return args[0]
-                        if type(args[0]._v) is _ndarray:
+                        if type(args[0]._v) is ndarray:
                             return of_array(*args, **kwargs)
                     for x in args:
                         if type(x) not in plain and not (type(x) in _SEQUENCES and plain_sequence(x)):
@@ -110,9 +130,9 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
                     else:
                         if not kwargs or is_plain((), kwargs):
                             value = real(*args, **kwargs)
-                            if type(value) is _ndarray:
+                            if type(value) is ndarray:
                                 if (found := fresh(value)) is not None:
-                                    next(ticks)
+                                    _calls += 1
                                     return found
                                 if value.size < least or settings.on_cpu(settings.current_name()):
                                     return new(value)
@@ -137,6 +157,7 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
 
         @wraps(general)
         def made(shape: Any = GENERAL, dtype: Any = None, order: Any = None, *more: Any, **options: Any) -> Any:
+            global _calls
             kind = _float_kind
             if kind is not None and not options and not more:
                 if dtype is order is None:
@@ -145,7 +166,7 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
                     value = real(shape, dtype, order)
                     kind = _kinds.get(value.dtype)
                 if kind is not None and (_any_size or value.size < least):
-                    next(ticks)
+                    _calls += 1
                     made: Handle = _bare()
                     made._v = value
                     made._kind = kind

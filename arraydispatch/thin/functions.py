@@ -18,15 +18,22 @@ from ..registry import spec_of
 from ..state import process
 from ..views import Handle
 from . import results
-from .results import FOLLOWED, GENERAL, SCALARS, array_of, before_write, is_plain, result_of, ticks
+from .results import FOLLOWED, GENERAL, SCALARS, array_of, before_write, is_plain, result_of
 
 __all__ = ["array_function", "array_ufunc", "callers", "of_function", "of_ufunc", "ufunc"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
-_ndarray = np.ndarray
 _cls: Any = None
 least = 0
+_calls = 0
+
+
+def _counted() -> int:
+    return _calls
+
+
+results.counters.append(_counted)
 
 
 @process.follows("wrapper", *FOLLOWED)
@@ -63,6 +70,7 @@ def _caller(func: Any) -> Any:
     out_at = _out_at(func)
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        global _calls
         if not least or len(args) > out_at:
             return GENERAL
         found: list[Any] = []
@@ -75,8 +83,8 @@ def _caller(func: Any) -> Any:
             result = run(*hosts, **kwargs)
         else:
             result = run(*hosts)
-        next(ticks)
-        if type(result) is not _ndarray:
+        _calls += 1
+        if type(result) is not ndarray:
             return result if type(result) in plain else hosted.dressed(result, found)
         first: Handle = found[0]
         if len(found) == 1:
@@ -126,7 +134,7 @@ def _values(args: Any, found: list[Any], depth: Any = _DEEPEST) -> list[Any] | N
         cls = type(x)
         if cls is _cls:
             a: Handle = x
-            if type(a._v) is not _ndarray:
+            if type(a._v) is not ndarray:
                 return None
             value: ndarray = a._v
             kind: Kind = a._kind
@@ -150,6 +158,7 @@ def _values(args: Any, found: list[Any], depth: Any = _DEEPEST) -> list[Any] | N
 
 def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     """A ufunc of operands alone, as a function of :data:`callers`."""
+    global _calls
     hosts = []
     first: Kind | None = None
     for x in inputs:
@@ -158,7 +167,7 @@ def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
             hosts.append(x)
         elif cls is _cls:
             a: Handle = x
-            if type(a._v) is not _ndarray:
+            if type(a._v) is not ndarray:
                 return GENERAL
             value: ndarray = a._v
             kind: Kind = a._kind
@@ -174,37 +183,39 @@ def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     result = func(*hosts)
     if first is None:
         return result
-    next(ticks)
-    if type(result) is _ndarray:
+    _calls += 1
+    if type(result) is ndarray:
         return array_of(result, first)
     return hosted.dressed(result, []) if type(result) is tuple else result
 
 
 def _at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
     """``func.at``, into an array: whether it was done."""
-    if type(a) is not _cls or type(place := a._v) is not _ndarray or place.size >= least or a._kind.standard:
+    global _calls
+    if type(a) is not _cls or type(place := a._v) is not ndarray or place.size >= least or a._kind.standard:
         return False
     hosts = _values(inputs, [a])
     if hosts is None:
         return False
     before_write(a, place)
     func.at(place, *hosts)
-    next(ticks)
+    _calls += 1
     views.owner(a)._writes += 1
     return True
 
 
 def _onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
     """As :func:`ufunc`, into an array."""
+    global _calls
     place = out._v
-    if type(place) is not _ndarray or (place.size >= least and tape.least) or out._kind.standard:
+    if type(place) is not ndarray or (place.size >= least and tape.least) or out._kind.standard:
         return GENERAL
     hosts = _values(inputs, [out]) if len(inputs) == func.nin else None
     if hosts is None:
         return GENERAL
     before_write(out, place)
     func(*hosts, out=place)  # by name: of a third operand np.maximum says that it is deprecated
-    next(ticks)
+    _calls += 1
     views.owner(out)._writes += 1
     return out
 
@@ -235,17 +246,18 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
     if func.nin == func.nout == 1:
 
         def unary(x: Any = GENERAL, /, *more: Any, **kwargs: Any) -> Any:
+            global _calls
             if type(x) is _cls and not more and not kwargs:
                 a: Handle = x
                 value = a._v
-                if type(value) is _ndarray and value.size < least:
+                if type(value) is ndarray and value.size < least:
                     kind: Kind = a._kind
                     result = func(value)
-                    if type(result) is _ndarray:
-                        next(ticks)
+                    if type(result) is ndarray:
+                        _calls += 1
                         return array_of(result, kind)
                     if not kind.standard:
-                        next(ticks)
+                        _calls += 1
                         return result
                 elif tape.least and (made := tape.record(func, (x,))) is not None:
                     return made

@@ -4,7 +4,7 @@ from ..views cimport Handle
 from .results cimport array_of, before_write, result_of, view_of
 
 cdef object _bare, _cls
-cdef Py_ssize_t least
+cdef Py_ssize_t _calls, least
 cdef bint _is_large(object x, object y)
 cdef bint _compiled
 cdef bint _holds_arrays(tuple key)

@@ -24,7 +24,6 @@ from .results import (
     is_plain,
     is_read,
     result_of,
-    ticks,
     view_of,
     waiting,
 )
@@ -35,11 +34,18 @@ __all__ = [
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
-_ndarray = np.ndarray
 _compiled = views.compiled
 _cls: Any = None
 _bare: Any = None
 least = 0
+_calls = 0
+
+
+def _counted() -> int:
+    return _calls
+
+
+results.counters.append(_counted)
 
 
 @process.follows("wrapper", *FOLLOWED)
@@ -68,20 +74,20 @@ def binary(op: Callable[[Any, Any], Any], general: Any) -> Any:
     """``x + y``."""
 
     def method(self: Handle, other: Any) -> Any:
+        global _calls
         value = self._v
-        if type(value) is _ndarray:
+        if type(value) is ndarray:
             x: ndarray = value
-            size = x.size
-            if size >= least:
+            if x.size >= least:
                 return general(self, other)
             kind: Kind = self._kind
             if type(other) is _cls:
                 their: Handle = other
                 value = their._v
-                if type(value) is not _ndarray:
+                if type(value) is not ndarray:
                     return general(self, other)
                 y: ndarray = value
-                if size * y.size >= least and _is_large(x, y):
+                if x.size * y.size >= least and _is_large(x, y):
                     return general(self, other)
                 theirs: Kind = their._kind
                 if theirs is not kind and theirs.backend is not kind.backend:
@@ -91,8 +97,8 @@ def binary(op: Callable[[Any, Any], Any], general: Any) -> Any:
                 result = op(x, other)
             else:
                 return general(self, other)
-            next(ticks)
-            if type(result) is _ndarray:
+            _calls += 1
+            if type(result) is ndarray:
                 new: ndarray = result
                 if new.dtype is not kind.dtype:
                     return array_of(new, kind)
@@ -114,14 +120,15 @@ def reflected(op: Callable[[Any, Any], Any], general: Any) -> Any:
     """``2 + x``."""
 
     def method(self: Handle, other: Any) -> Any:
+        global _calls
         value = self._v
-        if type(value) is _ndarray and type(other) in SCALARS:
+        if type(value) is ndarray and type(other) in SCALARS:
             x: ndarray = value
             if x.size < least:
-                next(ticks)
+                _calls += 1
                 kind: Kind = self._kind
                 result = op(other, x)
-                if type(result) is _ndarray:
+                if type(result) is ndarray:
                     return array_of(result, kind)
                 if not kind.standard:
                     return result
@@ -134,21 +141,22 @@ def inplace(op: Callable[[Any, Any, Any], Any], general: Any) -> Any:
     """``x += y``."""
 
     def method(self: Handle, other: Any) -> Any:
+        global _calls
         x = self._v
-        if type(x) is _ndarray and (x.size < least or not tape.least):  # both are --min-size, where both are in force
+        if type(x) is ndarray and (x.size < least or not tape.least):  # both are --min-size, where both are in force
             if waiting and ((memory := x.base) is not None or id(x) in waiting) and is_read(memory):
                 views.run_readers(self)
             if type(other) is _cls:
                 their: Handle = other
                 y = their._v
-                if type(y) is not _ndarray:
+                if type(y) is not ndarray:
                     return general(self, other)
                 op(x, y, x)
             elif type(other) in SCALARS:
                 op(x, other, x)
             else:
                 return general(self, other)
-            next(ticks)
+            _calls += 1
             base: Handle | None = self._base
             if base is None:
                 self._writes += 1
@@ -165,14 +173,15 @@ def unary(op: Callable[[Any], Any], general: Any) -> Any:
     """``-x``."""
 
     def method(self: Handle) -> Any:
+        global _calls
         value = self._v
-        if type(value) is _ndarray:
+        if type(value) is ndarray:
             x: ndarray = value
             if x.size < least:
-                next(ticks)
+                _calls += 1
                 kind: Kind = self._kind
                 result = op(x)
-                if type(result) is _ndarray:
+                if type(result) is ndarray:
                     return array_of(result, kind)
                 if not kind.standard:
                     return result
@@ -195,7 +204,7 @@ def _of_values(key: tuple[Any, ...]) -> tuple[Any, ...]:
     """A key with ndarrays in place of arrays: compiled, this has no frame by which :func:`.exports.array_struct` knows who asks."""
     parts = []
     for part in key:
-        if type(part) is _cls and type(part._v) is _ndarray:
+        if type(part) is _cls and type(part._v) is ndarray:
             parts.append(part._v)
         else:
             parts.append(part)
@@ -206,11 +215,12 @@ def getitem(general: Any) -> Any:
     """``x[key]``."""
 
     def method(self: Handle, key: Any) -> Any:
+        global _calls
         x = self._v
-        if type(x) is _ndarray:
+        if type(x) is ndarray:
             if type(key) is _cls:
                 index: Handle = key
-                if type(index._v) is not _ndarray:
+                if type(index._v) is not ndarray:
                     return general(self, key)
                 key = index._v
             elif _compiled and type(key) is tuple and _holds_arrays(key):
@@ -221,9 +231,9 @@ def getitem(general: Any) -> Any:
                 if type(key) is not tuple or not _holds_arrays(key):  # of which NumPy says less than of ndarrays
                     raise
             else:
-                next(ticks)
+                _calls += 1
                 kind: Kind = self._kind
-                if type(result) is not _ndarray:
+                if type(result) is not ndarray:
                     return result if not kind.standard else general(self, key)
                 new: ndarray = result
                 owner = new.base
@@ -248,18 +258,19 @@ def setitem(general: Any) -> Any:
     """``x[key] = value``."""
 
     def method(self: Handle, key: Any, value: Any) -> None:
+        global _calls
         x = self._v
-        if type(x) is _ndarray:
+        if type(x) is ndarray:
             if type(key) is _cls:
                 index: Handle = key
-                if type(index._v) is not _ndarray:
+                if type(index._v) is not ndarray:
                     return general(self, key, value)
                 key = index._v
             elif _compiled and type(key) is tuple and _holds_arrays(key):
                 key = _of_values(key)
             if type(value) is _cls:
                 their: Handle = value
-                if type(their._v) is not _ndarray:
+                if type(their._v) is not ndarray:
                     return general(self, key, value)
                 value = their._v
             if waiting and ((memory := x.base) is not None or id(x) in waiting) and is_read(memory):
@@ -270,7 +281,7 @@ def setitem(general: Any) -> Any:
                 if type(key) is not tuple or not _holds_arrays(key):
                     raise
             else:
-                next(ticks)
+                _calls += 1
                 base: Handle | None = self._base
                 if base is None:
                     self._writes += 1
@@ -287,9 +298,10 @@ def iterating(general: Any) -> Any:
     """``iter(x)``."""
 
     def method(self: Handle) -> Any:
+        global _calls
         x = self._v
-        if type(x) is _ndarray and x.ndim and not self._kind.standard:
-            next(ticks)
+        if type(x) is ndarray and x.ndim and not self._kind.standard:
+            _calls += 1
             return iter(x) if x.ndim == 1 else map(view_of, itertools.repeat(self), x)
         return general(self)
 
@@ -301,7 +313,7 @@ def of_value(op: Callable[[Any], Any], general: Any) -> Any:
 
     def method(self: Handle) -> Any:
         x = self._v
-        return op(x) if type(x) is _ndarray else general(self)
+        return op(x) if type(x) is ndarray else general(self)
 
     return method
 
@@ -318,18 +330,19 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
     """``computes``: whether the library does it on large values; ``operand``: whether its first argument may be an array."""
 
     def method(self: Handle, *args: Any, **kwargs: Any) -> Any:
+        global _calls
         value = self._v
-        if type(value) is _ndarray:
+        if type(value) is ndarray:
             x: ndarray = value
             kind: Kind = self._kind
             if kind.standard or (computes and x.size >= least):
                 return general(self, *args, **kwargs)
             if not args and not kwargs:
                 result = numpys(x)
-                if type(result) is _ndarray:
+                if type(result) is ndarray:
                     new: ndarray = result
                     if new.base is None and new.dtype is kind.dtype and new is not x:
-                        next(ticks)
+                        _calls += 1
                         made: Handle = _bare()
                         made._v = new
                         made._kind = kind
@@ -340,7 +353,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
             elif operand and args and type(args[0]) is _cls:
                 their: Handle = args[0]
                 value = their._v
-                if type(value) is not _ndarray or value.size >= least or their._kind.backend is not kind.backend:
+                if type(value) is not ndarray or value.size >= least or their._kind.backend is not kind.backend:
                     return general(self, *args, **kwargs)
                 if (len(args) > 1 or kwargs) and not is_plain(args[1:], kwargs):
                     return general(self, *args, **kwargs)
@@ -349,7 +362,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
                 result = numpys(x, *args, **kwargs)
             else:
                 return general(self, *args, **kwargs)
-            next(ticks)
+            _calls += 1
             return result_of(self, result, kind)
         return general(self, *args, **kwargs)
 
@@ -366,11 +379,12 @@ def writer(numpys: Any, general: Any, computes: bool = False) -> Any:
     """A method that writes its array and returns nothing."""
 
     def method(self: Handle, *args: Any, **kwargs: Any) -> None:
+        global _calls
         x = self._v
-        if type(x) is _ndarray and (x.size < least or not computes) and is_plain(args, kwargs):
+        if type(x) is ndarray and (x.size < least or not computes) and is_plain(args, kwargs):
             before_write(self, x)
             numpys(x, *args, **kwargs)
-            next(ticks)
+            _calls += 1
             views.owner(self)._writes += 1
             return None
         return general(self, *args, **kwargs)
@@ -383,6 +397,6 @@ def view_property(get: Callable[[Any], Any], general: Any) -> Any:
 
     def of(self: Any) -> Any:
         x = self._v
-        return view_of(self, get(x)) if type(x) is _ndarray else general.fget(self)
+        return view_of(self, get(x)) if type(x) is ndarray else general.fget(self)
 
     return property(of, general.fset, doc=general.__doc__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,12 @@ from ..state import process
 from ..views import Handle
 
 __all__ = [
-    "FOLLOWED", "GENERAL", "SCALARS", "array_class", "array_of", "bare", "before_write", "calls", "is_plain", "is_read", "least",
-    "result_of", "ticks", "view_of", "waiting",
+    "FOLLOWED", "GENERAL", "SCALARS", "array_class", "array_of", "bare", "before_write", "calls", "counters", "is_plain", "is_read", "least",
+    "result_of", "view_of", "waiting",
 ]  # fmt: skip
 
 GENERAL: Any = object()
 """What is answered where the general path is wanted."""
-_ndarray = np.ndarray
 SCALARS = frozenset({int, float, complex, bool, np.float64, np.float32, np.int64, np.int32, np.bool_, np.complex128})
 """The types of numbers that NumPy takes as they are."""
 waiting = views.waiting
@@ -32,8 +31,8 @@ bare: Any = None
 """Makes one without a value."""
 least = 0
 """Elements from which on a computation is the library's; 0 while the thin path is not in force."""
-ticks = itertools.count()
-"""Counts the calls that went this way, without a lock."""
+counters: list[Callable[[], int]] = []
+"""Each tells how many calls a module has sent this way: it counts in a number of its own, between two lines of which no other thread runs."""
 
 FOLLOWED = ("backend", "blocks_entered", "devices", "execution", "min_size", "overrides", "rules", "suspended", "tap")
 """What puts the thin path in force, or out of it. Who runs at each call follows it too, and keeps the names above in globals of its
@@ -52,7 +51,7 @@ _follow()
 
 def calls() -> int:
     """How many calls went this way so far."""
-    return int(ticks.__reduce__()[1][0])
+    return sum(count() for count in counters)
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
@@ -90,7 +89,7 @@ def view_of(a: Handle, value: ndarray) -> Any:
 
 def result_of(a: Handle, result: Any, kind: Kind) -> Any:
     """What a method returned for the value of ``a``."""
-    if type(result) is _ndarray:
+    if type(result) is ndarray:
         value: ndarray = result
         x: ndarray = a._v
         if value is x:
@@ -104,7 +103,7 @@ def result_of(a: Handle, result: Any, kind: Kind) -> Any:
 
 def is_read(memory: Any) -> bool:
     """Whether something pending may read what a value is a view of; ``memory`` is None for a value that is read itself."""
-    return memory is None or type(memory) is not _ndarray or memory.base is not None or id(memory) in waiting
+    return memory is None or type(memory) is not ndarray or memory.base is not None or id(memory) in waiting
 
 
 def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
