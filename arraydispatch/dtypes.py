@@ -32,6 +32,7 @@ class OnlyOnHost(str):
     __slots__ = ()
 
 
+@lru_cache(maxsize=256)
 def only_on_host(dtype: DType) -> OnlyOnHost:
     """The reason that a dtype is."""
     return OnlyOnHost(f"dtype {dtype} exists only on the host")

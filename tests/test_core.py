@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
 import shutil
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import arraydispatch as ad
 from arraydispatch import views
 from arraydispatch.backends.base import Kind
+from arraydispatch.called import Called
 from arraydispatch.ufuncs.plans import Plan
 
 ROOT = Path(__file__).parents[1]
@@ -66,6 +71,70 @@ def test_no_slot_of_a_new_array_is_empty() -> None:
         object.__new__(Made)
     with pytest.raises(TypeError, match="no class of arrays"):
         views._fields.bare(int)
+
+
+def test_the_memory_of_an_array_is_used_again_and_nothing_else_of_it() -> None:
+    """Neither weak references nor slots of a class of the user's; what is in a cycle is found by the collector."""
+
+    class Own(ad.Array):
+        __slots__ = ("more",)
+
+    first = ad.asarray(np.arange(3.0))
+    made, kind = type(first), first._kind
+    told: list[Any] = []
+    for _ in range(3):
+        arrays = [made._holding(np.arange(3.0), kind) for _ in range(200)]
+        seen = [weakref.ref(a, told.append) for a in arrays]
+        arrays[0]._views = [weakref.ref(arrays[1])]
+        held = [Own._holding(np.arange(3.0), kind) for _ in range(10)]
+        for a in held:
+            a.more = a
+        own = weakref.ref(held[0])
+        del arrays, a, held
+        assert not any(ref() is not None for ref in seen)
+        gc.collect()
+        assert own() is None
+        new = made._holding(np.arange(3.0), kind)
+        assert not hasattr(new, "_views") and not hasattr(new, "_twin") and not hasattr(new, "_looks")
+        assert weakref.getweakrefcount(new) == 0 and gc.is_tracked(new)
+    assert len(told) == 600
+
+
+def test_operators_find_methods_that_are_assigned_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not views.compiled:
+        pytest.skip("nothing is compiled here")
+    with pytest.raises(TypeError, match="no class of arrays"):
+        views._fields.direct(int)
+
+    class Own(ad.Array):
+        __slots__ = ()
+
+    kind = ad.asarray(np.arange(3.0))._kind
+    a = Own._holding(np.arange(3.0), kind)
+    views._fields.direct(Own)
+    try:
+        assert (a + 1)._v.tolist() == (1 + a)._v.tolist() == [1, 2, 3]
+        monkeypatch.setattr(Own, "__add__", lambda self, other: "own", raising=False)
+        monkeypatch.setattr(Own, "__getitem__", lambda self, key: key, raising=False)
+        assert a + 1 == "own" and a[7] == 7 and (1 + a)._v.tolist() == [1, 2, 3]
+        views._fields.direct(Own)
+        assert a + 1 == "own" and a[7] == 7
+    finally:
+        views._fields.direct(views.wrapper.cls)  # type: ignore[attr-defined]
+
+
+def test_what_is_called_may_be_exchanged() -> None:
+    class Own(Called):  # type: ignore[misc]
+        def __init__(self, target: Any) -> None:
+            self.target = target
+
+    own = Own(max)
+    assert own(3, 4) == 4 and own([1, 5], key=lambda x: -x) == 1 and own.target is max
+    own.target = lambda *args, **kwargs: (args, kwargs)
+    assert own(1, b=2) == ((1,), {"b": 2})
+    own.target = lambda: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        own()
 
 
 def test_what_does_not_compile_is_left_to_python(build: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

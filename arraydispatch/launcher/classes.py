@@ -17,7 +17,7 @@ from numpy.lib.array_utils import byte_bounds
 
 import arraydispatch as ad
 
-from .. import creation, exports, ghosts, reshaping, settings, views
+from .. import creation, exports, ghosts, reshaping, settings, thin, views
 from ..backends import loader
 from ..backends.base import Kind
 from ..dispatch import host, hosted
@@ -538,7 +538,7 @@ def _from_data(name: str) -> Callable[..., Any]:
                         return kept
         return getattr(creation, name)(*args, **kwargs)
 
-    return made
+    return thin.of_data_at_once(real, made)
 
 
 def from_dlpack(x: Any, /, **kwargs: Any) -> Any:

@@ -318,6 +318,8 @@ class Doors:
             extensions.open_compiled(users, exchanges, lambda module: self._open(extensions.doors, module, None))
         self._opened: set[str] = set()
         self._received: set[str] = set()
+        # How many modules there were, and the last of them, when all was opened that there was; None while some were being imported.
+        self._seen: tuple[int, str | None] | None = None
         # Held meanwhile: who has imported a library goes on when its doors are open, whichever thread opens them.
         self._opening = threading.RLock()
 
@@ -332,7 +334,10 @@ class Doors:
             Whether a user file did it.
         """
         with self._opening:
-            self._open_news()
+            now = len(sys.modules), next(reversed(sys.modules), None)
+            if now != self._seen:
+                self._seen = now
+                self._open_news()
             if by_user and _root(imported) in _BACKENDS:
                 _visited.add(_root(imported))
             for library in _visited - self._received:
@@ -351,7 +356,10 @@ class Doors:
         """Those of a library's modules that have been imported since, the library itself being there."""
         for name in (library, *names):
             module = sys.modules.get(name)
-            if module is None or getattr(module.__spec__, "_initializing", False):
+            initializing = module is not None and getattr(module.__spec__, "_initializing", False)
+            if initializing:
+                self._seen = None
+            if module is None or initializing:
                 if name == library:
                     return
             elif name in names and name not in self._opened:

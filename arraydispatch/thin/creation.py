@@ -18,10 +18,11 @@ from ..dispatch import hosted, wrapping
 from ..state import process
 from ..views import Handle
 from . import results
+from .functions import DEEPEST
 from .methods import method_of
 from .results import FOLLOWED, GENERAL, SCALARS, array_of, is_plain
 
-__all__ = ["at_once", "filled_at_once", "fresh", "new", "plain_sequence", "takes"]
+__all__ = ["at_once", "filled_at_once", "fresh", "new", "of_data_at_once", "plain_sequence", "takes"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
@@ -29,6 +30,7 @@ _cls: Any = None
 _bare: Any = None
 least = 0
 _calls = 0
+_compiled = views.compiled
 
 
 def _counted() -> int:
@@ -89,19 +91,19 @@ def fresh(value: ndarray) -> Any:
 _SEQUENCES = frozenset({list, tuple})
 
 
-def plain_sequence(x: Any) -> bool:
+def plain_sequence(x: Any, depth: Any = DEEPEST) -> bool:
     """Whether a list or tuple holds nothing but numbers, and sequences of them."""
-    if views.compiled:  # then a loop is the shorter way
-        last = None
-        for part in x:
-            cls = type(part)
-            if cls is not last:
-                if cls in SCALARS:
-                    last = cls
-                elif cls not in _SEQUENCES or not plain_sequence(part):
-                    return False
-        return True
-    return SCALARS.issuperset(map(type, x)) or (_SEQUENCES.issuperset(map(type, x)) and all(map(plain_sequence, x)))
+    if not _compiled:
+        return SCALARS.issuperset(map(type, x)) or (_SEQUENCES.issuperset(map(type, x)) and all(map(plain_sequence, x)))
+    last = None  # a loop is the shorter way then
+    for part in x:
+        cls = type(part)
+        if cls is not last:
+            if cls in SCALARS:
+                last = cls
+            elif cls not in _SEQUENCES or not depth or not plain_sequence(part, depth - 1):
+                return False
+    return True
 
 
 def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
@@ -147,6 +149,30 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
         return made
 
     return decorate
+
+
+def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any]:
+    """What a user calls as ``np.array`` and its like: of a sequence of numbers alone NumPy makes the array at once; else ``general``."""
+    itself = real in (np.asarray, np.asanyarray)
+
+    def made(x: Any = GENERAL, dtype: Any = None, *more: Any, **options: Any) -> Any:
+        global _calls
+        if _float_kind is not None and not options and not more:
+            if type(x) in _SEQUENCES and plain_sequence(x):
+                value: ndarray = real(x) if dtype is None else real(x, dtype)
+                kind = _kinds.get(value.dtype)
+                if kind is not None and value.size < least:
+                    _calls += 1
+                    return array_of(value, kind)
+            elif itself and type(x) is _cls and dtype is None and not x._kind.standard:
+                return x
+        if more:
+            return general(x, dtype, *more, **options)
+        if dtype is not None:
+            options["dtype"] = dtype
+        return general(**options) if x is GENERAL else general(x, **options)
+
+    return made
 
 
 def filled_at_once(real: Any) -> Callable[[Any], Any]:

@@ -20,7 +20,7 @@ from ..views import Handle
 from . import results
 from .results import FOLLOWED, GENERAL, SCALARS, array_of, before_write, is_plain, result_of
 
-__all__ = ["array_function", "array_ufunc", "callers", "of_function", "of_ufunc", "ufunc"]
+__all__ = ["DEEPEST", "array_function", "array_ufunc", "callers", "of_function", "of_ufunc", "ufunc"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
@@ -120,11 +120,11 @@ It takes ``(args, kwargs)`` and returns what the call returned, or :data:`GENERA
 """
 
 
-_DEEPEST = 64
+DEEPEST = 64
 """As many dimensions as arrays have. Compiled code may call itself without end: it ends with the stack, and the process."""
 
 
-def _values(args: Any, found: list[Any], depth: Any = _DEEPEST) -> list[Any] | None:
+def _values(args: Any, found: list[Any], depth: Any = DEEPEST) -> list[Any] | None:
     """The arguments with ndarrays in place of arrays, or None where the general path has to look at them."""
     if not depth:
         return None
@@ -189,6 +189,45 @@ def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     return hosted.dressed(result, []) if type(result) is tuple else result
 
 
+def pair(func: np.ufunc, x: Any, y: Any) -> Any:
+    """As :func:`ufunc`, of two operands, which most have."""
+    global _calls
+    first: Kind | None = None
+    if type(x) is _cls:
+        a: Handle = x
+        if type(a._v) is not ndarray:
+            return GENERAL
+        value: ndarray = a._v
+        first = a._kind
+        if value.size >= least or first.standard:
+            return GENERAL
+        x = value
+    elif type(x) not in SCALARS:
+        return GENERAL
+    if type(y) is _cls:
+        b: Handle = y
+        if type(b._v) is not ndarray:
+            return GENERAL
+        other: ndarray = b._v
+        kind: Kind = b._kind
+        if other.size >= least or kind.standard:
+            return GENERAL
+        if first is None:
+            first = kind
+        elif first is not kind and first.backend is not kind.backend:
+            return GENERAL
+        y = other
+    elif type(y) not in SCALARS:
+        return GENERAL
+    result = func(x, y)
+    if first is None:
+        return result
+    _calls += 1
+    if type(result) is ndarray:
+        return array_of(result, first)
+    return hosted.dressed(result, []) if type(result) is tuple else result
+
+
 def _at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
     """``func.at``, into an array: whether it was done."""
     global _calls
@@ -204,19 +243,30 @@ def _at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
     return True
 
 
-def _onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
+def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
     """As :func:`ufunc`, into an array."""
     global _calls
-    place = out._v
-    if type(place) is not ndarray or (place.size >= least and tape.least) or out._kind.standard:
+    made: Handle = out
+    if type(made._v) is not ndarray or len(inputs) != func.nin:
         return GENERAL
-    hosts = _values(inputs, [out]) if len(inputs) == func.nin else None
+    place: ndarray = made._v
+    if (place.size >= least and tape.least) or made._kind.standard:
+        return GENERAL
+    hosts = _values(inputs, [out])
     if hosts is None:
         return GENERAL
-    before_write(out, place)
-    func(*hosts, out=place)  # by name: of a third operand np.maximum says that it is deprecated
+    before_write(made, place)
+    # By name: of a third operand np.maximum says that it is deprecated.
+    if len(hosts) == 2:
+        func(hosts[0], hosts[1], out=place)
+    else:
+        func(*hosts, out=place)
     _calls += 1
-    views.owner(out)._writes += 1
+    base: Handle | None = made._base
+    if base is None:
+        made._writes += 1
+    else:
+        base._writes += 1
     return out
 
 
@@ -267,19 +317,20 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
 
         return unary
 
-    records = func.nin == 2 and func.nout == 1
+    recorded = func.nin == 2 and func.nout == 1
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not kwargs:
-            made = ufunc(func, args)
+            two = len(args) == 2
+            made = pair(func, args[0], args[1]) if two else ufunc(func, args)
             if made is not GENERAL:
                 return made
-            if records and tape.least and len(args) == 2 and _is_ours(args[0]) and _is_ours(args[1]):
+            if two and recorded and tape.least and _is_ours(args[0]) and _is_ours(args[1]):
                 made = tape.record(func, args)
                 if made is not None:
                     return made
         elif len(kwargs) == 1 and type(out := kwargs.get("out")) is _cls:
-            made = _onto(func, args, out)
+            made = onto(func, args, out)
             if made is not GENERAL:
                 return made
         return general(args, kwargs)
@@ -299,9 +350,9 @@ def array_ufunc(general: Any) -> Any:
             )
         made = GENERAL
         if not kwargs:
-            made = ufunc(func, inputs)
+            made = pair(func, inputs[0], inputs[1]) if len(inputs) == 2 else ufunc(func, inputs)
         elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1 and type(out[0]) is _cls:
-            made = _onto(func, inputs, out[0])
+            made = onto(func, inputs, out[0])
         return general(self, func, method, *inputs, **kwargs) if made is GENERAL else made
 
     return __array_ufunc__

@@ -1,9 +1,9 @@
 from ..backends.base cimport Kind
 from ..ndarrays cimport ndarray
 from ..views cimport Handle
-from .results cimport array_of, before_write, result_of, view_of
+from .results cimport array_of, before_write, is_plain, result_of, view_of
 
-cdef object _bare, _cls
+cdef object SCALARS, waiting, _bare, _cls
 cdef Py_ssize_t _calls, least
 cdef bint _is_large(object x, object y)
 cdef bint _compiled

@@ -10,7 +10,8 @@ from numpy import ndarray
 
 from .. import events, settings, views
 from ..backends.base import Kind
-from ..dispatch import hosted, wrapping
+from ..dispatch import hosted
+from ..dispatch.wrapping import PLAIN
 from ..state import process
 from ..views import Handle
 
@@ -106,14 +107,13 @@ def is_read(memory: Any) -> bool:
     return memory is None or type(memory) is not ndarray or memory.base is not None or id(memory) in waiting
 
 
-def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> bool:
     """Whether no argument is an array, or may hold one."""
-    plain = wrapping.PLAIN
     for x in args:
         cls = type(x)
-        if cls is array_class or (cls not in plain and not (cls is tuple and is_plain(x, {}))):
+        if cls is array_class or (cls not in PLAIN and not (cls is tuple and is_plain(x, None))):
             return False
-    return not kwargs or ("out" not in kwargs and is_plain(tuple(kwargs.values()), {}))
+    return not kwargs or ("out" not in kwargs and is_plain(tuple(kwargs.values()), None))
 
 
 def before_write(a: Handle, x: ndarray) -> None:

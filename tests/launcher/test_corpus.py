@@ -42,6 +42,7 @@ CASES = [
     _script("syntax_error", computes=False),
     _script("exception", computes=False),
     _script("odd_dtypes", computes=False),
+    _script("operators"),
     _script("printing", computes=False),
     _script("shape_error", computes=False),
     _script("spawn", computes=False),

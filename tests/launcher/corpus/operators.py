@@ -1,0 +1,91 @@
+"""Operators between arrays and what other classes make of them."""
+
+import numpy as np
+
+
+class Both:
+    def __mul__(self, other):
+        return "mul"
+
+    def __rmul__(self, other):
+        return "rmul"
+
+    def __getitem__(self, key):
+        return key
+
+
+class Apart:
+    __array_ufunc__ = None
+
+    def __mul__(self, other):
+        return "mul"
+
+    def __add__(self, other):
+        return "add"
+
+    def __matmul__(self, other):
+        return "matmul"
+
+    def __radd__(self, other):
+        return "radd"
+
+    def __rmul__(self, other):
+        return "rmul"
+
+    def __rmatmul__(self, other):
+        return "rmatmul"
+
+    def __rtruediv__(self, other):
+        return "rtruediv"
+
+
+class Neither:
+    pass
+
+
+class Own(np.ndarray):
+    def __add__(self, other):
+        return "own add"
+
+    def __radd__(self, other):
+        return "own radd"
+
+
+def said(of):
+    try:
+        print(of())
+    except Exception as error:
+        print(type(error).__name__, error)
+
+
+b = np.arange(3.0)
+m = np.ones((3, 3))
+s = b[1]
+own = np.zeros(3).view(Own)
+for x in (Both(), Apart(), Neither(), own, s, np.float32(2), 2, 2.5, 1j, True, [1, 2, 3], (1, 2, 3), None, "x"):
+    print(type(x).__name__)
+    said(lambda: b * x)
+    said(lambda: x * b)
+    said(lambda: b + x)
+    said(lambda: x + b)
+    said(lambda: b / x)
+    said(lambda: m @ x)
+    said(lambda: x @ m)
+    said(lambda: b - x)
+    said(lambda: b.copy().__iadd__(x))
+said(lambda: b @ 2)
+said(lambda: b[None:2, 0])
+said(lambda: b["x"])
+said(lambda: b[5])
+said(lambda: b.__setitem__(7, 1))
+said(lambda: b.__setitem__(0, "x"))
+y = b.copy()
+y += 1
+y -= s
+y *= y
+y /= 2
+print(y)
+try:
+    del y[0]
+except Exception as error:
+    print(type(error).__name__, error)
