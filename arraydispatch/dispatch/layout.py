@@ -191,12 +191,16 @@ def _crossed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None
     return np.moveaxis(ghosts.stand_in(tuple(shape), bool), -1, axis) if shape[-1] == 3 else None
 
 
+def _small(x: Any) -> Ghost:
+    """An operand of at most two items an axis."""
+    shape = tuple(min(n, 2) for n in np.shape(x))
+    return np.empty_like(x, bool, shape=shape) if isinstance(x, np.ndarray) else np.empty(shape, bool)
+
+
 def _summed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
     """``np.einsum`` itself, of arrays of at most two items an axis."""
-    small = [
-        np.empty_like(x, bool, shape=tuple(min(n, 2) for n in x.shape)) if isinstance(x, np.ndarray) else x
-        for x in args
-    ]
+    by_word = isinstance(args[0], str)  # else each operand is followed by its axes, and the result's may come last
+    small = [_small(x) if (i > 0 if by_word else i % 2 == 0 and i + 1 < len(args)) else x for i, x in enumerate(args)]
     told = np.einsum(*small, optimize=kwargs.get("optimize", False), order=kwargs.get("order", "K"))
     return ghosts.stand_in_like(told, shape=made.shape)
 
