@@ -77,6 +77,8 @@ class Traced(NamedTuple):
 
     standard: bool
     scalar: bool
+    same: int | None = None
+    """The earlier leaf of the result that is this very array."""
 
 
 class Given(NamedTuple):
@@ -172,7 +174,9 @@ class Body:
             for part in results:
                 out, structure = tree_flatten(part)
                 values: list[Native] = []
-                self._outputs.append([self._output(x, handles, values, not self._outputs) for x in out])
+                self._outputs.append(
+                    _told_apart(out, [self._output(x, handles, values, not self._outputs) for x in out])
+                )
                 self._structures.append(structure)
                 natives_of.append(values)
             self.written = [k for k, h in enumerate(handles) if not isinstance(h, Scalar) and h._writes]
@@ -224,10 +228,15 @@ class Body:
 
     def rebuilt(self, part: int, values: Iterator[Native], given: Sequence[Any]) -> Any:
         """A part of the result, from its native arrays and the arguments' leaves."""
-        leaves = []
+        leaves: list[Any] = []
         for output in self._outputs[part]:
             if type(output) is Traced:
-                leaves.append(dressed(next(values), self.backend, output.scalar, output.standard))
+                value = next(values)
+                leaves.append(
+                    dressed(value, self.backend, output.scalar, output.standard)
+                    if output.same is None
+                    else leaves[output.same]
+                )
             elif type(output) is Given:
                 leaves.append(given[self.inputs[output.at]])
                 if output.counts:
@@ -250,6 +259,18 @@ class Body:
         _check_apart(places, given, self)
         for i, value in zip(places, values):
             write(given[i], value, self.backend)
+
+
+def _told_apart(leaves: list[Any], outputs: list[Any]) -> list[Any]:
+    """What the leaves of a result are, those that are an array which was there before told so: the caller's are to be one too."""
+    if len(outputs) > 1:
+        first: dict[int, int] = {}
+        for i, (x, output) in enumerate(zip(leaves, outputs)):
+            if type(output) is Traced:
+                at = first.setdefault(id(x), i)
+                if at != i:
+                    outputs[i] = output._replace(same=at)
+    return outputs
 
 
 class _Inside:

@@ -158,9 +158,13 @@ def _rebuilt(
     for output, axis in zip(outputs, places):
         if type(output) is Traced:
             value = next(values)
-            made.append(
-                dressed(_moved(value, 0, _place(axis, value, backend), backend), backend, False, output.standard)
-            )
+            if output.same is not None and places[output.same] == axis:
+                made.append(made[output.same])
+            else:
+                moved_back = _moved(value, 0, _place(axis, value, backend), backend)
+                if output.same is not None:
+                    moved_back = backend.prim.copy(moved_back)
+                made.append(dressed(moved_back, backend, False, output.standard))
         elif type(output) is Given:  # as it was given, or is written meanwhile
             argument, held = given[body.inputs[output.at]], moved[output.at]
             made.append(argument if axis % argument.ndim == held else np.moveaxis(argument, held, axis))

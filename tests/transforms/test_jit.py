@@ -851,3 +851,24 @@ def test_functions_traced_in_several_threads(library):
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(one, range(8)))
     np.testing.assert_allclose(made, [np.sin(V) * i for i in range(8)])
+
+
+def test_one_array_twice_in_a_result_is_one_array(library: str) -> None:
+    def twice(x):
+        y = x * 2
+        return y, {"again": y, "other": y + 1}
+
+    x = ad.asarray([1.0, 2.0])
+    for transformed in (ad.jit(twice), lambda x: ad.grad(lambda x: (x.sum(), twice(x)), has_aux=True)(x)[1]):
+        for _ in range(2):
+            y, more = transformed(x)
+            assert more["again"] is y and more["other"] is not y
+            y[0] = 9
+            assert np.asarray(more["again"]).tolist() == [9, 4] and np.asarray(more["other"]).tolist() == [3, 5]
+    one, two = ad.vmap(lambda x: (x * 2,) * 2)(x)
+    assert one is two
+    one, two = ad.vmap(lambda x: (np.stack([x, x]),) * 2, out_axes=(0, 1))(x)
+    one[:] = 0
+    assert np.asarray(two).tolist() == [[1, 2], [1, 2]]
+    rows = ad.jacobian(lambda x: (x * 2,) * 2)(x)
+    assert [np.asarray(r).tolist() for r in rows] == [[[2, 0], [0, 2]]] * 2
