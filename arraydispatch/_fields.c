@@ -2,7 +2,8 @@
  * and do not ask whether one is empty.
  *
  * check(cls, names)  raises where the slots of a class do not lie one behind the other in this order, as _fields.h has them
- * filled(Handle)     from now on the slots that compiled modules read are never empty in a new instance
+ * filled(Handle)     from now on the slots that compiled modules read are never empty in a new instance, and before Python 3.12
+ *                    its __buffer__ is what shows C code its memory, as it is from then on
  * bare(cls)          a new instance of a class of arrays, whatever its __init__
  * Maker(cls)         what arraydispatch.views.maker describes; the memory of arrays of the last such class is used again
  * direct(cls)        operators of arrays of just this class call its methods of today without looking for them; Python forgets it
@@ -121,6 +122,25 @@ new(PyTypeObject *cls, PyObject *args, PyObject *kwargs)
     return made(cls, Py_None, Py_None, Py_None);
 }
 
+#if PY_VERSION_HEX < 0x030C0000
+static int
+get_buffer(PyObject *self, Py_buffer *view, int flags)
+{
+    view->obj = NULL;
+    if (flags & PyBUF_FORMAT) { /* as __buffer__ has it, for NumPy, which asks first of all whatever it makes an array of */
+        PyErr_SetString(PyExc_TypeError, "a bytes-like object is required: x.data is a memoryview of an array, x.tobytes() its bytes");
+        return -1;
+    }
+    PyObject *shown = PyObject_CallMethod(self, "__buffer__", "i", flags);
+    if (shown == NULL) {
+        return -1;
+    }
+    int done = PyObject_GetBuffer(PyMemoryView_GET_BASE(shown), view, flags); /* with its own errors */
+    Py_DECREF(shown);
+    return done;
+}
+#endif
+
 static PyObject *
 filled(PyObject *module, PyObject *cls)
 {
@@ -129,6 +149,9 @@ filled(PyObject *module, PyObject *cls)
     }
     handle = (PyTypeObject *)Py_NewRef(cls);
     handle->tp_new = new; /* which classes made from it later inherit */
+#if PY_VERSION_HEX < 0x030C0000
+    handle->tp_as_buffer->bf_getbuffer = get_buffer;
+#endif
     Py_RETURN_NONE;
 }
 

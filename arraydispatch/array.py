@@ -34,6 +34,8 @@ _reflected = ufuncs.reflected_operator
 
 _power = ufuncs.binary_operator(np.power)
 _inplace_power = ufuncs.inplace_operator(np.power)
+_ELEMENTS = 4
+"""``inspect.BufferFlags.FORMAT``."""
 
 
 class Array(Handle):
@@ -305,6 +307,14 @@ class Array(Handle):
 
     def __bytes__(self) -> bytes:
         return self.tobytes()
+
+    def __buffer__(self, flags: int, /) -> memoryview:
+        """The memory, for who takes bytes. Who asks for elements gets none: NumPy would take them past ``__array__``."""
+        if flags & _ELEMENTS:
+            raise TypeError(
+                "a bytes-like object is required: x.data is a memoryview of an array, x.tobytes() its bytes"
+            )
+        return self.data
 
     @property
     def data(self) -> memoryview:

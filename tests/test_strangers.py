@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import array
+import base64
 import functools
+import hashlib
+import io
 import operator
+import struct
+import sys
 import warnings
+import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import arraydispatch as ad
+from arraydispatch import views
+
+from .launched import Zygotes
 
 VALUES = [1.0, 2.0, 3.0, 4.0]
 
@@ -184,7 +194,10 @@ USES: dict[str, Callable[[Any, Any], Any]] = {
     "transpose": lambda z, o: np.transpose(z.reshape(1, 2, 1, 2), o),
 }
 OTHERWISE = {
-    ("less", "bytearray"): "bytes compare with what shows its memory, which an array does from Python 3.12 on",
+    (
+        "less",
+        "bytearray",
+    ): "bytes compare with what shows its memory: without a compiled core an array does from Python 3.12 on",
 }
 
 
@@ -210,6 +223,75 @@ def test_operands_that_show_their_memory_stay_off_the_host(backend: str) -> None
             8.0,
             14.0,
         ]
+
+
+# -- bytes ---------------------------------------------------------------------------------------------------------------
+
+shows = pytest.mark.skipif(
+    sys.version_info < (3, 12) and not views.compiled,
+    reason="before Python 3.12 a class written in Python shows no memory",
+)
+BYTES: dict[str, Callable[[Any], Any]] = {
+    "md5": lambda x: hashlib.md5(x).hexdigest(),
+    "crc32": zlib.crc32,
+    "compress": lambda x: zlib.decompress(zlib.compress(x)),
+    "join": lambda x: b"".join([x]),
+    "BytesIO": lambda x: io.BytesIO(x).getvalue(),
+    "b64encode": base64.b64encode,
+    "frombuffer": lambda x: np.frombuffer(x, np.uint8).tolist(),
+    "unpack": lambda x: struct.unpack_from("2B", x),
+    "bytes": bytes,
+}
+
+
+@shows
+@pytest.mark.parametrize("use", BYTES)
+def test_who_takes_bytes_takes_arrays(use: str, backend: str) -> None:
+    run = BYTES[use]
+    for host in (np.arange(6), np.ones((2, 3), np.float32), np.array([True, False]), np.zeros(0)):
+        x = ad.asarray(host, backend=backend)
+        for part in (lambda a: a, lambda a: a.T, lambda a: a[::2], lambda a: a[:1]):
+            assert outcome(lambda: run(part(x))) == outcome(lambda: run(part(host)))  # noqa: B023 -- called at once
+
+
+@shows
+@pytest.mark.parametrize("use", [bytearray, memoryview])
+def test_who_asks_for_elements_is_told_where_they_are(use: Any, backend: str) -> None:
+    """Else NumPy would take them so too, and pass by ``__array__``, which counts."""
+    x = ad.asarray(VALUES, backend=backend)
+    with pytest.raises(TypeError, match=r"x\.data is a memoryview"):
+        use(x)
+    assert bytes(use(x.data)) == np.asarray(VALUES).tobytes()
+
+
+READ_INTO = """\
+import io
+import numpy as np
+
+x = np.zeros(6)
+view, twice = x[1:3], x * 2
+io.BytesIO(np.arange(6.0)).readinto(x)
+print(x, view, twice, x.sum())
+large = np.zeros(300_000)
+half = large[::2]
+io.BytesIO(np.arange(300_000.0)).readinto(large)
+print(large.sum(), half.sum())
+fixed = np.zeros(3)
+fixed.flags.writeable = False
+try:
+    io.BytesIO(b"a" * 24).readinto(fixed)
+except TypeError as error:
+    print(fixed)
+"""
+
+
+@shows
+@pytest.mark.parametrize("least", ["0", "262144"])
+def test_what_is_read_into_an_array_is_there(least: str, backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(READ_INTO)
+    plain = zygotes.plain.run("main.py", cwd=tmp_path)
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--min-size", least))
+    assert (done.code, done.stdout) == (0, plain.stdout), done.stderr
 
 
 # -- out= and in place, with guests among the operands -------------------------------------------------------------------

@@ -105,7 +105,7 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     by_class, seconds = data["calls_by_class"], data["seconds_by_class"]
     by_numpy = ""
     if "hosted" in by_class:
-        timed = " (not timed)" if profile.counted else _seconds(seconds.get("hosted"))
+        timed = " (not timed: --report does)" if profile.counted else _seconds(seconds.get("hosted"))
         by_numpy += f"{_number(by_class['hosted'], 'call')} by NumPy on the host{timed} · "
     if "fused" in by_class:
         blocks = _number(by_class.get("block", 0), "block")
