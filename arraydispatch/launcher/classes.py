@@ -182,7 +182,7 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
     def __buffer__(self, flags: int, /) -> memoryview:
         """As of any array; who wants to write gets memory that the host can write."""
         shown = super().__buffer__(flags)
-        return memoryview(shared(self, "the buffer of an array")) if flags & _WRITES else shown
+        return shared(self, "the buffer of an array").data if flags & _WRITES else shown
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         """As ``ndarray.view``; NumPy holds the memory from then on where a user's subclass could not share it otherwise."""
