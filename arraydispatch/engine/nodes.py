@@ -349,12 +349,12 @@ class PendingView:
     Whoever asks it for anything but dtype and shape has the block run, as of a node.
     """
 
-    __slots__ = ("dtype", "ndim", "root", "shape", "size", "view", "window")
+    __slots__ = ("dtype", "key", "ndim", "root", "shape", "size", "view", "window")
 
-    def __init__(self, view: Any, root: Any, window: Any, dtype: np.dtype[Any]) -> None:
-        self.view, self.root, self.window = ref(view), root, window
-        self.dtype, self.shape = dtype, window.shape
-        self.ndim, self.size = len(self.shape), prod(self.shape)
+    def __init__(self, view: Any, root: Any, window: Any, dtype: np.dtype[Any], key: Any) -> None:
+        self.view, self.root, self.window, self.key = ref(view), root, window, key
+        self.dtype, self.shape, self.size = dtype, window.shape, window.size
+        self.ndim = len(self.shape)
 
     def run(self, *why: str) -> None:
         """Have a value."""

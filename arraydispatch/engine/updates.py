@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 from sys import getrefcount
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import ref
 
 import numpy as np
@@ -29,7 +29,7 @@ _FORMS: dict[Any, Form | None] = {}
 _MOST_FORMS = 1 << 12
 
 
-class Window(NamedTuple):
+class Window:
     """A part of an array, by slices forwards and integers.
 
     Attributes
@@ -40,29 +40,65 @@ class Window(NamedTuple):
         Of each axis of the array where the part begins, its step, and how many there are.
     dropped : tuple of bool
         Which axes an integer took away.
+    shape, size
+        Of the part.
+    key : tuple
+        What the array is indexed with.
     """
 
-    whole: tuple[int, ...]
-    axes: tuple[tuple[int, int, int], ...]
-    dropped: tuple[bool, ...]
+    __slots__ = ("_hash", "axes", "dropped", "key", "shape", "size", "whole")
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Of the part."""
-        return tuple([n for (_, _, n), is_dropped in zip(self.axes, self.dropped) if not is_dropped])
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What the array is indexed with."""
-        return tuple(
+    def __init__(
+        self, whole: tuple[int, ...], axes: tuple[tuple[int, int, int], ...], dropped: tuple[bool, ...]
+    ) -> None:
+        self.whole, self.axes, self.dropped = whole, axes, dropped
+        self.shape = tuple([n for (_, _, n), is_dropped in zip(axes, dropped) if not is_dropped])
+        self.size = prod(self.shape)
+        self.key = tuple(
             [
                 start if is_dropped else slice(start, start + (n - 1) * step + 1, step)
-                for (start, step, n), is_dropped in zip(self.axes, self.dropped)
+                for (start, step, n), is_dropped in zip(axes, dropped)
             ]
         )
+        self._hash = hash((whole, axes, dropped))
+
+    def __eq__(self, other: object) -> bool:
+        if self is other or not isinstance(other, Window):
+            return self is other
+        return (self.whole, self.axes, self.dropped) == (other.whole, other.axes, other.dropped)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+_windows: dict[Any, Window | None] = {}
+"""By the shape of the array, and what is indexed with."""
+_MOST_WINDOWS = 1 << 12
 
 
 def _window(shape: tuple[int, ...], key: Any) -> Window | None:
+    """As :func:`_new_window`, which is asked once."""
+    known: list[Any] = [shape]
+    for part in key if type(key) is tuple else (key,):
+        if type(part) is slice:
+            start, stop, step = part.start, part.stop, part.step
+            if not (_is_end(start) and _is_end(stop) and _is_end(step)):
+                return None  # 1.0 is found where 1 is
+            known.append((start, stop, step))
+        elif type(part) is int or part is Ellipsis:
+            known.append(part)
+        else:
+            return None
+    of = tuple(known)
+    if of in _windows:
+        return _windows[of]
+    if len(_windows) >= _MOST_WINDOWS:
+        _windows.clear()
+    made = _windows[of] = _new_window(shape, key)
+    return made
+
+
+def _new_window(shape: tuple[int, ...], key: Any) -> Window | None:
     """The part that a key takes; None where it is none of at least one element along an axis, or is reached otherwise."""
     parts = list(key) if type(key) is tuple else [key]
     for i, part in enumerate(parts):
@@ -74,7 +110,7 @@ def _window(shape: tuple[int, ...], key: Any) -> Window | None:
     axes, dropped = [], []
     for n, part in zip(shape, parts):
         if type(part) is slice:
-            if not (_is_end(part.start) and _is_end(part.stop) and _is_end(part.step)) or part.step == 0:
+            if part.step == 0:
                 return None
             start, stop, step = part.indices(n)
             if step < 0 or stop <= start:
@@ -109,13 +145,13 @@ def part_of(a: Handle, key: Any) -> Any:
     made = tape.blank()
     made._owned = False
     made._base = a
-    _look(made, a, window, node.dtype, own)
+    _look(made, a, window, node.dtype, own, key)
     return made
 
 
-def _look(view: Handle, root: Handle, window: Window, dtype: Any, own: Any) -> None:
+def _look(view: Handle, root: Handle, window: Window, dtype: Any, own: Any, key: Any = None) -> None:
     """Have an array be a pending view of a pending root."""
-    seen: Any = PendingView(view, root, window, dtype)
+    seen: Any = PendingView(view, root, window, dtype, key)
     with own.lock:
         own.views.append(seen)
         view._v = view._kind = view._root = seen
@@ -125,7 +161,7 @@ def _look(view: Handle, root: Handle, window: Window, dtype: Any, own: Any) -> N
 def is_part(a: Handle, key: Any, given: Handle) -> bool:
     """Whether ``a[key] = given`` writes a pending view over itself, which ``a[key] += b`` ends with."""
     seen: Any = given._v
-    return seen.root is a and seen.window == _window(seen.window.whole, key)
+    return seen.root is a and (key is seen.key or seen.window == _window(seen.window.whole, key))
 
 
 class Updated(Update):
@@ -234,8 +270,9 @@ def updated(func: np.ufunc, view: Handle, other: Any) -> bool:
         return False
     if not _record(func, root, window, y, of, own):
         return False
-    view._ghost = None
-    _look(view, root, window, root._v.dtype, own)
+    if seen is None:
+        view._ghost = None
+        _look(view, root, window, root._v.dtype, own)
     _end(own)
     return True
 
