@@ -392,6 +392,53 @@ def test_derivatives_where_branches_meet(library, name):
         assert np.signbit(host(value)).tolist() == np.signbit(f(x)).tolist()
 
 
+SQUARE = np.array([[1 + 2j, 0.5, -1j], [0.3, -1 + 0.2j, 2], [0.7j, 1, 3 - 1j]])
+
+
+def _overwritten(z):
+    z = z.copy()
+    z[1:] = z[:-1] * 2
+    z[0, ::2] = 3
+    return np.abs(z).sum()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        _overwritten,
+        lambda z: np.abs(np.linalg.det(z)) + np.linalg.det(z).imag,
+        lambda z: np.abs(np.cumprod(z)).sum(),
+        lambda z: np.expm1(z).imag.sum(),
+        lambda z: np.abs(np.convolve(z[0], z[1])).sum(),
+    ],
+    ids=["writes", "det", "cumprod", "expm1", "convolve"],
+)
+def test_complex_gradients_of_functions(library, f):
+    steps = 1e-6 * np.eye(9).reshape(9, 3, 3)
+    z = SQUARE
+    found = [(f(z + e) - f(z - e)) / 2e-6 + 1j * (f(z + 1j * e) - f(z - 1j * e)) / 2e-6 for e in steps]
+    for wrapped in (lambda g: g, ad.jit):
+        made = host(wrapped(ad.grad(f))(ad.asarray(z)))
+        np.testing.assert_allclose(made.reshape(-1), found, rtol=1e-5, atol=1e-6)
+
+
+def test_second_derivatives_of_a_complex_determinant(library):
+    def of(x):
+        return np.abs(np.linalg.det(SQUARE + 1j * x[0] * np.eye(3) + x[1] * SQUARE.T)) ** 2
+
+    x, e = np.array([0.3, -0.2]), 1e-4 * np.eye(2)
+    found = [[(of(x + a + b) - of(x + a - b) - of(x - a + b) + of(x - a - b)) / 4e-8 for a in e] for b in e]
+    np.testing.assert_allclose(host(ad.hessian(of)(ad.asarray(x))), found, rtol=1e-5)
+
+
+def test_products_of_zeros(library):
+    x = np.array([2.0, 0.0, 3.0, 0.0, 5.0])
+    for wrapped in (lambda g: g, ad.jit):
+        value, grad = wrapped(ad.value_and_grad(lambda x: (np.cumprod(x) * np.arange(5.0)).sum()))(ad.asarray(x))
+        assert float(value) == 0
+        np.testing.assert_allclose(host(grad), [0, 2 + 12, 0, 0, 0])
+
+
 def test_holomorphic_functions_have_complex_derivatives(library):
     z = ad.asarray([1 + 2j, 3 - 1j])
     np.testing.assert_allclose(host(ad.grad(lambda a: np.sum(a**3), holomorphic=True)(z)), 3 * host(z) ** 2)

@@ -332,7 +332,7 @@ def expm1(a: Tensor) -> Tensor:
         return _expm1(a)
     re, im = parts(a)
     half = _sin(_mul(im, 0.5))
-    return join(_sub(_mul(_expm1(re), _cos(im)), _mul(2.0, _square(half))), _mul(_exp(re), _sin(im)))
+    return join(_sub(_mul(_expm1(re), _cos(im)), _mul(_square(half), 2.0)), _mul(_exp(re), _sin(im)))
 
 
 def signbit(a: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from arraydispatch.backends.base import Unsupported
-from arraydispatch.backends.tensorflow.core import BOOL, COMPLEX, HALVES, EagerTensor, dims, ints, raw
+from arraydispatch.backends.tensorflow.core import BOOL, COMPLEX, HALVES, EagerTensor, dims, ints, raw, taped
 
 Tensor = Any
 
@@ -238,7 +238,20 @@ def slogdet(a: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def det(a: Tensor) -> Tensor:
-    return _determinant(a)
+    if a.dtype not in COMPLEX or (tf.executing_eagerly() and not taped()):
+        return _determinant(a)
+    return _differentiable_determinant(a)
+
+
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def _differentiable_determinant(a: Tensor) -> Any:
+    """Of complex matrices, where TensorFlow's derivative forgets a conjugate."""
+
+    def back(cotangent: Tensor) -> Tensor:
+        factor = cotangent * tf.math.conj(_differentiable_determinant(a))
+        return factor[..., None, None] * tf.linalg.adjoint(tf.linalg.inv(a))
+
+    return _determinant(a), back
 
 
 # -- Fourier transforms ----------------------------------------------------------------------------------------------

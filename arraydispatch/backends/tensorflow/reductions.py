@@ -11,6 +11,7 @@ import tensorflow as tf
 from arraydispatch import events
 from arraydispatch.backends.tensorflow import primitives
 from arraydispatch.backends.tensorflow.core import (
+    BITS,
     BOOL,
     COMPLEX,
     HALVES,
@@ -110,9 +111,25 @@ def _running(op: Kernel) -> Kernel:
                 events.tap.host_kernel()
             with np.errstate(all="ignore"):  # what is to be reported of the result, the dispatch reports
                 return EagerTensor(np.add.accumulate(_memory(a), axis), host(), None)
+        if op is _cumprod and (a.dtype in BITS or a.dtype in COMPLEX) and (taped() or not tf.executing_eagerly()):
+            return _differentiable_product(a, axis)
         return op(a, integer(axis))
 
     return kernel
+
+
+def _differentiable_product(a: Tensor, axis: int) -> Tensor:
+    """The running product, its derivative that of products of 2, 4, 8 ... neighbours.
+
+    TensorFlow's own divides by the factors, which may be zero, and forgets that of complex numbers it takes conjugates.
+    """
+    whole, n, span = a, dims(a)[axis], 1
+    while span < n:
+        head, rest = tf.split(whole, [span, n - span], axis)
+        before, _ = tf.split(whole, [n - span, span], axis)
+        whole, span = tf.concat([head, rest * before], axis), 2 * span
+    value, nothing = _cumprod(tf.stop_gradient(a), integer(axis)), tf.stop_gradient(whole) - whole
+    return tf.where(_not_equal(nothing, nothing), value, value - nothing)
 
 
 def _begins_with_zero(a: Tensor, axis: int) -> bool:

@@ -56,6 +56,9 @@ def slice_update(a: Tensor, key: tuple[Any, ...], value: Tensor) -> Tensor:
     """One ``slice_scatter`` for each axis that is not whole, from the outermost on."""
     if a.dtype in UNSIGNED:
         return slice_update(same_bits(a), key, same_bits(value)).view(a.dtype)
+    if a.dtype.is_complex:  # of which torch has no derivative
+        parts = (torch.view_as_real(x.resolve_conj()) for x in (a, value.to(a.dtype)))
+        return torch.view_as_complex(slice_update(next(parts), (*key, builtins.slice(0, 2, 1)), next(parts)))
     return _slice_update(a, [(axis, s) for axis, s in enumerate(key) if not _whole(s, a.shape[axis])], value)
 
 
