@@ -192,3 +192,27 @@ def test_a_list_that_holds_itself_under_the_launcher(backend: str, zygotes: Zygo
     assert plain.stdout.count("setting an array element with a sequence") == 2 * len(_ENDLESS)
     done = zygotes.of(backend).run("main.py", *_ENDLESS, cwd=tmp_path)
     assert (done.code, done.stdout) == (0, plain.stdout), done.stderr
+
+
+DEEP = """\
+import numpy as np
+
+x = np.arange(3.0)
+for kind in (tuple, list):
+    deep = 1.0
+    for _ in range(200_000):
+        deep = kind((deep,))
+    for call in (lambda: np.sum(x, axis=deep), lambda: np.array(deep), lambda: x + deep, lambda: np.full(3, deep), lambda: x[deep]):
+        try:
+            call()
+        except (ValueError, TypeError, IndexError, RecursionError):
+            print("an error")
+"""
+
+
+def test_what_is_nested_deeper_than_the_stack(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    """Is an error, not the end of the process."""
+    (tmp_path / "main.py").write_text(DEEP)
+    for least in ("0", "262144"):
+        done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--min-size", least))
+        assert (done.code, done.stdout) == (0, "an error\n" * 10), done.stderr

@@ -18,9 +18,8 @@ from ..dispatch import hosted, wrapping
 from ..state import process
 from ..views import Handle
 from . import results
-from .functions import DEEPEST
 from .methods import method_of
-from .results import FOLLOWED, GENERAL, SCALARS, array_of, is_plain
+from .results import DEEPEST, FOLLOWED, GENERAL, SCALARS, array_of, is_plain
 
 __all__ = ["at_once", "filled_at_once", "fresh", "new", "of_data_at_once", "plain_sequence", "takes"]
 

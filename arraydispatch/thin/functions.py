@@ -18,9 +18,9 @@ from ..registry import spec_of
 from ..state import process
 from ..views import Handle
 from . import results
-from .results import FOLLOWED, GENERAL, SCALARS, array_of, before_write, is_plain, result_of
+from .results import DEEPEST, FOLLOWED, GENERAL, SCALARS, array_of, before_write, is_plain, result_of
 
-__all__ = ["DEEPEST", "array_function", "array_ufunc", "callers", "of_function", "of_ufunc", "ufunc"]
+__all__ = ["array_function", "array_ufunc", "callers", "of_function", "of_ufunc", "ufunc"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
@@ -118,10 +118,6 @@ callers = _Callers()
 
 It takes ``(args, kwargs)`` and returns what the call returned, or :data:`GENERAL` where it was not made.
 """
-
-
-DEEPEST = 64
-"""As many dimensions as arrays have. Compiled code may call itself without end: it ends with the stack, and the process."""
 
 
 def _values(args: Any, found: list[Any], depth: Any = DEEPEST) -> list[Any] | None:

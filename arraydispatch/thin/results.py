@@ -16,7 +16,7 @@ from ..state import process
 from ..views import Handle
 
 __all__ = [
-    "FOLLOWED", "GENERAL", "SCALARS", "array_class", "array_of", "bare", "before_write", "calls", "counters", "is_plain", "is_read", "least",
+    "DEEPEST", "FOLLOWED", "GENERAL", "SCALARS", "array_class", "array_of", "bare", "before_write", "calls", "counters", "is_plain", "is_read", "least",
     "result_of", "view_of", "waiting",
 ]  # fmt: skip
 
@@ -107,11 +107,15 @@ def is_read(memory: Any) -> bool:
     return memory is None or type(memory) is not ndarray or memory.base is not None or id(memory) in waiting
 
 
-def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> bool:
+DEEPEST = 64
+"""As many dimensions as arrays have. Compiled code may call itself without end: it ends with the stack, and the process."""
+
+
+def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any] | None, depth: Any = DEEPEST) -> bool:
     """Whether no argument is an array, or may hold one."""
     for x in args:
         cls = type(x)
-        if cls is array_class or (cls not in PLAIN and not (cls is tuple and is_plain(x, None))):
+        if cls is array_class or (cls not in PLAIN and not (cls is tuple and depth and is_plain(x, None, depth - 1))):
             return False
     return not kwargs or ("out" not in kwargs and is_plain(tuple(kwargs.values()), None))
 
