@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import itertools
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -70,6 +71,8 @@ LIBRARIES = frozenset(
     [*_SURFACES, *_SEEDS, "xarray", "joblib", *_BACKENDS, *compilers.LIBRARIES, *extensions.LIBRARIES]
 )
 """Their names: the import hook calls :meth:`Doors.open_all` when one of their modules has been imported."""
+_LOOKED_FOR = LIBRARIES.union(*_SURFACES.values(), _CALLED, _PARAMETERS[:1], _SEEDS.values(), _PICKLERS)
+"""Modules that something is done about once they have been imported."""
 
 _SPECIAL = frozenset("__array_ufunc__ __call__ __contains__ __getitem__ __init__ __new__ __setitem__".split())
 _OPERATORS = frozenset(f"__{side}{name}__" for name in OPERATORS for side in ("", "r", "i"))
@@ -301,6 +304,11 @@ _visited: set[str] = set()
 """Libraries of backends that user files have imported in this process."""
 
 
+def _is_begun(module: ModuleType) -> bool:
+    """Whether a module is still being imported."""
+    return bool(getattr(module.__spec__, "_initializing", False))
+
+
 class Doors:
     """Those of one run.
 
@@ -318,8 +326,10 @@ class Doors:
             extensions.open_compiled(users, exchanges, lambda module: self._open(extensions.doors, module, None))
         self._opened: set[str] = set()
         self._received: set[str] = set()
-        # How many modules there were, and the last of them, when all was opened that there was; None while some were being imported.
-        self._seen: tuple[int, str | None] | None = None
+        self._modules = 0, ""
+        """How many modules there were at the last look, and the last of them."""
+        self._awaited: set[str] = set()
+        """Those that were being imported then."""
         # Held meanwhile: who has imported a library goes on when its doors are open, whichever thread opens them.
         self._opening = threading.RLock()
 
@@ -334,15 +344,30 @@ class Doors:
             Whether a user file did it.
         """
         with self._opening:
-            now = len(sys.modules), next(reversed(sys.modules), None)
-            if now != self._seen:
-                self._seen = now
+            if self._is_news(by_user):
+                self._awaited.clear()
                 self._open_news()
             if by_user and _root(imported) in _BACKENDS:
                 _visited.add(_root(imported))
             for library in _visited - self._received:
                 self._received.add(library)
                 self._receive(_BACKENDS[library])
+
+    def _is_news(self, by_user: bool) -> bool:
+        """Whether something may have been imported that is looked for: a package imports the same few modules a thousand times."""
+        try:
+            (before, last), self._modules = self._modules, (len(sys.modules), next(reversed(sys.modules), ""))
+            if (before, last) == self._modules:
+                new: list[str] = []
+            elif by_user or before > len(sys.modules):
+                return True
+            else:
+                new = list(itertools.islice(reversed(sys.modules), len(sys.modules) - before))
+        except RuntimeError:  # another thread imports
+            return True
+        return not _LOOKED_FOR.isdisjoint(new) or any(
+            name not in sys.modules or not _is_begun(sys.modules[name]) for name in self._awaited
+        )
 
     def _receive(self, name: str) -> None:
         """A program uses a backend's library by itself: to the library, its arrays are ndarrays."""
@@ -356,10 +381,9 @@ class Doors:
         """Those of a library's modules that have been imported since, the library itself being there."""
         for name in (library, *names):
             module = sys.modules.get(name)
-            initializing = module is not None and getattr(module.__spec__, "_initializing", False)
-            if initializing:
-                self._seen = None
-            if module is None or initializing:
+            if module is None or _is_begun(module):
+                if module is not None:
+                    self._awaited.add(name)
                 if name == library:
                     return
             elif name in names and name not in self._opened:
