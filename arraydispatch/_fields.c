@@ -277,7 +277,10 @@ inplace(Operator *it, PyObject *x, PyObject *y)
     return Py_TYPE(x) == direct_cls ? called(it->method, x, y) : ((binaryfunc)it->usual)(x, y);
 }
 
-enum { ADD, SUB, MUL, DIV, MATMUL, IADD, ISUB, IMUL, IDIV, GETITEM, SETITEM };
+enum {
+    ADD, SUB, MUL, DIV, FLOORDIV, MOD, POW, MATMUL, AND, OR, IADD, ISUB, IMUL, IDIV, NEG, GETITEM, SETITEM, SEQUENCE_LEN, LEN,
+    LT, LE, EQ, NE, GT, GE /* in the order of Python's own numbers for them */
+};
 
 #define BINARY(function, how, at) \
     static PyObject *function(PyObject *x, PyObject *y) { return how(&operators[at], x, y); }
@@ -285,11 +288,51 @@ BINARY(add, binary, ADD)
 BINARY(sub, binary, SUB)
 BINARY(mul, binary, MUL)
 BINARY(div_, binary, DIV)
+BINARY(floordiv, binary, FLOORDIV)
+BINARY(mod, binary, MOD)
 BINARY(matmul, binary, MATMUL)
+BINARY(and_, binary, AND)
+BINARY(or_, binary, OR)
 BINARY(iadd, inplace, IADD)
 BINARY(isub, inplace, ISUB)
 BINARY(imul, inplace, IMUL)
 BINARY(idiv, inplace, IDIV)
+
+static PyObject *
+power(PyObject *x, PyObject *y, PyObject *modulo)
+{
+    Operator *it = &operators[POW];
+    return modulo == Py_None ? binary(it, x, y) : ((ternaryfunc)it->usual)(x, y, modulo);
+}
+
+static PyObject *
+neg(PyObject *x)
+{
+    Operator *it = &operators[NEG];
+    return Py_TYPE(x) == direct_cls ? PyObject_CallOneArg(it->method, x) : ((unaryfunc)it->usual)(x);
+}
+
+static PyObject *
+compare(PyObject *x, PyObject *y, int op)
+{
+    if (Py_TYPE(x) != direct_cls) {
+        return ((richcmpfunc)operators[LT].usual)(x, y, op); /* the one slot of all six */
+    }
+    return called(operators[LT + op].method, x, y);
+}
+
+static Py_ssize_t
+length(PyObject *x)
+{
+    Operator *it = &operators[LEN];
+    if (Py_TYPE(x) != direct_cls) {
+        return ((lenfunc)it->usual)(x);
+    }
+    PyObject *number = PyObject_CallOneArg(it->method, x);
+    Py_ssize_t found = number == NULL ? -1 : PyLong_AsSsize_t(number);
+    Py_XDECREF(number);
+    return found;
+}
 
 static PyObject *
 getitem(PyObject *x, PyObject *key)
@@ -310,12 +353,27 @@ setitem(PyObject *x, PyObject *key, PyObject *value)
     return none == NULL ? -1 : 0;
 }
 
+#define COMPARE offsetof(PyTypeObject, tp_richcompare)
 #define NUMBER(slot) offsetof(PyHeapTypeObject, as_number.slot)
 static Operator operators[] = {
     [ADD] = {"__add__", "__radd__", NUMBER(nb_add), add},
     [SUB] = {"__sub__", "__rsub__", NUMBER(nb_subtract), sub},
     [MUL] = {"__mul__", "__rmul__", NUMBER(nb_multiply), mul},
     [DIV] = {"__truediv__", "__rtruediv__", NUMBER(nb_true_divide), div_},
+    [FLOORDIV] = {"__floordiv__", "__rfloordiv__", NUMBER(nb_floor_divide), floordiv},
+    [MOD] = {"__mod__", "__rmod__", NUMBER(nb_remainder), mod},
+    [POW] = {"__pow__", "__rpow__", NUMBER(nb_power), power},
+    [AND] = {"__and__", "__rand__", NUMBER(nb_and), and_},
+    [OR] = {"__or__", "__ror__", NUMBER(nb_or), or_},
+    [NEG] = {"__neg__", NULL, NUMBER(nb_negative), neg},
+    [SEQUENCE_LEN] = {"__len__", NULL, offsetof(PyHeapTypeObject, as_sequence.sq_length), length},
+    [LEN] = {"__len__", NULL, offsetof(PyHeapTypeObject, as_mapping.mp_length), length},
+    [LT] = {"__lt__", NULL, COMPARE, compare},
+    [LE] = {"__le__", NULL, COMPARE, compare},
+    [EQ] = {"__eq__", NULL, COMPARE, compare},
+    [NE] = {"__ne__", NULL, COMPARE, compare},
+    [GT] = {"__gt__", NULL, COMPARE, compare},
+    [GE] = {"__ge__", NULL, COMPARE, compare},
     [MATMUL] = {"__matmul__", "__rmatmul__", NUMBER(nb_matrix_multiply), matmul},
     [IADD] = {"__iadd__", NULL, NUMBER(nb_inplace_add), iadd},
     [ISUB] = {"__isub__", NULL, NUMBER(nb_inplace_subtract), isub},

@@ -26,6 +26,9 @@ class Apart:
     def __matmul__(self, other):
         return "matmul"
 
+    def __mod__(self, other):
+        return "mod"
+
     def __radd__(self, other):
         return "radd"
 
@@ -72,8 +75,20 @@ for x in (Both(), Apart(), Neither(), own, s, np.float32(2), 2, 2.5, 1j, True, [
     said(lambda: m @ x)
     said(lambda: x @ m)
     said(lambda: b - x)
+    said(lambda: b // x)
+    said(lambda: b**x)
+    said(lambda: x % b)
+    said(lambda: b == x)
+    said(lambda: x != b)
+    said(lambda: b < x)
+    said(lambda: b.astype(int) & x)
     said(lambda: b.copy().__iadd__(x))
 said(lambda: b @ 2)
+said(lambda: pow(b, 2, 3))
+said(lambda: pow(2, b))
+said(lambda: (len(b), len(m), -b, -m[0], b > 1, 1 > b, b <= b, b != b))
+said(lambda: len(np.array(1.0)))
+said(lambda: bool(b == b))
 said(lambda: b[None:2, 0])
 said(lambda: b["x"])
 said(lambda: b[5])
