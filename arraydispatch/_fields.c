@@ -2,8 +2,8 @@
  * and do not ask whether one is empty.
  *
  * check(cls, names)  raises where the slots of a class do not lie one behind the other in this order, as _fields.h has them
- * filled(Handle)     from now on the slots that compiled modules read are never empty in a new instance, and before Python 3.12
- *                    its __buffer__ is what shows C code its memory, as it is from then on
+ * filled(Handle)     from now on the slots that compiled modules read are never empty in a new instance, and C code that asks for
+ *                    memory gets what its _lent(writes) lends
  * bare(cls)          a new instance of a class of arrays, whatever its __init__
  * Maker(cls)         what arraydispatch.views.maker describes; the memory of arrays of the last such class is used again
  * direct(cls)        operators of arrays of just this class call its methods of today without looking for them; Python forgets it
@@ -122,16 +122,23 @@ new(PyTypeObject *cls, PyObject *args, PyObject *kwargs)
     return made(cls, Py_None, Py_None, Py_None);
 }
 
-#if PY_VERSION_HEX < 0x030C0000
+/* Whether a memoryview asks: it does so for NumPy, which first of all looks for a buffer in whatever it makes an array of. */
+static int
+of_memoryview(Py_buffer *view)
+{
+    PyObject *holder = (PyObject *)((char *)view - offsetof(_PyManagedBufferObject, master));
+    return holder->ob_type == &_PyManagedBuffer_Type;
+}
+
 static int
 get_buffer(PyObject *self, Py_buffer *view, int flags)
 {
     view->obj = NULL;
-    if (flags & PyBUF_FORMAT) { /* as __buffer__ has it, for NumPy, which asks first of all whatever it makes an array of */
+    if (of_memoryview(view)) { /* NumPy is to go by __array__, which counts */
         PyErr_SetString(PyExc_TypeError, "a bytes-like object is required: x.data is a memoryview of an array, x.tobytes() its bytes");
         return -1;
     }
-    PyObject *shown = PyObject_CallMethod(self, "__buffer__", "i", flags);
+    PyObject *shown = PyObject_CallMethod(self, "_lent", "i", flags & PyBUF_WRITABLE);
     if (shown == NULL) {
         return -1;
     }
@@ -139,7 +146,6 @@ get_buffer(PyObject *self, Py_buffer *view, int flags)
     Py_DECREF(shown);
     return done;
 }
-#endif
 
 static PyObject *
 filled(PyObject *module, PyObject *cls)
@@ -149,9 +155,7 @@ filled(PyObject *module, PyObject *cls)
     }
     handle = (PyTypeObject *)Py_NewRef(cls);
     handle->tp_new = new; /* which classes made from it later inherit */
-#if PY_VERSION_HEX < 0x030C0000
     handle->tp_as_buffer->bf_getbuffer = get_buffer;
-#endif
     Py_RETURN_NONE;
 }
 

@@ -34,8 +34,6 @@ _reflected = ufuncs.reflected_operator
 
 _power = ufuncs.binary_operator(np.power)
 _inplace_power = ufuncs.inplace_operator(np.power)
-_ELEMENTS = 4
-"""``inspect.BufferFlags.FORMAT``."""
 
 
 class Array(Handle):
@@ -308,12 +306,8 @@ class Array(Handle):
     def __bytes__(self) -> bytes:
         return self.tobytes()
 
-    def __buffer__(self, flags: int, /) -> memoryview:
-        """The memory, for who takes bytes. Who asks for elements gets none: NumPy would take them past ``__array__``."""
-        if flags & _ELEMENTS:
-            raise TypeError(
-                "a bytes-like object is required: x.data is a memoryview of an array, x.tobytes() its bytes"
-            )
+    def _lent(self, writes: int) -> memoryview:
+        """What C code is shown of the memory by a compiled core, which may write it or not."""
         return self.data
 
     @property

@@ -148,10 +148,6 @@ def _class_shown(a: Any) -> type:
     return exports.class_seen(type(a), names)
 
 
-_WRITES = 1
-"""``inspect.BufferFlags.WRITABLE``."""
-
-
 class ndarray(ad.Array, metaclass=_NdarrayType):
     # The very type of every array made while a launcher runs, so that ``type(x) is np.ndarray`` holds.
     __slots__ = ()
@@ -179,10 +175,9 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
     __array_interface__ = property(exports.array_interface)
     __array_struct__ = property(exports.array_struct)
 
-    def __buffer__(self, flags: int, /) -> memoryview:
-        """As of any array; who wants to write gets memory that the host can write."""
-        shown = super().__buffer__(flags)
-        return shared(self, "the buffer of an array").data if flags & _WRITES else shown
+    def _lent(self, writes: int) -> memoryview:
+        """As of any array; what writes gets memory that the host can write."""
+        return shared(self, "the buffer of an array").data if writes else super()._lent(writes)
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         """As ``ndarray.view``; NumPy holds the memory from then on where a user's subclass could not share it otherwise."""
