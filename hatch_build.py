@@ -24,13 +24,13 @@ MODULES = (
     "recording",
     "thin/creation", "thin/functions", "thin/methods", "thin/results",
 )  # fmt: skip
-FIELDS = "_fields"
-"""The one that is written in C: new arrays, and a look at where slots lie."""
+FIELDS, MEMORY = "_fields", "_memory"
+"""Those that are written in C: new arrays, and a look at where slots lie; memory that arrays have left."""
 
 
 def sources() -> list[Path]:
     """What the core is compiled from."""
-    declared = [*PACKAGE.rglob("*.pxd"), *PACKAGE.glob(f"{FIELDS}.*[ch]")]
+    declared = [*PACKAGE.rglob("*.pxd"), *PACKAGE.glob(f"{FIELDS}.*[ch]"), *PACKAGE.glob(f"{MEMORY}.c")]
     return sorted([Path(__file__).resolve(), *(PACKAGE / f"{name}.py" for name in MODULES), *declared])
 
 
@@ -45,7 +45,7 @@ def state() -> str:
 def compiled() -> list[Path]:
     """The files that :func:`build` makes for this Python."""
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    return [PACKAGE / f"{name}{suffix}" for name in (FIELDS, *MODULES)]
+    return [PACKAGE / f"{name}{suffix}" for name in (FIELDS, MEMORY, *MODULES)]
 
 
 def build() -> list[Path]:
@@ -93,7 +93,8 @@ def _compile() -> None:
         )  # fmt: skip
         fields = extension(FIELDS, "c", define_macros=[("SOURCES", f'"{state()}"')])
         fields.depends = [str(path.relative_to(ROOT)) for path in sources()]  # compiled anew for the new state
-        command = build_ext(Distribution({"name": PACKAGE.name, "ext_modules": [fields, *modules]}))
+        extensions = [fields, extension(MEMORY, "c"), *modules]
+        command = build_ext(Distribution({"name": PACKAGE.name, "ext_modules": extensions}))
         command.inplace, command.parallel, command.build_temp = True, os.cpu_count(), "build/core"
         command.ensure_finalized()
         command.run()

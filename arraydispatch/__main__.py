@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 import threading
+
+SPIN = "20"
+"""OpenBLAS's threads look for work for so long after a call, 2^20 cycles or a third of a millisecond, before they sleep: by themselves they do for
+2^26, in which the processors that they run on are wanted for the blocks that come next. It reads the variable when it is loaded."""
 
 
 def main() -> int:
@@ -12,6 +17,7 @@ def main() -> int:
 
     Either way the process then dies of it, as Python's own do.
     """
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", SPIN)
     try:
         from . import cli
 

@@ -7,7 +7,9 @@ long as the arithmetic. Under the launcher the process, which is the script's al
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import importlib
 import os
 
 __all__ = ["keep"]
@@ -17,7 +19,12 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 KEPT = 1 << 30
 """Bytes at the end of the heap from which on some are given back."""
 LARGEST = 1 << 25
-"""Bytes of a block from which on it is the system's all the same: the C library takes no more."""
+"""Bytes of a block from which on it is the system's all the same: the C library takes no more. Of arrays, NumPy's allocator keeps these
+(``_memory.c``), where it is compiled."""
+LARGE_KEPT = 1 << 29
+"""Bytes of these together."""
+_AROUND = 4096
+"""Bytes that the C library may add to a block."""
 _VARIABLES = (
     "MALLOC_TRIM_THRESHOLD_",
     "MALLOC_MMAP_THRESHOLD_",
@@ -34,6 +41,9 @@ def keep() -> bool:
     try:
         library = ctypes.CDLL(None)
         library.gnu_get_libc_version  # noqa: B018 -- others know a mallopt that does nothing
-        return bool(library.mallopt(_MMAP_THRESHOLD, LARGEST) and library.mallopt(_TRIM_THRESHOLD, KEPT))
+        done = bool(library.mallopt(_MMAP_THRESHOLD, LARGEST) and library.mallopt(_TRIM_THRESHOLD, KEPT))
     except (OSError, AttributeError, TypeError):
         return False
+    with contextlib.suppress(ImportError):
+        importlib.import_module("arraydispatch._memory").keep(LARGEST - _AROUND, LARGE_KEPT)
+    return done

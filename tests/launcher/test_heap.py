@@ -45,3 +45,87 @@ def test_freed_memory_is_used_again(tmp_path: Path) -> None:
     assert faults(path, *launched) < pages / 10
     # What the user has told the C library stays.
     assert faults(path, *launched, MALLOC_TRIM_THRESHOLD_="131072", MALLOC_MMAP_THRESHOLD_="131072") > pages
+
+
+LARGE = """
+import threading
+import numpy as np
+from arraydispatch import _memory
+size = 5_000_000
+def name(x):
+    return np._core.multiarray.get_handler_name(x)
+def at(x):
+    return x.__array_interface__["data"][0]
+assert _memory.keep(1 << 25, 1 << 29) and _memory.kept() == 0
+a = np.ones(size)
+first = at(a)
+assert name(a) == "arraydispatch"
+view = a[1:]
+del a
+assert _memory.kept() == 0 and view.sum() == size - 1  # the memory is held
+del view
+assert _memory.kept() == 8 * size
+b = np.zeros(size - 1000)  # the same block, of zeros
+assert at(b) == first and not b.any() and _memory.kept() == 0
+b.resize(size + 1000, refcheck=False)
+assert not b.any() and b.size == size + 1000
+del b
+c = np.empty(size // 8)  # too small for it
+assert _memory.kept() == 8 * (size + 1000)
+del c
+held = [np.empty(n * 1_000_000, np.uint8) for n in range(40, 60)]
+del held
+assert 0 < _memory.kept() <= 1 << 29
+np.empty(600_000_000, np.uint8)  # more than is kept of all together
+assert _memory.kept() <= 1 << 29
+try:
+    np.empty(10**15)
+except MemoryError as error:
+    assert "Unable to allocate" in str(error)
+assert _memory.kept() == 0  # given back before it was refused
+def work(seed):
+    rng = np.random.default_rng(seed)
+    for i in range(50):
+        x = np.full(size + int(rng.integers(0, 1000)), float(seed))
+        y = x[::2]
+        del x
+        assert (y == seed).all()
+import contextvars
+threads = [threading.Thread(target=contextvars.copy_context().run, args=(work, i)) for i in range(4)]
+for thread in threads:
+    thread.start()
+work(9)
+for thread in threads:
+    thread.join()
+d = np.ones(size)
+assert _memory.keep(1 << 25, 0) and _memory.kept() == 0 and name(np.ones(3)) == "default_allocator"
+del d  # made before
+assert _memory.kept() == 0
+print("ok")
+"""
+
+
+def test_memory_of_large_arrays_is_used_again(tmp_path: Path) -> None:
+    pytest.importorskip("arraydispatch._memory", reason="it is compiled")
+    done = subprocess.run(
+        [sys.executable, "-c", LARGE], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
+    assert done.stdout == "ok\n", done.stderr
+    path = tmp_path / "script.py"
+    path.write_text("import numpy as np\nprint(np._core.multiarray.get_handler_name())\n", encoding="utf-8")
+    for more, name in (({}, "arraydispatch"), ({"MALLOC_TRIM_THRESHOLD_": "131072"}, "default_allocator")):
+        env = {key: value for key, value in os.environ.items() if key not in heap._VARIABLES} | {
+            "PYTHONPATH": str(ROOT),
+            **more,
+        }
+        command = [sys.executable, "-m", "arraydispatch", "run", "--backend", "numpy", str(path)]
+        assert subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout == f"{name}\n"
+
+
+def test_threads_of_openblas_sleep_sooner(tmp_path: Path) -> None:
+    path = tmp_path / "script.py"
+    path.write_text("import os\nprint(os.environ['OPENBLAS_THREAD_TIMEOUT'])\n", encoding="utf-8")
+    command = [sys.executable, "-m", "arraydispatch", "run", "--backend", "numpy", str(path)]
+    for more, said in (({}, "20"), ({"OPENBLAS_THREAD_TIMEOUT": "26"}, "26")):
+        env = {**os.environ, "PYTHONPATH": str(ROOT), **more}
+        assert subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout == f"{said}\n"

@@ -1,0 +1,193 @@
+/* Memory of large arrays, kept for the next one: an allocator of NumPy's (NEP 49) in front of the one that is there.
+ *
+ * keep(least, most)  from now on, in this context and those made from it, blocks of at least so many bytes are kept when an array leaves
+ *                    them, of most bytes together; 0 bytes together: as it was before, and what has been kept is given back
+ * kept()             how many bytes are kept now
+ */
+
+#define PY_SSIZE_T_CLEAN
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#include <Python.h>
+#include <numpy/arrayobject.h>
+#include <string.h>
+
+#define MOST_BLOCKS 64
+#define MOST_ZEROED ((size_t)1 << 28) /* bytes: of more, new pages are zeros sooner, as long as nobody touches them */
+
+typedef struct {
+    void *at;
+    size_t size;
+} Block;
+
+static Block blocks[MOST_BLOCKS]; /* the oldest first; whoever changes them holds the lock */
+static int count;
+static size_t total, least, most;
+static PyThread_type_lock lock;
+static PyDataMem_Handler *before; /* NumPy's own */
+
+static void
+forget(int i)
+{
+    total -= blocks[i].size;
+    memmove(&blocks[i], &blocks[i + 1], (--count - i) * sizeof(Block));
+}
+
+static void *
+taken(size_t size)
+{
+    void *found = NULL;
+    int best = -1;
+    PyThread_acquire_lock(lock, WAIT_LOCK);
+    for (int i = 0; i < count; i++) {
+        if (blocks[i].size >= size && blocks[i].size - size <= size / 8 && (best < 0 || blocks[i].size < blocks[best].size)) {
+            best = i;
+        }
+    }
+    if (best >= 0) {
+        found = blocks[best].at;
+        forget(best);
+    }
+    PyThread_release_lock(lock);
+    return found;
+}
+
+static void
+given_back(size_t to) /* until no more than so many bytes are kept */
+{
+    for (;;) {
+        Block oldest = {NULL, 0};
+        PyThread_acquire_lock(lock, WAIT_LOCK);
+        if (count && (total > to || to == 0)) {
+            oldest = blocks[0];
+            forget(0);
+        }
+        PyThread_release_lock(lock);
+        if (oldest.at == NULL) {
+            return;
+        }
+        before->allocator.free(before->allocator.ctx, oldest.at, oldest.size);
+    }
+}
+
+static void *
+new_block(void *ctx, size_t size)
+{
+    void *block = size >= least ? taken(size) : NULL;
+    if (block == NULL && (block = before->allocator.malloc(before->allocator.ctx, size)) == NULL && total) {
+        given_back(0);
+        block = before->allocator.malloc(before->allocator.ctx, size);
+    }
+    return block;
+}
+
+static void *
+zeroed_block(void *ctx, size_t items, size_t width)
+{
+    size_t size = items * width; /* which NumPy has looked at */
+    void *block = size >= least && size <= MOST_ZEROED ? taken(size) : NULL;
+    if (block != NULL) {
+        return memset(block, 0, size);
+    }
+    if ((block = before->allocator.calloc(before->allocator.ctx, items, width)) == NULL && total) {
+        given_back(0);
+        block = before->allocator.calloc(before->allocator.ctx, items, width);
+    }
+    return block;
+}
+
+static void *
+resized_block(void *ctx, void *block, size_t size)
+{
+    void *made = before->allocator.realloc(before->allocator.ctx, block, size);
+    if (made == NULL && total) {
+        given_back(0);
+        made = before->allocator.realloc(before->allocator.ctx, block, size);
+    }
+    return made;
+}
+
+static void
+left_block(void *ctx, void *block, size_t size)
+{
+    if (block != NULL && size >= least && size <= most) {
+        given_back(most - size);
+        PyThread_acquire_lock(lock, WAIT_LOCK);
+        int is_kept = count < MOST_BLOCKS && total + size <= most;
+        if (is_kept) {
+            blocks[count++] = (Block){block, size};
+            total += size;
+        }
+        PyThread_release_lock(lock);
+        if (is_kept) {
+            return;
+        }
+    }
+    before->allocator.free(before->allocator.ctx, block, size);
+}
+
+static PyDataMem_Handler handler = {
+    "arraydispatch", 1, {NULL, new_block, zeroed_block, resized_block, left_block},
+};
+
+static PyObject *
+keep(PyObject *module, PyObject *args)
+{
+    Py_ssize_t from, together;
+    if (!PyArg_ParseTuple(args, "nn", &from, &together)) {
+        return NULL;
+    }
+    PyObject *now = PyDataMem_GetHandler();
+    if (now == NULL) {
+        return NULL;
+    }
+    PyDataMem_Handler *there = PyCapsule_GetPointer(now, "mem_handler");
+    Py_DECREF(now); /* NumPy's own is for ever; of another nobody's arrays may be left to this one */
+    if (there == NULL) {
+        return NULL;
+    }
+    if (there != &handler && strcmp(there->name, "default_allocator")) {
+        Py_RETURN_FALSE; /* the program's */
+    }
+    if (there != &handler) {
+        before = there;
+    }
+    PyObject *mine = together ? PyCapsule_New(&handler, "mem_handler", NULL) : NULL;
+    if (together && mine == NULL) {
+        return NULL;
+    }
+    if (together) {
+        least = (size_t)from;
+    }
+    most = (size_t)together;
+    given_back(most);
+    PyObject *last = PyDataMem_SetHandler(mine);
+    Py_XDECREF(mine);
+    if (last == NULL) {
+        return NULL;
+    }
+    Py_DECREF(last);
+    Py_RETURN_TRUE;
+}
+
+static PyObject *
+kept(PyObject *module, PyObject *unused)
+{
+    return PyLong_FromSize_t(total);
+}
+
+static PyMethodDef functions[] = {
+    {"keep", keep, METH_VARARGS, NULL},
+    {"kept", kept, METH_NOARGS, NULL},
+    {NULL},
+};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_memory", NULL, -1, functions};
+
+PyMODINIT_FUNC
+PyInit__memory(void)
+{
+    import_array();
+    if ((lock = PyThread_allocate_lock()) == NULL) {
+        return PyErr_NoMemory();
+    }
+    return PyModule_Create(&definition);
+}
