@@ -142,6 +142,11 @@ get_buffer(PyObject *self, Py_buffer *view, int flags)
     if (shown == NULL) {
         return -1;
     }
+    if (!PyMemoryView_Check(shown)) { /* of a class of the user's */
+        PyErr_Format(PyExc_TypeError, "__buffer__ gave %R, no memoryview", Py_TYPE(shown));
+        Py_DECREF(shown);
+        return -1;
+    }
     int done = PyObject_GetBuffer(PyMemoryView_GET_BASE(shown), view, flags); /* with its own errors */
     Py_DECREF(shown);
     return done;
@@ -258,7 +263,10 @@ static PyObject *
 called(PyObject *method, PyObject *x, PyObject *y)
 {
     PyObject *operands[] = {x, y};
-    return PyObject_Vectorcall(method, operands, 2, NULL);
+    Py_INCREF(method); /* which the call may exchange */
+    PyObject *result = PyObject_Vectorcall(method, operands, 2, NULL);
+    Py_DECREF(method);
+    return result;
 }
 
 /* Of a class made from this one Python asks the reflected method first, by that class's own slot; so it does of other operands' classes

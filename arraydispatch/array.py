@@ -393,7 +393,7 @@ class Array(Handle):
             return products.product(self, other)
         if not isinstance(other, Handle) and ufuncs._defers(other):
             return NotImplemented
-        return np.matmul(self, other)
+        return ufuncs.with_guest(np.matmul, self, other) if wrapping.is_guest(other) else np.matmul(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         return ufuncs.array_ufunc(np.matmul, "__call__", (other, self), {})
@@ -402,15 +402,9 @@ class Array(Handle):
         if not isinstance(other, Handle) and ufuncs._defers(other):
             return ufuncs.refused_in_place(np.matmul, self, other)
         mine, others = self.shape, np.shape(other)
-        if not mine or len(others) < 2:
-            raise ValueError(
-                "inplace matrix multiplication requires the first operand to have at least one and the second at least "
-                "two dimensions."
-            )
-        if mine[-1] != others[-1]:
-            raise ValueError(
-                f"matmul: a result with {others[-1]} columns does not fit into the {mine[-1]} of its operand"
-            )
+        if len(mine) < 1 or len(others) < 2 or mine[-1] != others[-1]:  # whatever is wrong with it is NumPy's to say
+            refusing: Any = operator.imatmul
+            return refusing(self.to_numpy(), other.to_numpy() if isinstance(other, Array) else other)
         return ufuncs.array_ufunc(np.matmul, "__call__", (self, other), {"out": (self,)})
 
     # -- methods that are a NumPy function ------------------------------------------------------------------------------

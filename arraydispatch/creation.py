@@ -509,18 +509,19 @@ def array(
             )
         if dtype is not None and dtypes.category(dtype := np.dtype(dtype).newbyteorder("=")) == "other":
             events_left(dtype)
-            return np.array(at_host(object), dtype, ndmin=ndmin)
+            return np.array(at_host(object), dtype, order=order, ndmin=ndmin)
         made: Any = _to_backend(object, backend=held, dtype=dtype, copy=copy)
     elif isinstance(object, list | tuple) and (held_by := wrapping.backend_among(object)) is not None:
         wanted = None if dtype is None else np.dtype(dtype)
-        if wanted is not None and dtypes.category(wanted) == "other":
-            return _moved(np.array(at_host(object), dtype, ndmin=ndmin))
+        options: dict[str, Any] = {"copy": copy, "order": order, "ndmin": ndmin}
+        if copy is False or (wanted is not None and dtypes.category(wanted) == "other"):
+            return _moved(np.array(at_host(object), dtype, **options))
         if held_by.hosted:
-            return hosted.call(np.array, (object, dtype), {"ndmin": ndmin})
+            return hosted.call(np.array, (object, dtype), options)
         try:
             made = wrapping.beside_writers(from_sequence, object, held_by, None, wanted)
         except (Unsupported, ValueError):  # strings or objects beside the arrays, or other shapes: as NumPy has it
-            return _moved(np.array(at_host(object), dtype, ndmin=ndmin))
+            return _moved(np.array(at_host(object), dtype, **options))
     else:
         if not isinstance(object, np.ndarray | list | tuple):
             object = from_protocol(object)

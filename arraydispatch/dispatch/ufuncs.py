@@ -21,7 +21,7 @@ from ..trees import mapped
 from ..ufuncs import Plan
 from ..ufuncs.plans import PLANS
 from ..ufuncs.standard import STANDARD
-from ..ufuncs.traits import OF_NDARRAYS, OPERATORS
+from ..ufuncs.traits import OF_NDARRAYS, OPERATORS, REFLECTED
 from ..views import Handle, native
 from . import direct, floating, host, hosted, layout, outputs, ufunc_calls, windows, wrapping
 from .floating import UNTOUCHED, in_force
@@ -51,16 +51,28 @@ def reflected_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
 def _binary(ufunc: np.ufunc, a: Any, b: Any) -> Any:
     other = b if isinstance(a, Handle) else a
     if wrapping.is_guest(other):
-        # Python asks a subclass first; one that has had its say and declined (matrix) may know ndarrays alone.
-        if other is b:
-            return NotImplemented
-        return OPERATORS[ufunc](a, conversion.download(b._kind.backend, views.expose(b), wrapping.GUEST))
+        return with_guest(ufunc, a, b)
     if not isinstance(other, Handle) and type(other) not in wrapping.PLAIN and _defers(other):
-        alone = ufunc in OF_NDARRAYS and wrapping.is_sparse_of_scipys(other)
-        return _with_sparse(ufunc, a, b, other) if alone else NotImplemented
+        if wrapping.is_sparse_of_scipys(other):
+            return _with_sparse(ufunc, a, b, other) if ufunc in OF_NDARRAYS else NotImplemented
+        if other is b or loader.backend_of(other) is not None:
+            return NotImplemented  # but what is asked for what the other side does not do is NumPy's to do
     if _speaks(other):
         return ufunc(a, b)  # the other side has a protocol of its own: NumPy asks both
     return array_ufunc(ufunc, "__call__", (a, b), {})
+
+
+def with_guest(ufunc: np.ufunc, a: Any, b: Any) -> Any:
+    """An operator of an array and a guest. One that has had its say and declined (matrix) may know ndarrays alone."""
+    if isinstance(b, Handle):
+        return OPERATORS[ufunc](a, conversion.download(b._kind.backend, views.expose(b), wrapping.GUEST))
+    ask = getattr(type(b), REFLECTED[ufunc])
+    if ask is getattr(np.ndarray, REFLECTED[ufunc]):
+        return NotImplemented  # it is Python that asks
+    made = ask(b, a)
+    if made is NotImplemented:
+        made = OPERATORS[ufunc](conversion.download(a._kind.backend, views.expose(a), wrapping.GUEST), b)
+    return made
 
 
 def _with_sparse(ufunc: np.ufunc, a: Any, b: Any, other: Any) -> Any:

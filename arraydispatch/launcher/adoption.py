@@ -291,7 +291,7 @@ class Function(Stand):
         try:
             return self._call(args, kwargs)
         except RecursionError:
-            if not circular(args):
+            if not circular((*args, *kwargs.values())):
                 raise
         return self.real(*args, **kwargs)  # NumPy says what is wrong with a list that contains itself
 

@@ -98,7 +98,9 @@ def _draw(real: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         return real.shuffle(args[0], *map(to_host, args[1:]), **{key: to_host(value) for key, value in kwargs.items()})
     out = kwargs.get("out")
     if isinstance(out, ad.Array):
-        buffer = np.empty(out.shape, out.dtype)
+        lies = views.ghost(out)
+        buffer = np.empty_like(lies) if lies.flags.forc else lies  # in the order of memory; NumPy refuses one with gaps
+        buffer.flags.writeable = views.writeable(out)
         getattr(real, name)(*map(to_host, args), **{**kwargs, "out": buffer})
         out[...] = buffer
         return out

@@ -137,11 +137,13 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
                                     return found
                                 if value.size < least or settings.on_cpu(settings.current_name()):
                                     return new(value)
-                if events.tap is None:
-                    return general(*args, **kwargs)
-                return _told(real, general, args, kwargs)
+                like = kwargs.get("like")
+                if like is None or hasattr(type(like), "__array_function__"):
+                    if events.tap is None:
+                        return general(*args, **kwargs)
+                    return _told(real, general, args, kwargs)
             except RecursionError:
-                if not wrapping.circular(args):
+                if not wrapping.circular((*args, *kwargs.values())):
                     raise
             return real(*args, **kwargs)  # outside `except`: NumPy's error has no context of ours
 

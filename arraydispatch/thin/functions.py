@@ -274,7 +274,7 @@ def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], 
         try:
             made = at_once(args, kwargs)
         except RecursionError:
-            if not wrapping.circular(args):
+            if not wrapping.circular((*args, *kwargs.values())):
                 raise
             made = GENERAL
         return general(args, kwargs) if made is GENERAL else made

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "ASSOCIATIVE", "COMPARISONS", "INTEGER_DIVISIONS", "LOGICAL", "OF_NDARRAYS", "OPERATORS", "REORDERABLE", "REPORTED",
+    "ASSOCIATIVE", "COMPARISONS", "INTEGER_DIVISIONS", "LOGICAL", "OF_NDARRAYS", "OPERATORS", "REFLECTED", "REORDERABLE", "REPORTED",
     "REPORTED_BY_METHODS",
 ]  # fmt: skip
 
@@ -44,6 +44,13 @@ OPERATORS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
     np.greater: operator.gt, np.greater_equal: operator.ge,
 }  # fmt: skip
 """Ufunc -> the operator that asks for it."""
+
+REFLECTED = {
+    **{ufunc: f"__r{op.__name__.strip('_')}__" for ufunc, op in OPERATORS.items()},
+    np.equal: "__eq__", np.not_equal: "__ne__",
+    np.less: "__gt__", np.less_equal: "__ge__", np.greater: "__lt__", np.greater_equal: "__le__",
+}  # fmt: skip
+"""Ufunc -> the method by which that operator asks the second operand."""
 
 OF_NDARRAYS = COMPARISONS | {np.add, np.subtract}
 """Operators by which a sparse matrix of SciPy's meets ndarrays alone; of others it asks ``np.asarray``."""

@@ -21,6 +21,8 @@ CALLS = {
     "where": lambda v: np.where(v, 1, 2),
     "copy": np.copy,
     "unique": np.unique,
+    "object=": lambda v: np.array(object=v),
+    "a=": lambda v: np.sum(a=v),
 }
 for value in (plain, held, deep, alone):
     for name, call in CALLS.items():

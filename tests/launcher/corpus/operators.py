@@ -1,5 +1,7 @@
 """Operators between arrays and what other classes make of them."""
 
+import operator
+
 import numpy as np
 
 
@@ -104,3 +106,50 @@ try:
     del y[0]
 except Exception as error:
     print(type(error).__name__, error)
+
+
+class Declines(np.ndarray):
+    """Has its say first, and leaves it to NumPy."""
+
+    def __rsub__(self, other):
+        return NotImplemented
+
+    __rpow__ = __rdivmod__ = __rand__ = __gt__ = __eq__ = __rsub__
+    __hash__ = None
+
+    def __rmatmul__(self, other):
+        return "Declines.__rmatmul__"
+
+
+class Weighted(float):
+    """What is asked of it reaches arrays once it has declined."""
+
+    __array_priority__ = 100
+
+
+class Given:
+    """An array by protocol, with one operator of its own."""
+
+    __array_priority__ = 100
+
+    def __array__(self, dtype=None, copy=None):
+        return np.arange(4.0).reshape(2, 2)
+
+    def __mul__(self, other):
+        return "Given.__mul__"
+
+
+square = np.arange(4.0).reshape(2, 2)
+whole = square.astype(int)
+for x in (square.view(Declines), whole.view(Declines), np.matrix("1 2; 3 4"), Weighted(2), Given()):
+    print(type(x).__name__)
+    for op in (operator.sub, operator.mul, operator.pow, operator.matmul, divmod, operator.lt, operator.eq):
+        said(lambda: op(square, x))
+        said(lambda: op(x, square))
+    said(lambda: whole & x)
+for left in (square, square[0], whole):
+    for right in (None, 2, 2.5, "s", [1, 2], square[0], square[:, :1], np.ones((3, 3)), square + 1j):
+        try:
+            print(operator.imatmul(left.copy(), right))
+        except Exception as error:
+            print(isinstance(error, TypeError), isinstance(error, ValueError), left.shape, np.shape(right))

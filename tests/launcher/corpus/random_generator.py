@@ -49,3 +49,8 @@ other = pickle.loads(pickle.dumps(rng))
 third = copy.deepcopy(rng)
 print(other.random() == rng.random() == third.random())
 print(Generator(PCG64(SeedSequence(1))).random(2), np.random.default_rng(rng) is rng)
+for out in (np.zeros((4, 6)).T, np.zeros(12)[::2], np.zeros((3, 2, 4)).transpose(1, 0, 2), np.broadcast_to(np.zeros(3), (2, 3))):
+    try:
+        print(rng.standard_normal(out=out) is out, out)
+    except Exception as error:
+        print(type(error).__name__, error)

@@ -43,3 +43,18 @@ x[:, [0, 1]] = np.float64(7.9)
 whole = np.zeros(3, np.int64)
 whole[[0, 1]] = np.float64(1e10)
 print(x, whole, np.where(whole > 0, whole, range(3)))
+
+for make in (np.zeros, np.array, np.eye, np.arange):
+    for like in ([1], object(), 1, None, np.ones(2)):
+        try:
+            print(make.__name__, make(2, like=like))
+        except TypeError as error:
+            print(make.__name__, error)
+rows = [np.ones(2), np.arange(2.0)]
+for order in "CFAK":
+    made = [np.array(rows, order=order), np.asarray(rows, "f4", order=order), np.array([rows[0], [3, "4"]], object, order=order)]
+    print(order, [(m.dtype, m.flags.f_contiguous, m.tolist()) for m in made])
+try:
+    np.array(rows, copy=False)
+except ValueError as error:
+    print(type(error).__name__)
