@@ -35,7 +35,8 @@ forget(int i)
 static void *
 taken(size_t size)
 {
-    void *found = NULL;
+    void *found = NULL, *exact;
+    size_t had = 0;
     int best = -1;
     PyThread_acquire_lock(lock, WAIT_LOCK);
     for (int i = 0; i < count; i++) {
@@ -45,9 +46,13 @@ taken(size_t size)
     }
     if (best >= 0) {
         found = blocks[best].at;
+        had = blocks[best].size;
         forget(best);
     }
     PyThread_release_lock(lock);
+    if (had > size && (exact = before->allocator.realloc(before->allocator.ctx, found, size)) != NULL) {
+        found = exact; /* as large as will be said when it is left: of many a little smaller each, all is counted */
+    }
     return found;
 }
 

@@ -122,8 +122,8 @@ class Tape:
         While threads compute it.
     memory : set of int
         What nodes read, as :data:`arraydispatch.views.waiting` has it.
-    views : list of PendingView
-        Of the nodes' arrays.
+    views : list of weakref
+        To pending views of the nodes' arrays, which they keep alive as long as somebody has them.
     bytes, seen : int
         Of what they read; of what has been asked whether anybody else still has it.
     work : int
@@ -139,7 +139,7 @@ class Tape:
         self.block: Block | None = None
         self.buffers: dict[int, Buffer] = {}
         self.memory: set[int] = set()
-        self.views: list[PendingView] = []
+        self.views: list[Any] = []
         self.lines: dict[int, Any] = {}
         self.bytes = self.seen = self.work = self.count = 0
 
@@ -321,9 +321,11 @@ class Tape:
                 node.tape = None
         self.nodes = [node for node in self.nodes if node.tape is self]  # what a handler has recorded meanwhile
         if self.views:
-            for each in self.views:
+            here = [view for look in self.views if (view := look()) is not None]
+            seen = [view._v for view in here if type(view._v) is PendingView]
+            for each in seen:
                 each.settle()
-            self.views = [each for each in self.views if type(each.root._v) is Node]
+            self.views = [each.view for each in seen if type(each.root._v) is Node]
         self.running = self.block = None
         self._let_go()
 

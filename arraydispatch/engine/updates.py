@@ -153,7 +153,7 @@ def _look(view: Handle, root: Handle, window: Window, dtype: Any, own: Any, key:
     """Have an array be a pending view of a pending root."""
     seen: Any = PendingView(view, root, window, dtype, key)
     with own.lock:
-        own.views.append(seen)
+        own.views.append(seen.view)
         view._v = view._kind = view._root = seen
         view._seen = NEVER
 

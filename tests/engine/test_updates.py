@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -279,6 +280,17 @@ def test_a_view_is_made_when_its_root_has_a_value() -> None:
     assert type(part._v) is np.ndarray
     assert part.base is w
     assert np.shares_memory(part.__array__(), w.__array__())
+
+
+def test_what_nobody_has_any_more_is_gone() -> None:
+    w = creation.array(values((70, 61))) * 2
+    part = w[3:]
+    part += 1
+    w[:2] *= 2
+    gone = [ref(w), ref(part)]
+    assert type(part._v) is PendingView
+    del w, part
+    assert all(each() is None for each in gone)
 
 
 def test_another_thread_sees_the_part() -> None:

@@ -73,6 +73,16 @@ del b
 c = np.empty(size // 8)  # too small for it
 assert _memory.kept() == 8 * (size + 1000)
 del c
+def resident():
+    with open("/proc/self/statm") as told:
+        return int(told.read().split()[1]) * 4096
+before, n = resident(), 40_000_000
+while n > size:  # each in the memory of the one before, and none of that is forgotten
+    np.ones(n)
+    n = n * 9 // 10
+assert resident() - before < _memory.kept() + (1 << 24), (resident() - before, _memory.kept())
+_memory.keep(1 << 25, 0)
+_memory.keep(1 << 25, 1 << 29)
 held = [np.empty(n * 1_000_000, np.uint8) for n in range(40, 60)]
 del held
 assert 0 < _memory.kept() <= 1 << 29
