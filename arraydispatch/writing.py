@@ -153,6 +153,8 @@ def repeats(a: Handle) -> bool:
         return False
     g = ghost(a)
     reach = 0
+    if not g.size:  # whatever its strides
+        return False
     for stride, n in sorted((abs(s), n) for s, n in zip(g.strides, g.shape) if n > 1):
         if stride <= reach:
             return True
