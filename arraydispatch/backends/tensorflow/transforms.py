@@ -204,11 +204,12 @@ def vectorize(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor
             return made
     finally:
         _met.reset(token)
-    return _one_by_one(f, natives, size)
+    return _one_by_one(f, natives, size, bool(met))
 
 
-def _one_by_one(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor], list[Tensor]]:
-    if tf.executing_eagerly():
+def _one_by_one(f: Run, natives: Sequence[Tensor], size: int, unrolled: bool) -> tuple[list[Tensor], list[Tensor]]:
+    """``unrolled``: in a graph too. TensorFlow cannot go back through a loop whose function has a derivative of the user's own."""
+    if unrolled or tf.executing_eagerly():
         each = [f([x[i] for x in natives]) for i in range(size)]
         outs, extra = ([tf.stack(values) for values in zip(*part)] for part in zip(*each))
         return outs, extra
