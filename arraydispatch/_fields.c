@@ -46,9 +46,9 @@ check(PyObject *module, PyObject *args)
 
 /* -- memory: that of an array that is gone is the next one's ----------------------------------------------------------- */
 
-#define MOST_KEPT 0
+#define MOST_KEPT 64
 static PyTypeObject *kept_cls; /* of which class they are: that of every new array */
-static PyObject *kept[MOST_KEPT + 1]; /* each holds a reference to its class */
+static PyObject *kept[MOST_KEPT]; /* each holds a reference to its class */
 static int kept_count;
 
 static void

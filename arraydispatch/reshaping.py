@@ -15,7 +15,7 @@ from .backends.base import Kind, Unsupported
 from .ghosts import memory_order, stand_in
 from .views import Handle, ghost, native
 
-__all__ = ["hold_on_host", "resize", "set_dtype", "set_shape", "settle"]
+__all__ = ["hold_on_host", "resize", "set_dtype", "set_shape", "settle", "views_of"]
 
 
 def set_shape(a: Handle, shape: Any) -> None:
@@ -86,7 +86,7 @@ def resize(a: Handle, shape: Any) -> None:
             return
     if a._base is not None:
         raise ValueError("cannot resize this array: it does not own its data")
-    if _views_of(a):
+    if views_of(a):
         raise ValueError(
             "cannot resize an array that references or is referenced\nby another array in this way.\n"
             "Use the np.resize function."
@@ -187,5 +187,17 @@ def hold_on_host(root: Handle, derived: list[Handle], values: np.ndarray[Any, An
     root._writes += 1
 
 
-def _views_of(root: Handle) -> list[Handle]:
-    return [other for other in gc.get_referrers(root) if isinstance(other, Handle) and other._base is root]
+def views_of(root: Handle) -> list[Handle]:
+    """The arrays that are views of one, found by asking the collector.
+
+    It walks its lists meanwhile, and there are libraries whose objects allocate while they are visited (TensorFlow's handles): a collection
+    that begins then takes the lists apart under its feet, and the process ends.
+    """
+    begins_by_itself = gc.isenabled()
+    gc.disable()
+    try:
+        found = gc.get_referrers(root)
+    finally:
+        if begins_by_itself:
+            gc.enable()
+    return [other for other in found if isinstance(other, Handle) and other._base is root]

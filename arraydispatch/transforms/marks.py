@@ -12,6 +12,7 @@ from weakref import ref
 
 from .. import state, tracing, views
 from ..backends.base import Backend, Kind, Native
+from ..reshaping import views_of
 from ..state import process
 from ..tracing import Trace
 from ..views import Handle
@@ -106,13 +107,6 @@ def admit(a: Handle) -> None:
         each._root, each._seen = root, views.NEVER
         each._kind = _traced(each._kind)
     root._kind = _traced(root._kind)
-
-
-def views_of(root: Handle) -> list[Handle]:
-    """The views of a root that are alive."""
-    import gc
-
-    return [other for other in gc.get_referrers(root) if isinstance(other, Handle) and other._base is root]
 
 
 def begin() -> None:

@@ -80,7 +80,6 @@ DEPARTURES: list[Departure] = [
     ),
     Departure(r"np\.(asmatrix|matrix)\(", "a matrix is an ndarray, which cannot share memory that the host cannot write", "device", "jax tensorflow"),
     Departure(r"a\.view\((type=)?np\.ndarray", "the C code of an ndarray's view wants a class of its own, which np.ndarray is not in user files", "handed"),
-    Departure(r"np\.ndarray\(", "without a launcher np.ndarray is NumPy's own, whose buffer has to be memory", "library"),
     Departure(r"a\.view\((type=)?np\.ndarray", "an ndarray cannot share memory that the host cannot write", "library", "jax tensorflow"),
 ]  # fmt: skip
 

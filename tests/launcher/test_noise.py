@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import arraydispatch as ad
+from arraydispatch import views
 from arraydispatch.backends import loader
 from arraydispatch.profiling import Profile
 from tests.launched import Zygotes
@@ -113,9 +114,12 @@ def test_who_wants_a_buffer_hears_of_tobytes(tmp_path: Path, zygotes: Zygotes, d
     way_out = does.replace("x)", "x.tobytes())").replace("[x]", "[x.tobytes()]")
     (tmp_path / "main.py").write_text(f"{imports}{way_out}\n{does}\n")
     done = zygotes.of("numpy").run("main.py", cwd=tmp_path)
+    if views.compiled and does != "memoryview(x)":  # then they are lent the memory
+        assert done.code == 0, done.stderr
+        return
     assert done.code == 1
     assert "line 5" in done.stderr
-    assert "hand it x.tobytes()" in done.stderr.partition("TypeError: ")[2]
+    assert "x.tobytes()" in done.stderr.partition("TypeError: ")[2]
 
 
 @pytest.mark.parametrize("least", ["0", "262144"])
