@@ -78,6 +78,8 @@ def run_parser() -> argparse.ArgumentParser:
              "runs each call (else NumPy may, on the library's memory, where it is faster)")  # fmt: skip
     add("--min-size", metavar="N", type=_elements, default=MIN_SIZE,
         help=f"NumPy computes on arrays of fewer elements, in the host's memory; 0: the library does (default {MIN_SIZE})")  # fmt: skip
+    add("--exact", action="store_true",
+        help="on a CPU, what the library compiles rounds each product and each sum as NumPy does (what is fused does so anyway)")  # fmt: skip
     add("--include", metavar="PATH_OR_PACKAGE", action="append", default=[],
         help="more user code: a file, a folder, a glob or an installed package (repeatable)")  # fmt: skip
     add("--on-fallback", metavar="POLICY", choices=("warn", "error", "silent"), default="warn",

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import BackendNotInstalledError, NoBackendFoundError, did_you_mean
+from ..errors import ArrayDispatchError, BackendNotInstalledError, NoBackendFoundError, did_you_mean
 from ..state import process
 from .base import Backend
 
@@ -33,7 +33,11 @@ class _Row(NamedTuple):
     platforms: str = ""  # environment variable that limits it to some; "cpu": to none
     environment: dict[str, str] = {}  # noqa: RUF012 -- what it reads while it is imported; values that are set are kept
     imports: tuple[str, ...] = ()  # what else it imports that tells of itself while it is imported
+    exact: dict[str, str] = {}  # noqa: RUF012 -- words more in variables that it reads at its start, for no contracted arithmetic
 
+
+# Without instructions that multiply and add with one rounding, XLA cannot contract the two, which it does wherever it may use them.
+_XLA_ROUNDS_TWICE = {"XLA_FLAGS": "--xla_cpu_max_isa=AVX"}
 
 KNOWN: dict[str, _Row] = {
     "numpy": _Row("numpy", ("numpy",), "pip install numpy"),
@@ -45,6 +49,7 @@ KNOWN: dict[str, _Row] = {
             "TPU": "distribution libtpu",
         },
         "JAX_PLATFORMS",
+        exact=_XLA_ROUNDS_TWICE,
     ),
     "torch": _Row(
         "torch", ("torch",), "pip install 'arraydispatch[torch]'",
@@ -60,6 +65,7 @@ KNOWN: dict[str, _Row] = {
         # What goes wrong it raises as well; what ends the process is still written.
         environment={"TF_CPP_MIN_LOG_LEVEL": "3"},
         imports=("absl", "h5py", "jax", "matplotlib", "numexpr"),
+        exact=_XLA_ROUNDS_TWICE,
     ),
 }  # fmt: skip
 CHEAPEST = ("torch", "jax", "tensorflow", "numpy")
@@ -129,6 +135,25 @@ def prepare(name: str) -> None:
     """Set the environment that a known backend's library is to be imported in, by whomever."""
     for variable, value in KNOWN[name].environment.items():
         os.environ.setdefault(variable, value)
+
+
+def prepare_exact(name: str) -> None:
+    """Keep a known backend's compiler from contracting a product and a sum to one rounding on a CPU, for the whole process and its children.
+
+    Raises
+    ------
+    ArrayDispatchError
+        The library has been imported before, and may have read what says so.
+    """
+    for variable, words in KNOWN[name].exact.items():
+        given = os.environ.get(variable, "").split()
+        if words in given[-1:]:
+            continue
+        if KNOWN[name].library in sys.modules:
+            raise ArrayDispatchError(
+                f"exact arithmetic has to be asked for before {name} is imported, which it is: start Python anew, or with {variable}={words}"
+            )
+        os.environ[variable] = " ".join([*given, words])
 
 
 @contextmanager

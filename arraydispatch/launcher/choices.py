@@ -85,6 +85,7 @@ class Choices:
     device: str | None = None
     precision: str | None = None
     execution: str | None = None
+    exact: bool = False
     min_size: int = MIN_SIZE
     on_fallback: str = "warn"
     rng: str = "numpy"
@@ -150,6 +151,8 @@ class Choices:
         assert name is not None
         if name in loader.KNOWN:
             loader.prepare(name)  # the program may import the library before it is needed
+            if self.exact:
+                loader.prepare_exact(name)
         if device is None and not given:  # nothing to ask the library: it is imported when it is needed
             loader.check(name)
             settings.default.backend = name
