@@ -57,7 +57,11 @@ def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
         a._ghost = None
         if getrefcount(v) != _ALONE:
             return a if onto(func, (a, other), a) else None
-    elif type(v) is not Node:
+    elif type(v) is Node:
+        if (ends := _ends(v, other)) is not None:  # and after that the array has memory, which views of it see
+            ends.run()
+            return inplace(func, a, other)
+    else:
         del v
         return a if type(a._v) is PendingView and updates.updated(func, a, other) else None
     like = v.dtype, v.shape
@@ -66,6 +70,13 @@ def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
         return None
     a._writes += 1
     return a
+
+
+def _ends(node: Node, other: Any) -> Any:
+    """What runs before a call on a pending array and something else is recorded; None where nothing has to."""
+    if node.tape is not mine():
+        return node
+    return other._v if isinstance(other, Handle) and type(other._v) is PendingView else None
 
 
 def _is_ours_alone(a: Handle) -> bool:

@@ -214,9 +214,21 @@ def shifted_in_place(u: Any, v: Any) -> Any:
     return w, x
 
 
+def by_its_own_part(u: Any, v: Any) -> Any:
+    whole = u[:]
+    whole += whole.sum()
+    u -= whole  # which ends the block that both come from
+    w = v * 2
+    part = w[1:]
+    w *= part.sum()
+    part += 1
+    w[:] -= w[:1]
+    return u, whole, w, part
+
+
 PROGRAMS = (
     of_pending, of_itself, twice, read_between, boundaries, red_and_black, view_of_view, reshaped_meanwhile, copied_meanwhile,
-    rows_summed, rolled, into_a_place, of_a_new_array, shifted_in_place,
+    rows_summed, rolled, into_a_place, of_a_new_array, shifted_in_place, by_its_own_part,
 )  # fmt: skip
 
 
@@ -291,6 +303,22 @@ def test_what_nobody_has_any_more_is_gone() -> None:
     assert type(part._v) is PendingView
     del w, part
     assert all(each() is None for each in gone)
+
+
+def test_another_thread_writes_over_a_pending_array() -> None:
+    w = creation.array(values((70, 61))) * 2
+    part = w[3:]
+    expected = values((70, 61)) * 2 - 1
+
+    def write() -> None:
+        nonlocal w
+        w -= 1
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    thread.join()
+    np.testing.assert_array_equal(np.asarray(part), expected[3:])
+    np.testing.assert_array_equal(np.asarray(w), expected)
 
 
 def test_another_thread_sees_the_part() -> None:
