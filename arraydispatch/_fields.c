@@ -122,23 +122,81 @@ new(PyTypeObject *cls, PyObject *args, PyObject *kwargs)
     return made(cls, Py_None, Py_None, Py_None);
 }
 
-/* Whether a memoryview asks: it does so for NumPy, which first of all looks for a buffer in whatever it makes an array of. */
-static int
-of_memoryview(Py_buffer *view)
+/* -- buffers ---------------------------------------------------------------------------------------------------------
+ *
+ * NumPy makes a memoryview of whatever it is to make an array of, before it asks for __array__, which counts: it is refused. A
+ * program's own memoryview(x) and PickleBuffer(x) are not, for which these classes say whom they are about to ask.
+ */
+
+#ifdef _MSC_VER
+#define OF_THE_THREAD __declspec(thread)
+#else
+#define OF_THE_THREAD _Thread_local
+#endif
+
+static OF_THE_THREAD PyObject *asked; /* by a class that a program called; borrowed */
+static newfunc memoryview_new, picklebuffer_new;
+
+static PyObject *
+new_of(newfunc made_by, PyTypeObject *cls, PyObject *args, PyObject *kwargs)
 {
-    PyObject *holder = (PyObject *)((char *)view - offsetof(_PyManagedBufferObject, master));
-    return holder->ob_type == &_PyManagedBuffer_Type;
+    PyObject *before = asked;
+    asked = PyTuple_GET_SIZE(args) ? PyTuple_GET_ITEM(args, 0) : kwargs == NULL ? NULL : PyDict_GetItemString(kwargs, "object");
+    PyObject *made = made_by(cls, args, kwargs);
+    asked = before;
+    return made;
+}
+
+static PyObject *
+new_memoryview(PyTypeObject *cls, PyObject *args, PyObject *kwargs)
+{
+    return new_of(memoryview_new, cls, args, kwargs);
+}
+
+static PyObject *
+new_picklebuffer(PyTypeObject *cls, PyObject *args, PyObject *kwargs)
+{
+    return new_of(picklebuffer_new, cls, args, kwargs);
+}
+
+static void
+tell_whom_classes_ask(void)
+{
+    if (memoryview_new == NULL) {
+        memoryview_new = PyMemoryView_Type.tp_new;
+        PyMemoryView_Type.tp_new = new_memoryview;
+        picklebuffer_new = PyPickleBuffer_Type.tp_new;
+        PyPickleBuffer_Type.tp_new = new_picklebuffer;
+    }
+}
+
+/* Whether it is a memoryview in the making that asks. Its buffer lies in an object that begins so far in front of it; whoever else
+ * asks has something else there, or nothing: so what is in front is read only in the page of the buffer itself. */
+static int
+of_memoryview(const Py_buffer *view, int flags)
+{
+    const size_t in_front = offsetof(_PyManagedBufferObject, master), least_page = 4096;
+    if (flags != PyBUF_FULL_RO) {
+        return 0;
+    }
+    if ((uintptr_t)view % least_page < in_front) {
+        return 1; /* what is in front may not be memory */
+    }
+    const _PyManagedBufferObject *holder = (const void *)((const char *)view - in_front);
+    return holder->ob_base.ob_type == &_PyManagedBuffer_Type && holder->ob_base.ob_refcnt == 1 && holder->exports == 0;
 }
 
 static int
 get_buffer(PyObject *self, Py_buffer *view, int flags)
 {
+    int by_program = asked == self;
+    asked = NULL; /* what is lent below may go through NumPy */
     view->obj = NULL;
-    if (of_memoryview(view)) { /* NumPy is to go by __array__, which counts */
+    if (!by_program && of_memoryview(view, flags)) {
         PyErr_SetString(PyExc_TypeError, "a bytes-like object is required: x.data is a memoryview of an array, x.tobytes() its bytes");
         return -1;
     }
-    PyObject *shown = PyObject_CallMethod(self, "_lent", "i", flags & PyBUF_WRITABLE);
+    PyObject *shown = PyObject_CallMethod(self, "_lent", "i", by_program || flags & PyBUF_WRITABLE);
     if (shown == NULL) {
         return -1;
     }
@@ -156,6 +214,7 @@ filled(PyObject *module, PyObject *cls)
     handle = (PyTypeObject *)Py_NewRef(cls);
     handle->tp_new = new; /* which classes made from it later inherit */
     handle->tp_as_buffer->bf_getbuffer = get_buffer;
+    tell_whom_classes_ask();
     Py_RETURN_NONE;
 }
 

@@ -22,7 +22,8 @@ def seen(x: Any) -> Any:
         return list(x)
     found = _shows.get(kind)
     if found is None:
-        if isinstance(x, np.ndarray | np.generic | str | bytes):
+        # What has a ufunc's protocol is an array, ours too.
+        if isinstance(x, np.ndarray | np.generic | str | bytes) or hasattr(kind, "__array_ufunc__"):
             return x
         try:
             memoryview(x).release()

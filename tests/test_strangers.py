@@ -8,6 +8,7 @@ import functools
 import hashlib
 import io
 import operator
+import pickle
 import struct
 import warnings
 import zlib
@@ -254,15 +255,36 @@ def test_who_takes_bytes_takes_arrays(use: str, backend: str) -> None:
 
 @shows
 def test_a_memoryview_is_the_data(backend: str) -> None:
-    """Else NumPy would take arrays so too, and pass by ``__array__``, which counts."""
-    x = ad.asarray(VALUES, backend=backend)
-    with pytest.raises(TypeError, match=r"x\.data is a memoryview"):
-        memoryview(x)
-    assert bytes(x.data) == np.asarray(VALUES).tobytes()
+    x = ad.asarray(np.arange(12.0).reshape(3, 4), backend=backend)
+    for view in (x, x[:, ::2], x.T, x[::-1, 1:]):
+        seen, theirs = memoryview(view), memoryview(np.asarray(view))
+        for name in ("format", "itemsize", "shape", "strides", "readonly", "nbytes"):
+            assert getattr(seen, name) == getattr(theirs, name)
+        assert seen.tolist() == memoryview(object=view).tolist() == view.tolist()
+        if seen.contiguous:
+            assert pickle.loads(pickle.dumps(pickle.PickleBuffer(view), protocol=5)) == view.tobytes("A")
+    with pytest.raises(TypeError, match="required argument"):
+        memoryview()  # type: ignore[call-arg]
+
+
+@shows
+@pytest.mark.parametrize("library", ["torch", "jax", "tensorflow"])
+def test_numpy_goes_by_array_which_counts(library: str) -> None:
+    """NumPy would take a memoryview first; it is told from a program's own."""
+    pytest.importorskip(library)
+    x = ad.asarray(VALUES, backend=library)
+    held: list[Any] = []
+    for takes in (
+        lambda: np.asarray(x),
+        lambda: np.array([x, x]),
+        lambda: (memoryview(x), np.asarray(x)),
+    ):
+        with ad.profile() as profile:
+            takes()
+        assert profile.transfers()
     with ad.profile() as profile:
-        np.asarray(x)
-        np.array([x, x])
-    assert backend == "numpy" or profile.transfers()
+        held += [np.asarray(x) for _ in range(600)]  # wherever in memory NumPy's memoryviews come to lie
+    assert sum(transfer.count for transfer in profile.transfers()) == 600
 
 
 READ_INTO = """\
@@ -283,6 +305,11 @@ try:
     io.BytesIO(b"a" * 24).readinto(fixed)
 except TypeError as error:
     print(fixed)
+for a in (np.arange(6.0).reshape(2, 3), np.arange(300_000.0).reshape(2, -1)):
+    seen, shown = a[:, 1:], memoryview(a)
+    shown[1, 2] = 0.5
+    a[0, 1] = 7
+    print(a.sum(), seen[0, 0], seen[1, 1], shown[0, 1], memoryview(a.T)[1, 0], memoryview(fixed).readonly)
 """
 
 
