@@ -163,7 +163,9 @@ def _build(
         return _host(reason)
     ins, outs = loops[: ufunc.nin], loops[ufunc.nin :]
     kind: Literal["native", "composed"] = "native"
-    if ufunc in backend.UFUNCS:
+    if scipys and special.is_composed(ufunc, loops, backend):
+        kind, computed, kernel = "composed", ins, special.kernel(ufunc, loops, backend)
+    elif ufunc in backend.UFUNCS:
         try:
             computed = tuple(backend.compute_dtype(ufunc, t) for t in ins)
         except Unsupported as unsupported:
@@ -172,8 +174,7 @@ def _build(
             computed = tuple(map(dtypes.widen_half, computed))
         kernel = backend.kernel(ufunc, computed[0], any(not isinstance(key, Kind) for key in keys))
     else:
-        kind, computed = "composed", ins
-        kernel = special.kernel(ufunc, backend) if scipys else partial(COMPOSED[ufunc], backend.xp)
+        kind, computed, kernel = "composed", ins, partial(COMPOSED[ufunc], backend.xp)
     if ufunc in COMPARISONS and ins[0] != ins[1]:  # NumPy's loops of uint64 against int64
         kind, computed = "composed", ins
         kernel = partial(compare_signs, backend.xp, ufunc)

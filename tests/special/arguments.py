@@ -22,6 +22,10 @@ FORMULAS = frozenset(special.BODIES)
 """Names of those with a formula, which run on every backend."""
 
 
+COMPLEX = sorted(special.COMPLEX)
+"""Names of those that run on every backend of complex numbers too."""
+
+
 def on_devices(backend: Backend) -> list[str]:
     """Names of those that a backend runs by itself."""
     return sorted(FORMULAS | set(backend.special))
@@ -70,6 +74,50 @@ def arguments(name: str, dtype: str) -> tuple[Values, ...]:
     elif name not in _OF_PARTS:
         x = np.abs(x) * np.asarray(3, dtype)
     return _grid(a, a, x)
+
+
+def plane() -> Values:
+    """Complex numbers: every pair of parts from end to end, and random ones at all scales."""
+    parts = [
+        0, 1e-300, 1e-12, 1e-6, 4e-4, 1e-3, 4e-3, 7e-3, 0.05, 0.09, 0.3, 0.7, 1, 1.5, 2, 2.7, math.pi, 4.9, 5.1, 6.1, 6.9, 7.5,
+        8.5, 9.9, 10.5, 15, 27, 29, 50, 100, 700, 720, 3000, 5000, 1e8, 1e160, 1e300, np.inf,
+    ]  # fmt: skip
+    line = np.array([*parts, *(-x for x in parts), np.nan])
+    x, y = _grid(line, line)
+    rng = np.random.default_rng(0)
+    scales = [0.01, 0.3, 1.0, 4.0, 10.0, 30.0]
+    sizes = _grid(scales, scales, np.ones(100))
+    more = [size * rng.normal(size=size.shape) for size in sizes[:2]]
+    z = np.empty(x.size + more[0].size, complex)
+    z.real, z.imag = np.concatenate([x, more[0]]), np.concatenate([y, more[1]])
+    return z
+
+
+def _parts(z: Values) -> tuple[Values, Values]:
+    return z.real.copy(), z.imag.copy()
+
+
+def distances_in_plane(name: str, z: Values, got: Values) -> list[Values]:
+    """For the real and the imaginary part the distance in units, which are as :func:`unit` has them of both parts."""
+    ufunc = UFUNCS[name]
+    want = _parts(ufunc(z))
+    units = [np.spacing(np.abs(w)) for w in want]
+    for direction in (math.inf, -math.inf):
+        for part in ("real", "imag"):
+            moved = z.copy()
+            setattr(moved, part, np.nextafter(getattr(z, part), direction))
+            for k, there in enumerate(_parts(ufunc(moved))):
+                change = np.abs(there - want[k])
+                units[k] = np.maximum(units[k], np.where(np.isfinite(change), change, 0.0))
+    out_of_range = (z.imag - z.real) * (z.imag + z.real) * (-1 if name == "erfi" else 1) > 700
+    found = distances(f"{name} of complex numbers", (z,), _parts(got), want, units)
+    if name in INFINITE:  # the product of an infinity and of zero, in SciPy
+        found = [np.where(out_of_range & ~np.isfinite(w), 0.0, apart) for apart, w in zip(found, want, strict=True)]
+    return found
+
+
+INFINITE = frozenset({"erf", "erfc", "erfi"})
+"""Those of which SciPy has NaN or an infinity where one part of the value is."""
 
 
 def reference(name: str, operands: tuple[Values, ...], dtype: str) -> tuple[Values, ...]:

@@ -3,7 +3,7 @@
 They reach ``__array_ufunc__`` as NumPy's do, and are registered when the first of them comes, so nothing here imports
 SciPy. For (ufunc, backend) :func:`learn` decides once: the library's own kernel where it is accurate (the table
 ``SPECIAL`` in ``backends/<library>/special.py``), else a formula over ``xp`` (``elementary``, ``gammas``, ``errors``, ``bessel``,
-``integrals``, ``incomplete``, ``orthogonal``, ``elliptic``), else the host, for a reason of its own.
+``integrals``, ``incomplete``, ``orthogonal``, ``elliptic``; of complex numbers ``complexes``, ``faddeeva``), else the host, for a reason of its own.
 """
 
 from __future__ import annotations
@@ -19,12 +19,23 @@ import numpy as np
 
 from ...backends.base import Backend
 from ..composed import COMPOSED
-from .formula import BODIES, LOOKS, OF_COMPLEX, UFUNCS
+from .formula import BODIES, COMPLEX, LOOKS, OF_COMPLEX, UFUNCS
 
-__all__ = ["BODIES", "NAMES", "UFUNCS", "kernel", "learn", "name_of", "reason_of", "refusal"]
+__all__ = ["BODIES", "COMPLEX", "NAMES", "UFUNCS", "is_composed", "kernel", "learn", "name_of", "reason_of", "refusal"]
 
 _MODULE = "scipy.special._ufuncs"
-_TOPICS = ("elementary", "gammas", "errors", "bessel", "integrals", "incomplete", "orthogonal", "elliptic")
+_TOPICS = (
+    "elementary",
+    "gammas",
+    "errors",
+    "bessel",
+    "integrals",
+    "incomplete",
+    "orthogonal",
+    "elliptic",
+    "complexes",
+    "faddeeva",
+)
 
 NAMES: dict[np.ufunc, str] = {}
 """SciPy's ufunc -> its name."""
@@ -64,8 +75,8 @@ def learn(ufunc: np.ufunc, backend: Backend) -> bool:
         backend.UFUNCS[ufunc] = ufunc
     elif name in backend.special:
         backend.UFUNCS[ufunc] = backend.special[name]
-    elif name in BODIES:
-        COMPOSED[ufunc] = BODIES[name]
+    elif name in BODIES or name in COMPLEX:
+        COMPOSED[ufunc] = BODIES.get(name) or COMPLEX[name]
     return True
 
 
@@ -75,7 +86,6 @@ _INVERSES = frozenset(
     " gammainccinv gammaincinv gdtria gdtrib gdtrix kolmogi nbdtri nbdtrik nbdtrin ncfdtri ncfdtridfd ncfdtridfn ncfdtrinc"
     " nctdtridf nctdtrinc nctdtrit ndtri_exp nrdtrimn nrdtrisd pdtri pdtrik smirnovi stdtridf stdtrit".split()
 )
-_OF_COMPLEX_ALONE = frozenset({"wofz"})
 
 
 def reason_of(ufunc: np.ufunc) -> str | None:
@@ -87,17 +97,22 @@ def reason_of(ufunc: np.ufunc) -> str | None:
         return "no library has it for all orders"
     if name in _INVERSES:
         return "it is found by iteration, element by element"
-    if name in _OF_COMPLEX_ALONE:
-        return OF_COMPLEX
     return "no library has it"
 
 
-def kernel(ufunc: np.ufunc, backend: Backend) -> Callable[..., Any]:
+def kernel(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> Callable[..., Any]:
     """The formula of a ufunc of SciPy's as a kernel of a backend's."""
-    body = COMPOSED[ufunc]
+    body = COMPLEX[NAMES[ufunc]] if loop[0].kind == "c" else COMPOSED[ufunc]
     return partial(body, backend.xp) if body in LOOKS else backend.fused(body)
+
+
+def is_composed(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> bool:
+    """Whether a ufunc of SciPy's runs by a formula in this loop."""
+    return ufunc not in backend.UFUNCS or (loop[0].kind == "c" and not backend.native_is_ndarray)
 
 
 def refusal(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> str | None:
     """Why a ufunc of SciPy's that is known does not run in this loop; None if it does."""
-    return OF_COMPLEX if not backend.native_is_ndarray and any(t.kind == "c" for t in loop) else None
+    if backend.native_is_ndarray or not any(t.kind == "c" for t in loop) or NAMES[ufunc] in COMPLEX:
+        return None
+    return OF_COMPLEX

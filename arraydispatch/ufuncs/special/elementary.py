@@ -97,7 +97,7 @@ def round_(x: Real) -> Real:
 @formula("cosm1")
 def cosm1(x: Real) -> Real:
     half = sin(x * 0.5)
-    return half * half * -2.0
+    return where(half == 0.0, 0.0, half * half * -2.0)
 
 
 @formula("powm1")

@@ -1,8 +1,8 @@
 """What formulas are written in: :class:`Real`, an array of real numbers with operators, over ``xp``.
 
 A formula takes Reals in double precision and returns one (or a tuple). :func:`formula` registers it under SciPy's name
-and does the rest: SciPy's loops for float32 compute in float64 and round once, and so do these. Complex numbers, for
-which SciPy has loops of its own, are refused.
+and does the rest: SciPy's loops for float32 compute in float64 and round once, and so do these. For complex numbers SciPy has
+loops of its own: :func:`of_complex` registers a formula of the two parts, and what has none is refused.
 
 Formulas differ from interval to interval. :func:`pieces` computes each where it holds: of known values it picks the
 elements, so that nothing is computed twice; under a trace it computes all of them and chooses.
@@ -26,6 +26,9 @@ Body = Callable[..., Any]
 
 BODIES: dict[str, Body] = {}
 """SciPy's name -> body over ``xp`` and native arrays."""
+
+COMPLEX: dict[str, Body] = {}
+"""The same for SciPy's loops of complex numbers."""
 
 OF_COMPLEX = "of complex numbers, SciPy alone has it"
 
@@ -162,6 +165,16 @@ def copysign(x: Real, y: Any) -> Real:
     return Real(x.xp, x.xp.copysign(x.v, _raw(y)))
 
 
+def hypot(x: Real, y: Real) -> Real:
+    """The length of a vector."""
+    return Real(x.xp, x.xp.hypot(x.v, y.v))
+
+
+def arctan2(y: Real, x: Real) -> Real:
+    """The angle of a vector."""
+    return Real(x.xp, x.xp.arctan2(y.v, x.v))
+
+
 def power(x: Any, y: Any) -> Real:
     """``x**y``."""
     made: Real = x**y
@@ -240,7 +253,7 @@ def broadcast(*operands: Real) -> tuple[Real, ...]:
     return tuple(Real(xp, xp.prim.broadcast_to(x.v, shape)) for x in operands)
 
 
-Case = tuple[Truth, Callable[..., Real], tuple[float, ...]]
+Case = tuple[Truth, Callable[..., Any], tuple[float, ...]]
 
 
 def pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float = _NAN) -> Real:
@@ -249,20 +262,34 @@ def pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float =
     A case is (condition, formula, operands for which the formula has a value): where nothing can be picked the last take
     the place of the operands of other cases, so that no gradient is NaN.
     """
+
+    def alone(formula: Callable[..., Real]) -> Callable[..., tuple[Real]]:
+        return lambda *inside: (formula(*inside),)
+
+    return _pieces(operands, [(condition, alone(formula), safe) for condition, formula, safe in cases], otherwise, 1)[0]
+
+
+def pairs(operands: tuple[Real, ...], cases: Sequence[Case]) -> tuple[Real, Real]:
+    """The same for formulas of two results, NaN elsewhere."""
+    first, second = _pieces(operands, cases, _NAN, 2)
+    return first, second
+
+
+def _pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float, outputs: int) -> tuple[Real, ...]:
     xp = operands[0].xp
     operands = broadcast(*operands)
     if not all(is_known(condition) for condition, _, _ in cases) or not is_known(operands[0]):
-        made: Any = otherwise
+        results: tuple[Any, ...] = (otherwise,) * outputs
         for condition, formula, safe in reversed(cases):
-            inside = [where(condition, x, s) for x, s in zip(operands, safe)]
-            made = where(condition, formula(*inside), made)
-        return made
+            values = formula(*(where(condition, x, s) for x, s in zip(operands, safe)))
+            results = tuple(where(condition, new, old) for new, old in zip(values, results))
+        return results
     shape = xp.shape_of(operands[0].v)
     size = math.prod(shape)
     if size == 0:
-        return operands[0]
+        return operands[:1] * outputs
     flat = [xp.prim.reshape(x.v, (size,)) for x in operands]
-    made = None
+    made: list[Native] | None = None
     left: Truth | None = None
     for condition, formula, _ in cases:
         mine = Truth(xp, xp.prim.reshape(xp.prim.broadcast_to(condition.v, shape), (size,)))
@@ -274,15 +301,21 @@ def pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float =
         if count == 0:
             continue
         if count == size:
-            made = formula(*(Real(xp, x) for x in flat)).v
+            made = [x.v for x in formula(*(Real(xp, x) for x in flat))]
             break
-        values = formula(*(Real(xp, xp.prim.gather(x, (picked,))) for x in flat)).v
+        values = formula(*(Real(xp, xp.prim.gather(x, (picked,))) for x in flat))
         if made is None:
-            made = xp.prim.full((size,), otherwise, xp.dtype_of(flat[0]), xp.backend.device_of(flat[0]))
-        made = xp.prim.scatter(made, (picked,), values, "set")
+            made = _filled(flat[0], xp, otherwise, outputs)
+        made = [xp.prim.scatter(old, (picked,), new.v, "set") for old, new in zip(made, values)]
     if made is None:
-        made = xp.prim.full((size,), otherwise, xp.dtype_of(flat[0]), xp.backend.device_of(flat[0]))
-    return Real(xp, xp.prim.reshape(made, shape))
+        made = _filled(flat[0], xp, otherwise, outputs)
+    return tuple(Real(xp, xp.prim.reshape(x, shape)) for x in made)
+
+
+def _filled(like: Native, xp: Any, value: float, count: int) -> list[Native]:
+    """So many arrays of one number, each with memory of its own."""
+    dtype, device = xp.dtype_of(like), xp.backend.device_of(like)
+    return [xp.prim.full(xp.shape_of(like), value, dtype, device) for _ in range(count)]
 
 
 _LOOK_EVERY = 8
@@ -344,6 +377,23 @@ def formula(*names: str, looks: bool = False) -> Callable[[Callable[..., Any]], 
             BODIES[name] = body
         if looks:
             LOOKS.add(body)
+        return function
+
+    return register
+
+
+def of_complex(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a formula of a complex number's two parts under SciPy's names; it gives the two of the result."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def body(xp: Any, z: Native) -> Native:
+            wide = xp.prim.astype(z, dtypes.COMPLEX128)
+            x, y = function(Real(xp, xp.prim.real(wide)), Real(xp, xp.prim.imag(wide)))
+            return xp.prim.astype(xp.prim.complex(x.v, y.v), xp.dtype_of(z))
+
+        for name in names:
+            COMPLEX[name] = body
         return function
 
     return register

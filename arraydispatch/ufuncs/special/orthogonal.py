@@ -1,4 +1,4 @@
-"""Orthogonal polynomials of whole orders, by their recurrences."""
+"""Orthogonal polynomials of whole orders, by their recurrences; Chebyshev's of any order, by angles."""
 
 from __future__ import annotations
 
@@ -7,12 +7,33 @@ from collections.abc import Callable
 import numpy as np
 
 from ...backends.base import Unsupported
-from .formula import Real, broadcast, constant, floor, formula, is_known, isnan, special, where
+from .formula import (
+    Real,
+    arctan2,
+    broadcast,
+    choose,
+    constant,
+    cos,
+    cosh,
+    floor,
+    formula,
+    is_known,
+    isnan,
+    log,
+    log1p,
+    sin,
+    sinh,
+    special,
+    sqrt,
+    where,
+)  # fmt: skip
+from .gammas import cos_pi, sin_pi
 
 _MOST = 200
 _WHOLE = f"orders that are not whole, negative or beyond {_MOST} are SciPy's alone"
 _TRACED = "the order is not known under a trace"
 
+Two = Callable[[Real, Real], Real]
 Next = Callable[[float, Real, Real, Real], Real]
 
 
@@ -20,12 +41,19 @@ def _orders(n: Real) -> tuple[Real, int]:
     """The orders and the largest of them."""
     if not is_known(n):
         raise Unsupported(_TRACED)
+    most = _largest(n)
+    if most is None:
+        raise Unsupported(_WHOLE)
+    return floor(n), most
+
+
+def _largest(n: Real) -> int | None:
+    """The largest of known orders; None if some are not for recurrences."""
     values = n.xp.backend.to_numpy(n.v)
     if values.size == 0:
-        return n, 0
-    if not np.all((values == np.floor(values)) & (values >= 0) & (values <= _MOST)):
-        raise Unsupported(_WHOLE)
-    return floor(n), int(values.max())
+        return 0
+    whole = np.all((values == np.floor(values)) & (values >= 0) & (values <= _MOST))
+    return int(values.max()) if whole else None
 
 
 def _by_recurrence(n: Real, x: Real, first: Real, following: Next) -> Real:
@@ -58,14 +86,67 @@ def eval_sh_legendre(n: Real, x: Real) -> Real:
     return eval_legendre(n, x * 2.0 - 1.0)
 
 
+def _few(n: Real) -> bool:
+    return is_known(n) and _largest(n) is not None
+
+
+def _waves(k: Real, x: Real) -> tuple[Real, Real]:
+    """Cosine and sine of k arccos(x), |x| <= 1: by the nearest of the angles 0, a quarter and a half of a turn."""
+    size = abs(x)
+    middle = size <= 0.7
+    root = sqrt((1.0 - size) * (1.0 + size))
+    near = where(middle, arctan2(x, root), arctan2(root, size)) * k
+    turns = choose(k * 0.0, (middle, k * 0.5), (x < 0.0, k))
+    ahead = (x > 0.0) & ~middle
+    c, s = cos_pi(turns), sin_pi(turns)
+    wave, other = cos(near), sin(near)
+    return c * wave + s * other, where(ahead, other, s * wave - c * other)
+
+
+def _beyond(size: Real) -> Real:
+    """arcosh."""
+    over = (size - 1.0) + sqrt((size - 1.0) * (size + 1.0))
+    return where(over < 1.0, log1p(where(over < 1.0, over, 0.0)), log(over + 1.0))
+
+
+def _by_angle(n: Real, x: Real, inner: Two, outer: Two, low: Real) -> Real:
+    """A polynomial of any order within [-1, 1], and beyond; of orders that are not whole ``low`` below."""
+    n, x, low = broadcast(n, x, low)
+    far = abs(x) > 1.0
+    beyond = outer(n, _beyond(where(far, abs(x), 2.0)))
+    beyond = where(x < 0.0, beyond * cos_pi(n), beyond)
+    found = where(far, beyond, inner(n, where(far, 0.0, x)))
+    return choose(found, (isnan(x), x), ((x <= -1.0) & (floor(n) != n), low))
+
+
 @formula("eval_chebyt", looks=True)
 def eval_chebyt(n: Real, x: Real) -> Real:
-    return _by_recurrence(n, x, x, _chebyshev)
+    if _few(n):
+        return _by_recurrence(n, x, x, _chebyshev)
+    low = where(x < -1.0, np.inf, cos_pi(n))
+    return _by_angle(n, x, lambda k, y: _waves(k, y)[0], lambda k, over: cosh(k * over), low)
 
 
 @formula("eval_chebyu", looks=True)
 def eval_chebyu(n: Real, x: Real) -> Real:
-    return _by_recurrence(n, x, x * 2.0, _chebyshev)
+    if _few(n):
+        return _by_recurrence(n, x, x * 2.0, _chebyshev)
+
+    def inner(k: Real, y: Real) -> Real:
+        root = sqrt((1.0 - y) * (1.0 + y))
+        end = root == 0.0
+        up = k + 1.0
+        return where(end, where(y < 0.0, up * cos_pi(k), up), _waves(up, y)[1] / where(end, 1.0, root))
+
+    def outer(k: Real, over: Real) -> Real:
+        half = (k + 1.0) * over * 0.5  # the sine of the whole may be infinite, and the quotient not
+        found = sinh(half) / sinh(over) * cosh(half) * 2.0
+        at_infinity = choose(
+            constant(k, 0.0), (k > 0.0, np.inf), (k == 0.0, 1.0), (k < -2.0, -np.inf), (k == -2.0, -1.0)
+        )
+        return where(over == np.inf, at_infinity, found)
+
+    return _by_angle(n, x, inner, outer, (n + 1.0) * np.inf)
 
 
 @formula("eval_sh_chebyt", looks=True)
