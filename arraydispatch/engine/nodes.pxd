@@ -14,4 +14,7 @@ cdef class Form:
 cdef class Node:
     cdef public object args, dtype, form, handle, ndim, number, place, refs, shape, size, tape, target, told, value
 
+cdef dict _LAID
+
+cpdef object laid(kind, shape, how)
 cpdef Node node_of(Form form, told=*, place=*)

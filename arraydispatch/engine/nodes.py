@@ -221,11 +221,15 @@ _LAID: dict[Any, object] = {}
 _MOST_LAID = 1 << 14
 
 
-def laid(*known: Any) -> object:
-    """One object for all that is known to be alike: comparing it takes no time."""
-    if len(_LAID) >= _MOST_LAID:
-        _LAID.clear()  # what is known of calls by those that are gone is made anew
-    return _LAID.setdefault(known, object())
+def laid(kind: Any, shape: Any, how: Any) -> Any:
+    """One object for all that is known to be alike: comparing it takes no time. ``how``: the strides, or whether they are Fortran's."""
+    known = kind, shape, how
+    found = _LAID.get(known)
+    if found is None:
+        if len(_LAID) >= _MOST_LAID:
+            _LAID.clear()  # what is known of calls by those that are gone is made anew
+        found = _LAID.setdefault(known, object())
+    return found
 
 
 ALONE = 8

@@ -1,6 +1,6 @@
 from ..ndarrays cimport ndarray
 from ..views cimport Handle
-from .nodes cimport Buffer, Form, Node, node_of
+from .nodes cimport Buffer, Form, Node, laid, node_of
 
 cdef class Tape:
     cdef public object lock, running, block, lines
@@ -14,6 +14,7 @@ cdef class Tape:
     cpdef full(self)
     cpdef _hand_over(self, Node node)
 
+cdef dict _waiting
 cdef object _bare, _cls, _every, _ref, _now, _NOTHING, _REFUSED
 
 cpdef array_of(Node node)

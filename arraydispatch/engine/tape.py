@@ -54,6 +54,7 @@ _cls: Any = None
 _bare: Any = None
 """Makes one without a value."""
 _every: Any = None
+_waiting = views.waiting
 _ref, _now, _NOTHING, _REFUSED = weakref.ref, told.now, told.NOTHING, told.REFUSED
 
 
@@ -172,8 +173,8 @@ class Tape:
             key = id(x if x.base is None else memory_of(x))
             if key not in self.memory:
                 self.memory.add(key)
-                others = views.waiting.get(key)
-                views.waiting[key] = (self,) if others is None else (*others, self)
+                others = _waiting.get(key)
+                _waiting[key] = (self,) if others is None else (*others, self)
         return found
 
     def full(self) -> str:

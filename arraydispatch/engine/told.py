@@ -31,6 +31,8 @@ _ORDER = {kind: i for i, kind in enumerate(("divide by zero", "overflow", "under
 REFUSED: Any = object()
 NOTHING = None, None
 """What :func:`now` says where no error is to be told."""
+_heeded = True
+"""A warning must come at once in ``catch_warnings``, where it is waited for, or forgotten, and where it is an error, which ends the line."""
 _modes_known: tuple[Any, dict[str, Any] | None] = (None, None)
 _every_modes: dict[tuple[Any, ...], dict[str, Any]] = {}
 _filters_known: tuple[list[Any], tuple[Any, ...], bool] = [], (), False
@@ -58,27 +60,23 @@ def now() -> tuple[Any, Place | None]:
         return NOTHING
     if found is REFUSED:
         return REFUSED, None
-    filters = warnings.filters
-    if filters != _filters_known[0]:
-        are_errors = any(each[0] == "error" for each in filters)
-        _filters_known = list(filters), tuple(filters), are_errors
-    if _warnings_are_for_now():
+    filters, known = warnings.filters, _filters_known
+    if filters != known[0]:
+        known = _filters_known = list(filters), tuple(filters), any(each[0] == "error" for each in filters)
+    if (filters is not _filters or known[2]) and _heeded:
         return REFUSED, None
     frame = _getframe(0)
-    while _is_inside[frame.f_code.co_filename] and frame.f_back is not None:
+    code = frame.f_code
+    while _is_inside[code.co_filename] and frame.f_back is not None:
         frame = frame.f_back
-    code, at = frame.f_code, frame.f_lasti
+        code = frame.f_code
+    at = frame.f_lasti
     place = _places.get((id(code), at))
-    if place is None or place.names is not frame.f_globals or place.filters is not _filters_known[1]:
+    if place is None or place.names is not frame.f_globals or place.filters is not known[1]:
         if len(_places) >= _MOST_PLACES:
             _places.clear()
-        place = _places[id(code), at] = Place(code, at, frame.f_globals, _filters_known[1])
+        place = _places[id(code), at] = Place(code, at, frame.f_globals, known[1])
     return found, place
-
-
-def _warnings_are_for_now() -> bool:
-    """Whether a warning must come at once: in ``catch_warnings`` it is waited for, or forgotten, and an error ends this line."""
-    return warnings.filters is not _filters or _filters_known[2]
 
 
 class _Inside(dict[str, bool]):

@@ -17,9 +17,7 @@ def fused(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
     with kept():
         default.min_size = 1
         set_execution("fused")
-        monkeypatch.setattr(
-            told, "_warnings_are_for_now", lambda: False
-        )  # which they are in tests, where they are errors
+        monkeypatch.setattr(told, "_heeded", False)  # which they are in tests, where they are errors
         monkeypatch.setattr(tape, "IN_THREADS", 0 if threads else 1 << 60)
         monkeypatch.setattr(blocks, "_plans", {})
         monkeypatch.setattr(nodes, "ALONE", 1 << 60)  # each call, however little comes of it

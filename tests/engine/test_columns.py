@@ -53,7 +53,7 @@ def test_it_is_recorded_and_compiled() -> None:
 @pytest.mark.parametrize("place", [0, 39])
 def test_errors_are_numpys(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    monkeypatch.setattr(told, "_warnings_are_for_now", lambda: False)
+    monkeypatch.setattr(told, "_heeded", False)
     monkeypatch.setattr(kernels, "HOT", 0)
     x = np.ones((40, 50, 3))
     x[place, 7:9, 1] = 1e308, 1e308

@@ -39,7 +39,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             (nodes, "ALONE", 1 << 60),
         ):
             monkeypatch.setattr(module, name, now)
-        monkeypatch.setattr(telling, "_warnings_are_for_now", lambda: False)
+        monkeypatch.setattr(telling, "_heeded", False)
         yield
         tape.run_all()
 
