@@ -28,7 +28,7 @@ from .warned import real_of
 
 __all__ = ["Array"]
 
-_binary, _inplace, _unary = ufuncs.binary_operator, ufuncs.inplace_operator, ufuncs.unary_operator
+_binary, _inplace, _unary = ufuncs.binary_operator, ufuncs.inplace_operator, ufuncs.FAST_OF_ONE.__getitem__
 _reflected = ufuncs.reflected_operator
 
 
@@ -372,7 +372,7 @@ class Array(Handle):
         if modulo is not None:
             return NotImplemented
         short = short_power(self, exponent)
-        return _power(self, exponent) if short is None else ufuncs.array_ufunc(short, "__call__", (self,), {})
+        return _power(self, exponent) if short is None else _unary(short)(self)
 
     def __ipow__(self, exponent: Any) -> Any:  # type: ignore[misc]
         short = short_power(self, exponent)

@@ -94,12 +94,12 @@ def name_of(fun: Any) -> str:
 class Ended:
     """In place of the memory of an array that a trace has left behind: whoever asks it anything gets an error."""
 
-    __slots__ = ("_name", "_what")
-    _name: str
+    __slots__ = ("_fun", "_what")
+    _fun: Any
     _what: str
 
     def __init__(self, trace: Trace) -> None:
-        object.__setattr__(self, "_name", trace.name)
+        object.__setattr__(self, "_fun", trace.fun)
         object.__setattr__(self, "_what", trace.what)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -107,7 +107,7 @@ class Ended:
 
     def __getattr__(self, name: str) -> Any:
         raise TraceError(
-            f"a value that {self._what} traced in {self._name} is used at {user_line()}, after the trace has ended; return it "
+            f"a value that {self._what} traced in {name_of(self._fun)} is used at {user_line()}, after the trace has ended; return it "
             "from the function (has_aux=True where there is a derivative)."
         )
 

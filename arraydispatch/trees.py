@@ -22,6 +22,7 @@ __all__ = [
     "children_of",
     "exact",
     "first",
+    "flatten_call",
     "leaves",
     "leaves_of",
     "mapped",
@@ -33,6 +34,7 @@ __all__ = [
     "tree_map",
     "tree_paths",
     "tree_unflatten",
+    "unflatten_call",
 ]
 
 Structure = Any
@@ -279,6 +281,36 @@ def _flatten(tree: Any, leaves: list[Any]) -> Structure:
         else:
             parts.append(_flatten(child, leaves))
     return cls, about, tuple(parts)
+
+
+class _Calls(dict[int, Structure]):
+    """How many arguments a call has, none by name and none of them a container -> its structure."""
+
+    def __missing__(self, count: int) -> Structure:
+        made = self[count] = tree_flatten(((0,) * count, {}))[1]
+        return made
+
+
+_CALLS = _Calls()
+
+
+def flatten_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Structure]:
+    """``tree_flatten((args, kwargs))``, at once for a call without containers: most are such."""
+    if not kwargs:
+        for x in args:
+            if _NODES[type(x)] is not None:
+                break
+        else:
+            return [*args], _CALLS[len(args)]
+    return tree_flatten((args, kwargs))
+
+
+def unflatten_call(structure: Structure, leaves: list[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+    """What to call a function with."""
+    if structure is _CALLS.get(len(leaves)):
+        return leaves, {}
+    args, kwargs = tree_unflatten(structure, leaves)
+    return args, kwargs
 
 
 def tree_unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:

@@ -212,6 +212,8 @@ class Backend:
     """Ufuncs whose kernel takes ``out=`` of the loop's output dtype with the same result."""
     SCALARS: frozenset[Any] = frozenset()
     """Ufuncs whose kernel takes a Python scalar as one operand (32 and 64 bit dtypes) with the same result."""
+    MEAN: Callable[[Native], Native] | None = None
+    """The mean of all elements (32 and 64 bit floats), where the library's own has the bits of its sum, divided."""
 
     @cached_property
     def special(self) -> Mapping[str, Callable[..., Any]]:

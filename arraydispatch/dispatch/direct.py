@@ -21,7 +21,7 @@ from ..views import Handle, native
 from . import floating, host, layout, wrapping
 from .floating import UNTOUCHED, in_force
 
-__all__ = ["joiner", "operator", "reducer"]
+__all__ = ["joiner", "operator", "reducer", "unary"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
 
@@ -105,6 +105,51 @@ def operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any]) -> Call
             return made
         backend = a._kind.backend if isinstance(a, Handle) else b._kind.backend
         return host.call(ufunc, (a, b), {}, backend, reason)
+
+    return call
+
+
+def unary(ufunc: np.ufunc, general: General) -> Callable[[Any], Any]:
+    """What a ufunc of one operand is called by."""
+    plans = PLANS.setdefault(ufunc, {})
+    find = plans.get
+    single = ufunc.nout == 1
+
+    def call(a: Any) -> Any:
+        if not isinstance(a, Handle):
+            return general(ufunc, (a,), {})
+        left, x = views.held(a)
+        plan: Plan | None = find((left, (_context_rules() or _rules).precision))
+        if plan is None or plan.kind == "host":
+            return general(ufunc, (a,), {})
+        tap = _tap
+        start = 0.0 if tap is None else perf_counter()
+        try:
+            result = plan.run(x)
+        except Exception:  # noqa: BLE001 -- the general way calls it again, and has words for it
+            result = None
+        if result is None:
+            return general(ufunc, (a,), {})
+        if tap is not None:
+            tap.call(ufunc, left.backend.name, plan.kind, "", perf_counter() - start, result, views.frames)
+            if plan.cast is not None:
+                tap.cast(*plan.cast)
+        scalar = single and not result.ndim
+        if plan.reported or scalar or in_force() is not UNTOUCHED:
+            floating.look(ufunc, plan, (x,), result, scalar=scalar)
+        if not single:
+            made: Any = tuple(
+                [_make(r, k, True) if r.ndim else wrapping.scalar(r, k) for r, k in zip(result, plan.kinds)]
+            )
+        elif scalar:
+            return wrapping.scalar(result, plan.out)
+        elif _min_size and not plan.out.standard:
+            made = wrapping.made_of(result, plan.out.backend)
+        else:
+            made = _make(result, plan.out, True)
+        if not plan.laid_out or (left.__class__ is Kind and a._ghost is None):
+            return made
+        return layout.of_ufunc(made, (a,))
 
     return call
 

@@ -12,14 +12,17 @@ from . import functions, ufuncs
 
 __all__ = ["__array_function__", "__array_ufunc__"]
 
-_FAST = ufuncs.FAST
+_FAST, _FAST_OF_ONE = ufuncs.FAST, ufuncs.FAST_OF_ONE
 _CREATED = functions.CREATED
 _call, _concatenate, _join = functions.call, np.concatenate, functions.join
 
 
 def __array_ufunc__(self: Handle, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    if not kwargs and len(inputs) == 2 and ufunc.nout == 1 and method == "__call__":
-        return _FAST[ufunc](inputs[0], inputs[1])
+    if not kwargs and method == "__call__":
+        if len(inputs) == 1:
+            return _FAST_OF_ONE[ufunc](inputs[0])
+        if len(inputs) == 2 and ufunc.nout == 1:
+            return _FAST[ufunc](inputs[0], inputs[1])
     return ufuncs.array_ufunc(ufunc, method, inputs, kwargs)
 
 

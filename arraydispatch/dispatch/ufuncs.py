@@ -14,11 +14,9 @@ import numpy as np
 
 from .. import conversion, dtypes, events, settings, views, writing
 from ..backends import loader
-from ..backends.base import Backend, Unsupported
+from ..backends.base import Backend
 from ..registry import Returns
-from ..settings import context_rules
 from ..trees import mapped
-from ..ufuncs import Plan
 from ..ufuncs.plans import PLANS
 from ..ufuncs.standard import STANDARD
 from ..ufuncs.traits import OF_NDARRAYS, OPERATORS, REFLECTED
@@ -152,15 +150,6 @@ def _harmless(ufunc: np.ufunc, other: Any) -> bool:
     return ufunc is np.divide and type(other) in (float, int) and abs(other) >= 1
 
 
-def unary_operator(ufunc: np.ufunc) -> Callable[[Any], Any]:
-    """``__neg__`` and the like."""
-
-    def operator(self: Any) -> Any:
-        return array_ufunc(ufunc, "__call__", (self,), {})
-
-    return operator
-
-
 # -- the protocol ------------------------------------------------------------------------------------------------------
 
 
@@ -178,24 +167,12 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
     if "out" in kwargs or method == "at":  # what is read to be written is written before another thread reads it
         with views.exchange:
             try:
-                return _array_ufunc(ufunc, method, inputs, kwargs)
+                return _slow(ufunc, method, inputs, kwargs)
             except RecursionError as error:
                 if not loader.mended(error):
                     raise
-            return _array_ufunc(ufunc, method, inputs, kwargs)
-    return wrapping.beside_writers(_array_ufunc, ufunc, method, inputs, kwargs)
-
-
-def _array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if not kwargs and method == "__call__":
-        plan, operands, backend = _quick(ufunc, inputs)
-        if plan is not None and plan.kind != "host":
-            try:
-                made = _run(plan, ufunc, operands, backend)
-                return layout.of_ufunc(made, inputs) if plan.laid_out else made
-            except backend.REFUSALS:
-                pass  # below, where the call goes to the host
-    return _slow(ufunc, method, inputs, kwargs)
+            return _slow(ufunc, method, inputs, kwargs)
+    return wrapping.beside_writers(_slow, ufunc, method, inputs, kwargs)
 
 
 class _Fast(dict[np.ufunc, Callable[[Any, Any], Any]]):
@@ -206,7 +183,16 @@ class _Fast(dict[np.ufunc, Callable[[Any, Any], Any]]):
         return made
 
 
+class _FastOfOne(dict[np.ufunc, Callable[[Any], Any]]):
+    """The short path of each ufunc of one operand, made on first sight."""
+
+    def __missing__(self, ufunc: np.ufunc) -> Callable[[Any], Any]:
+        made = self[ufunc] = direct.unary(ufunc, lambda u, args, kwargs: array_ufunc(u, "__call__", args, kwargs))
+        return made
+
+
 FAST = _Fast()
+FAST_OF_ONE = _FastOfOne()
 
 
 def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -295,50 +281,6 @@ def _dressed(result: Any, backend: Backend, standard: bool) -> Any:
     if type(result) is not np.ndarray or dtypes.category(result.dtype) == "other":
         return result
     return views.wrapper(result, backend.standard_kind(result.dtype) if standard else backend.kind(result.dtype))
-
-
-def _quick(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[Plan | None, Any, Any]:
-    """The plan of a call on arrays of one backend and scalars, if it was made before."""
-    plans = PLANS.get(ufunc)
-    if plans is None:
-        return None, None, None
-    precision = (context_rules.get() or _defaults.rules).precision
-    if len(inputs) != 1 or not isinstance(inputs[0], Handle):
-        return None, None, None
-    (x,) = inputs
-    kind, value = views.held(x)
-    plan = plans.get((kind, precision))
-    if plan is None:
-        return None, None, None
-    return plan, (value,), kind.backend
-
-
-def _run(plan: Plan, ufunc: np.ufunc, operands: tuple[Any, ...], backend: Backend) -> Any:
-    tap = events.tap
-    start = perf_counter() if tap is not None else 0.0
-    try:
-        result = plan.run(*operands)
-    except Unsupported:
-        raise
-    except Exception:
-        wrapping.check_operands(operands, backend)
-        raise
-    if tap is not None:
-        tap.call(ufunc, backend.name, plan.kind, "", perf_counter() - start, result)
-        if plan.cast is not None:
-            tap.cast(*plan.cast)
-    scalar = ufunc.nout == 1 and not result.ndim
-    if plan.reported or scalar or in_force() is not UNTOUCHED:
-        floating.look(ufunc, plan, operands, result, scalar=scalar)
-    if ufunc.nout == 1:
-        if result.ndim:
-            if _defaults.min_size and not plan.out.standard:
-                return wrapping.made_of(result, plan.out.backend)
-            return views.wrapper(result, plan.out, True)
-        return wrapping.scalar(result, plan.out)
-    return tuple(
-        views.wrapper(r, k, True) if backend.shape_of(r) else wrapping.scalar(r, k) for r, k in zip(result, plan.kinds)
-    )
 
 
 def _general(

@@ -15,10 +15,9 @@ from ..backends.base import Kind
 from ..dispatch import hosted, wrapping
 from ..engine import tape
 from ..registry import spec_of
-from ..state import process
 from ..views import Handle
 from . import results
-from .results import DEEPEST, FOLLOWED, GENERAL, SCALARS, array_of, before_write, is_plain, result_of
+from .results import DEEPEST, GENERAL, SCALARS, array_of, before_write, is_plain, result_of
 
 __all__ = ["array_function", "array_ufunc", "callers", "of_function", "of_ufunc", "ufunc"]
 
@@ -36,13 +35,10 @@ def _counted() -> int:
 results.counters.append(_counted)
 
 
-@process.follows("wrapper", *FOLLOWED)
+@results.follows
 def _follow() -> None:
     global _cls, least
     _cls, least = results.array_class, results.least
-
-
-_follow()
 
 
 # -- functions ---------------------------------------------------------------------------------------------------------

@@ -13,11 +13,9 @@ from .. import exports, views
 from ..backends.base import Kind
 from ..dispatch import hosted
 from ..engine import tape
-from ..state import process
 from ..views import Handle
 from . import results
 from .results import (
-    FOLLOWED,
     SCALARS,
     array_of,
     before_write,
@@ -48,13 +46,10 @@ def _counted() -> int:
 results.counters.append(_counted)
 
 
-@process.follows("wrapper", *FOLLOWED)
+@results.follows
 def _follow() -> None:
     global _bare, _cls, least
     _bare, _cls, least = results.bare, results.array_class, results.least
-
-
-_follow()
 
 
 def _is_large(x: Any, y: Any) -> bool:

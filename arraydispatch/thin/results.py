@@ -16,7 +16,7 @@ from ..state import process
 from ..views import Handle
 
 __all__ = [
-    "DEEPEST", "FOLLOWED", "GENERAL", "SCALARS", "array_class", "array_of", "bare", "before_write", "calls", "counters", "is_plain", "is_read", "least",
+    "DEEPEST", "FOLLOWED", "GENERAL", "SCALARS", "array_class", "array_of", "bare", "before_write", "calls", "counters", "follows", "is_plain", "is_read", "least",
     "result_of", "view_of", "waiting",
 ]  # fmt: skip
 
@@ -36,15 +36,31 @@ counters: list[Callable[[], int]] = []
 """Each tells how many calls a module has sent this way: it counts in a number of its own, between two lines of which no other thread runs."""
 
 FOLLOWED = ("backend", "blocks_entered", "devices", "execution", "min_size", "overrides", "rules", "suspended", "tap")
-"""What puts the thin path in force, or out of it. Who runs at each call follows it too, and keeps the names above in globals of its
-own: one more look-up for each would be felt."""
+"""What puts the thin path in force, or out of it. Who runs at each call :func:`follows` that, and keeps the names above in globals of
+its own: one more look-up for each would be felt."""
+
+
+_followers: list[Callable[[], None]] = []
+
+
+def follows(follower: Callable[[], None]) -> Callable[[], None]:
+    """Decorates what is called, now and from now on, where one of the three names above has changed."""
+    _followers.append(follower)
+    follower()
+    return follower
 
 
 @process.follows("wrapper", *FOLLOWED)
 def _follow() -> None:
     global array_class, bare, least
+    before = array_class, bare, least
     array_class, bare = getattr(process.wrapper, "cls", array_class), getattr(process.wrapper, "bare", bare)
-    least = process.min_size if settings.only_values_decide() and not events.told_each() else 0
+    least = process.min_size
+    if least and (not settings.only_values_decide() or events.told_each()):
+        least = 0
+    if before != (array_class, bare, least):
+        for follower in _followers:
+            follower()
 
 
 _follow()

@@ -15,7 +15,7 @@ from ..dispatch import wrapping
 from ..errors import TraceError
 from ..scalars import Scalar
 from ..tracing import Trace, name_of
-from ..trees import Structure, tree_flatten, tree_unflatten
+from ..trees import Structure, tree_flatten, tree_unflatten, unflatten_call
 from ..views import Handle
 from . import marks
 
@@ -140,7 +140,7 @@ class Body:
         self.backend = backend
         self.staged = staged
         self.parts = parts
-        self.among = frozenset(among)
+        self.among = among
         self.ends = True
         """Whether nothing knows the values any more when the function has returned."""
         self.written: list[int] = []
@@ -159,16 +159,17 @@ class Body:
         """Run the function: the native arrays of its main result, and those of the rest and of what it wrote."""
         inner = self.backend.traced
         with _Inside(self, inner):
-            handles = [self._wrapped(self.slots[i], value, inner) for i, value in zip(self.inputs, natives)]
-            leaves = list(self.slots)
-            for i, handle in zip(self.inputs, handles):
-                leaves[i] = handle
-            for i, slot in enumerate(self.slots):
-                if type(slot) is Same:
-                    leaves[i] = leaves[slot.at]
-            args, kwargs = tree_unflatten(self.structure, leaves)
+            leaves, handles = list(self.slots), []
+            for i, value in zip(self.inputs, natives):
+                handle = leaves[i] = self._wrapped(leaves[i], value, inner)
+                handles.append(handle)
+            if len(handles) != len(leaves):
+                for i, slot in enumerate(leaves):
+                    if type(slot) is Same:
+                        leaves[i] = leaves[slot.at]
+            args, kwargs = unflatten_call(self.structure, leaves)
             made = self.fun(*args, **kwargs)
-            results = self._in_parts(made)
+            results = (made,) if self.parts == 1 else self._in_parts(made)
             self._structures, self._outputs = [], []
             natives_of: list[list[Native]] = []
             for part in results:
@@ -179,7 +180,7 @@ class Body:
                 )
                 self._structures.append(structure)
                 natives_of.append(values)
-            self.written = [k for k, h in enumerate(handles) if not isinstance(h, Scalar) and h._writes]
+            self.written = [k for k, h in enumerate(handles) if h._writes and not isinstance(h, Scalar)]
             for k in self.written:
                 if (handles[k].shape, handles[k].dtype) != (inner.shape_of(natives[k]), inner.dtype_of(natives[k])):
                     raise TraceError(
@@ -191,15 +192,13 @@ class Body:
 
     @staticmethod
     def _wrapped(slot: Input, value: Native, inner: Backend) -> Any:
-        dtype = inner.dtype_of(value)
-        kind = inner.standard_kind(dtype) if slot.standard else inner.kind(dtype)
-        if slot.make is not None:
-            return slot.make(value, kind)
-        return Scalar(value, kind) if slot.scalar else views.wrapper(value, kind)
+        standard, scalar, make = slot
+        kind = inner.standard_kind(inner.dtype_of(value)) if standard else inner.kind_of(value)
+        if make is not None:
+            return make(value, kind)
+        return Scalar(value, kind) if scalar else views.wrapper(value, kind)
 
     def _in_parts(self, made: Any) -> tuple[Any, ...]:
-        if self.parts == 1:
-            return (made,)
         if not isinstance(made, tuple) or len(made) != self.parts:
             raise TypeError(
                 f"{self.name} is to return a pair (result, auxiliary data) for has_aux=True; it returned "
@@ -320,8 +319,7 @@ class _Inside:
 def dressed(value: Native, backend: Backend, scalar: bool, standard: bool = False) -> Any:
     """A native array as the caller sees it."""
     inner = backend.traced if tracing.running and any(t.backend is backend for t in tracing.entered()) else backend
-    dtype = inner.dtype_of(value)
-    kind = inner.standard_kind(dtype) if standard else inner.kind(dtype)
+    kind = inner.standard_kind(inner.dtype_of(value)) if standard else inner.kind_of(value)
     return wrapping.scalar(value, kind) if scalar else views.wrapper(value, kind)
 
 

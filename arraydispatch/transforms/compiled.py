@@ -15,7 +15,7 @@ from ..backends.base import Backend, Native
 from ..scalars import Scalar
 from ..settings import context_rules
 from ..state import process
-from ..trees import LEAF, Structure, exact, tree_flatten
+from ..trees import LEAF, Structure, exact, flatten_call
 from ..views import Handle
 from ..warned import warn
 from .bodies import Body, Input, Same, Traced, library_of, name_of, native_of
@@ -109,9 +109,9 @@ class _Jitted:
         if self.places or self.names:
             given = tuple(_Static(x) if i in self.places else x for i, x in enumerate(args))
             named = {key: _Static(x) if key in self.names else x for key, x in kwargs.items()}
-            leaves, structure = tree_flatten((given, named))
+            leaves, structure = flatten_call(given, named)
         else:
-            leaves, structure = tree_flatten((args, kwargs))
+            leaves, structure = flatten_call(args, kwargs)
         backend = library_of(leaves)
         if backend.native_is_ndarray or not backend.transforms.nests(tracing.entered()):
             return self.fun(*args, **kwargs)

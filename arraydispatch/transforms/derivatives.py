@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backends.base import Backend, Native
-from ..trees import Structure, leaves_of, parts_of, tree_flatten, tree_leaves, tree_paths, tree_unflatten
+from ..trees import Structure, flatten_call, leaves_of, parts_of, tree_leaves, tree_paths, tree_unflatten
 from ..views import Handle
 from .bodies import Body, Given, Input, Traced, dressed, is_array, library_of, name_of, native_of
 
@@ -243,7 +243,7 @@ class _Derivative:
 
     def __init__(self, what: str, asked: _Asked, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.what, self.asked, self.fun, self.holomorphic = what, asked, asked.fun, asked.holomorphic
-        self.leaves, structure = tree_flatten((args, kwargs))
+        self.leaves, structure = flatten_call(args, kwargs)
         kinds: list[Any] = [structure]
         for x in self.leaves:
             kinds += (type(x), x._kind) if isinstance(x, Handle) else (type(x),)

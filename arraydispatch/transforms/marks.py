@@ -7,6 +7,7 @@ otherwise), and the writes ask here. With none running, neither costs anything.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import call
 from typing import Any
 from weakref import ref
 
@@ -36,8 +37,12 @@ def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
             _sweep(born)
         backend = kind.backend
         # A view of memory that lives outside stays what it is: writes through it reach that memory.
-        varies = backend.traced is not backend and backend is trace.backend
-        if varies and value is not None and not backend.is_view(value):
+        if (
+            backend is trace.backend
+            and value is not None
+            and backend.traced is not backend
+            and not backend.is_view(value)
+        ):
             made._kind = _traced(kind)
     return made
 
@@ -59,10 +64,12 @@ def _sweep(born: list[Any]) -> None:
 def left_behind(trace: Trace) -> None:
     """Whoever uses what is kept of an outermost trace that ends gets an error, also where a library would still know the value."""
     backend = trace.backend
-    ended = None
-    for each in trace.born:
-        a = each()
-        if a is None or a._kind.backend.home is not backend:
+    inner, ended = backend.traced, None
+    for a in map(call, trace.born):
+        if a is None:
+            continue
+        held = a._kind.backend
+        if held is not inner and held is not backend:
             continue
         value = views.owner(a)._v  # a view may not have been read
         if backend.is_native(value) and backend.recorded(value):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.base import Backend, Native
-from ..trees import children_of, tree_flatten, tree_leaves, tree_paths, tree_unflatten
+from ..trees import children_of, flatten_call, tree_leaves, tree_paths, tree_unflatten
 from ..views import Handle
 from .bodies import Body, Given, Input, Same, Traced, dressed, is_array, library_of, name_of, native_of
 
@@ -94,7 +94,7 @@ def _spread(axes: Axes, tree: Any, what: str) -> list[Any]:
 def _run(
     fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axes: list[int | None], out_axes: Axes, backend: Backend
 ) -> Any:
-    leaves, structure = tree_flatten((args, kwargs))
+    leaves, structure = flatten_call(args, kwargs)
     slots: list[Any] = list(leaves)
     natives: list[Native] = []
     moved: list[int] = []

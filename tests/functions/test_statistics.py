@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import arraydispatch as ad
+
 from .. import oracle
 from ..rows import each
 
@@ -450,3 +452,14 @@ def test_a_weighted_quantile_has_numpys_value(backend: str) -> None:
     f5, p5 = oracle.ARRAYS["f5"], oracle.ARRAYS["p5"]
     ours = np.quantile(oracle.wrapped(backend, f5), 0.3, weights=oracle.wrapped(backend, p5), method="inverted_cdf")
     assert float(ours) == float(np.quantile(f5, 0.3, weights=p5, method="inverted_cdf"))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_mean_has_the_bits_of_the_sum_divided(backend: str, dtype: Any) -> None:
+    rng = np.random.default_rng(3)
+    for shape in ((1,), (7,), (4097,), (33, 17), (3, 1000)):
+        x = ad.asarray(rng.normal(1.0, 3.0, shape).astype(dtype))
+        for a in (x, x[::2], x[..., 1:]):
+            if a.size:
+                assert np.mean(a).dtype == dtype
+                assert float(np.mean(a)) == float(np.asarray(np.sum(a)) / dtype(a.size)), (shape, a.shape)

@@ -15,7 +15,7 @@ from torch.utils import _pytree as pytree
 
 from arraydispatch.backends.base import PRIMITIVES, Backend, Kind, Unsupported, bytes_in
 from arraydispatch.backends.devices import Device
-from arraydispatch.backends.torch import primitives, ufuncs
+from arraydispatch.backends.torch import primitives, reductions, ufuncs
 from arraydispatch.backends.torch.dtypes import (
     BFLOAT16,
     FROM_NUMPY,
@@ -70,6 +70,7 @@ class TorchBackend(Backend):
     ACCUMULATE = ufuncs.ACCUMULATE
     SCALARS = ufuncs.SCALARS
     INPLACE = ufuncs.INPLACE
+    MEAN = staticmethod(reductions.mean)
     HOST_KERNELS = HOST_KERNELS
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from arraydispatch.backends.base import Unsupported
 from arraydispatch.backends.torch.dtypes import SIGNED_TWIN, UNSIGNED, WIDER
 from arraydispatch.backends.torch.host_kernels import accumulated
 
-__all__ = ["ACCUMULATE", "REDUCE"]
+__all__ = ["ACCUMULATE", "REDUCE", "mean"]
 
 Axes = tuple[int, ...]
 Kernel = Callable[..., Tensor]
@@ -36,6 +36,13 @@ def add(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
     if len(axes) == a.ndim and not keepdims:
         return torch.sum(a, dtype=dtype)
     return torch.sum(a, axes, keepdim=keepdims, dtype=dtype)
+
+
+def mean(a: Tensor) -> Tensor:
+    """Of all elements. On the CPU torch divides its sum by their number; elsewhere it multiplies by the reciprocal of that."""
+    if a.is_cpu:
+        return torch.mean(a)
+    return torch.div(torch.sum(a), torch.full((), float(a.numel()), dtype=a.dtype, device=a.device))
 
 
 def _each_axis(one: Callable[[Tensor, int, bool], Tensor], a: Tensor, axes: Axes, keepdims: bool) -> Tensor:

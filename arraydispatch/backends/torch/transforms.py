@@ -18,6 +18,7 @@ from typing import Any
 import torch
 import torch.fx.graph
 from torch import Tensor
+from torch.autograd.graph import _engine_run_backward
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from arraydispatch import tracing
@@ -73,31 +74,28 @@ def differentiate(
             lead = (cotangents[0].shape[0],) if many else ()
             return [x.new_zeros(lead + x.shape) for x in primals]
 
-        def back(values: list[Tensor], several: bool) -> Any:
-            return torch.autograd.grad(
-                [y for y, _ in known],
-                here,
-                values,
-                create_graph=outer,
-                retain_graph=outer or many or not once,
-                is_grads_batched=several,
-                allow_unused=True,
-            )
+        ends, kept = tuple([y for y, _ in known]), outer or many or not once
+
+        def back(values: Sequence[Tensor]) -> Any:
+            # As `torch.autograd.grad`, which takes as long again to look at what is made here.
+            return _engine_run_backward(ends, tuple(values), kept, outer, tuple(here), True, accumulate_grad=False)
 
         given = [ct for _, ct in known]
         with _recording():
             if many:
                 try:
                     with going_back_for_many():
-                        grads = back(given, True)
+                        grads = torch.autograd.grad(
+                            ends, here, given, kept, outer, is_grads_batched=True, allow_unused=True
+                        )
                 except (
                     RuntimeError,
                     TraceError,
                 ):  # a derivative of the user's own that looks at values, or what has no rule
-                    each = [back([ct[i] for ct in given], False) for i in range(cotangents[0].shape[0])]
+                    each = [back([ct[i] for ct in given]) for i in range(cotangents[0].shape[0])]
                     grads = [None if column[0] is None else torch.stack(column) for column in zip(*each)]
             else:
-                grads = back(given, False)
+                grads = back(given)
         lead = (cotangents[0].shape[0],) if many else ()
         made = [x.new_zeros(lead + x.shape) if g is None else g for x, g in zip(primals, grads)]
         return made if outer else _apart(made)
