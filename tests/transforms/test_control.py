@@ -273,7 +273,7 @@ def test_host_calls_without_tensorflows_registry() -> None:
     pfor = host_calls.pfor
     assert not host_calls.register(None)
     assert not host_calls.register(pfor)  # there is a rule already: ours
-    rule = pfor._pfor_converter_registry.pop(host_calls._OPERATION)
+    rule = pfor._pfor_converter_registry.pop(host_calls.OPERATION)
     shapes = []
 
     def on_host(x):
@@ -285,7 +285,7 @@ def test_host_calls_without_tensorflows_registry() -> None:
             made = ad.vmap(lambda x: ad.host_call(on_host, np.empty(3), x))(ad.asarray(-np.eye(3)))
     finally:
         assert host_calls.register(pfor)
-    assert pfor._pfor_converter_registry[host_calls._OPERATION] is rule
+    assert pfor._pfor_converter_registry[host_calls.OPERATION] is rule
     np.testing.assert_array_equal(host(made), np.sort(-np.eye(3)))
     assert set(shapes) == {(3,)}
 
@@ -330,6 +330,18 @@ def test_bad_host_calls(library: str) -> None:
         ad.host_call(np.sort, (np.empty(3),), x)
     with pytest.raises(ad.TraceError, match=r"test_control\.py:\d+ in .* cut the derivative"):
         ad.grad(lambda x: ad.host_call(np.sum, np.empty(()), x))(x)
+
+
+def test_the_derivative_of_a_program_that_calls_the_host_is_not_cut(library: str) -> None:
+    def times(f):
+        return lambda x: np.sum(x * ad.host_call(np.square, np.empty(3), f(x)))
+
+    x = ad.asarray(np.arange(3.0))
+    np.testing.assert_array_equal(np.asarray(ad.grad(ad.jit(times(ad.stop_gradient)))(x)), [0, 1, 4])
+    for program in (ad.jit(times(lambda x: 2 * x)), ad.jit(ad.jit(times(lambda x: 2 * x)))):
+        program(x)
+        with pytest.raises((ad.TraceError, RuntimeError, ValueError), match=r"cut the derivative|autograd formula|JVP"):
+            ad.grad(program)(x)
 
 
 # -- custom_gradient -----------------------------------------------------------------------------------------------------

@@ -18,9 +18,9 @@ try:
 except ImportError:
     pfor = None
 
-__all__ = ["call"]
+__all__ = ["OPERATION", "call"]
 
-_OPERATION = "PyFuncStateless"
+OPERATION = "PyFuncStateless"
 
 
 class _HostFunction:
@@ -44,7 +44,7 @@ def call(f: Any, natives: Sequence[Any], specs: Sequence[Any], lead: int = 0) ->
     held = _HostFunction(f, specs, lead)
     # Stateless: a graph runs what has a state even where nothing wants its result any more, as here the call on one example.
     made = tf.numpy_function(held, list(natives), [tf.as_dtype(dtype) for _, dtype in specs], stateful=False)
-    if made and not tf.executing_eagerly() and made[0].op.type == _OPERATION:
+    if made and not tf.executing_eagerly() and made[0].op.type == OPERATION:
         _functions[made[0].op.get_attr("token")] = held
     sizes = tuple(natives[0].shape[:lead]) if natives else ()
     return [tf.ensure_shape(x, (*sizes, *shape)) for x, (shape, _) in zip(made, specs)]
@@ -65,7 +65,7 @@ def register(pfor: Any) -> bool:
     if not all(hasattr(pfor, name) for name in ("RegisterPFor", "_fallback_converter", "wrap")):
         return False
     try:
-        pfor.RegisterPFor(_OPERATION)(_for_many)
+        pfor.RegisterPFor(OPERATION)(_for_many)
     except AssertionError:  # somebody else has a rule
         return False
     return True

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.eager import record  # the public API does not tell what a GradientTape records
 
 from arraydispatch import tracing
 from arraydispatch.backends.tensorflow import host_calls
@@ -63,15 +64,18 @@ def mapped(f: Callable[[list[Tensor]], Any], values: list[Tensor]) -> Any:
     return run(*values)
 
 
-def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]]]:
+def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]] | None]:
     """One graph, compiled by XLA where it can: what it has no kernel for, or an inexact one, TensorFlow itself runs."""
     specs = [tf.TensorSpec(x.shape, x.dtype) for x in examples]
     plain = tf.function(lambda *natives: f(list(natives)), autograph=False).get_concrete_function(*specs)
     fused = tf.function(plain, autograph=False, jit_compile=True)
     program: Any = _called(plain) if _left_to_tensorflow(plain) else None
+    calls_host = any(node.op == host_calls.OPERATION for node in _nodes(plain))
 
-    def run(natives: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+    def run(natives: list[Tensor]) -> tuple[list[Tensor], list[Tensor]] | None:
         nonlocal program
+        if calls_host and taped() and tracing.current() is not None and record.should_record_backprop(natives):
+            return None  # what the graph has of the host is a constant to the tape; the function itself refuses
         if not tf.executing_eagerly():
             return plain(*natives)
         if program is not None:
@@ -96,13 +100,18 @@ _UNCONJUGATED = frozenset({"SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad"}
 
 def _left_to_tensorflow(graph: Any) -> bool:
     """Whether XLA's values of an operation of a graph would be other ones, those in its loops and branches among them."""
-    made = graph.graph.as_graph_def()
     complex_types = tf.complex64.as_datatype_enum, tf.complex128.as_datatype_enum
     return any(
         node.op in _INEXACT or (node.op in _UNCONJUGATED and node.attr["T"].type in complex_types)
-        for part in (made.node, *(f.node_def for f in made.library.function))
-        for node in part
+        for node in _nodes(graph)
     )
+
+
+def _nodes(graph: Any) -> Iterator[Any]:
+    """The operations of a graph and of the functions that it calls."""
+    made = graph.graph.as_graph_def()
+    for part in (made.node, *(f.node_def for f in made.library.function)):
+        yield from part
 
 
 def _called(graph: Any) -> Run:
