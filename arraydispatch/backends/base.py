@@ -344,6 +344,10 @@ class Backend:
         """Whether a derivative in progress depends on the array: its value may be known, but looking at it cuts that."""
         return not self.is_concrete(a)
 
+    def followed(self, a: Native) -> bool:
+        """As :meth:`recorded`, also where a program is made, or many at once, of what no derivative depends on."""
+        return self.recorded(a)
+
     def staged(self, a: Native) -> bool:
         """Whether it belongs to a program that the library makes of a function, in which all that is computed does."""
         return False

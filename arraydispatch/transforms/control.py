@@ -235,7 +235,7 @@ def call_on_host(fun: Callable[..., Any], like: Any, args: tuple[Any, ...], has_
         if is_array(x) or isinstance(x, float | complex):
             natives.append(native_of(x, backend))
             places.append(i)
-    if not has_rule and trace is not None and not trace.staged and any(backend.recorded(x) for x in natives):
+    if not has_rule and trace is not None and not trace.staged and any(map(backend.followed, natives)):
         raise tracing.refusal("ad.host_call runs on the host")
 
     def on_host(values: Sequence[np.ndarray[Any, Any]], lead: int = 0) -> list[np.ndarray[Any, Any]]:

@@ -132,6 +132,13 @@ class JaxBackend(Backend):
     def is_concrete(self, a: Array) -> bool:
         return not isinstance(a, jax.core.Tracer)
 
+    def followed(self, a: Array) -> bool:
+        name = type(a).__name__  # JAX exports one of these classes
+        while name == "BatchTracer":
+            a = a.val
+            name = type(a).__name__
+        return name in ("JVPTracer", "LinearizeTracer")
+
     def staged(self, a: Array) -> bool:
         return type(a) is DynamicJaxprTracer
 

@@ -156,6 +156,9 @@ class TensorFlowBackend(Backend):
             return False
         return type(a) is EagerTensor or (isinstance(a, tf.Variable) and tf.executing_eagerly())
 
+    def followed(self, a: Tensor) -> bool:
+        return bool(taped() and record.should_record_backprop([a]))
+
     def on_cpu(self, a: Tensor) -> bool:
         return on_host(a) and not (taped() and record.should_record_backprop([a]))
 

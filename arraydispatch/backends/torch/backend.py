@@ -126,6 +126,9 @@ class TorchBackend(Backend):
         wrapped = torch._C._functorch.is_functorch_wrapped_tensor(a)  # also by a `torch.func` that has ended
         return wrapped or a.requires_grad or not concrete(a)
 
+    def followed(self, a: Tensor) -> bool:
+        return a.requires_grad
+
     def on_cpu(self, a: Tensor) -> bool:
         """Not while a gradient is recorded: a NumPy scalar would break the chain."""
         return a.is_cpu and not a.requires_grad and concrete(a)

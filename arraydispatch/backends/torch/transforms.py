@@ -191,7 +191,8 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
             recorded = make_fx(run, tracing_mode="fake", _allow_non_fake_inputs=True)(*plain)
     finally:
         _recorded_here.reset(token)
-    if here.one_way and any(x.requires_grad for x in examples):
+    one_way = here.one_way or (here.called and tracing.current() is not None)  # the function itself refuses to be cut
+    if one_way and any(x.requires_grad for x in examples):
         return lambda natives: None
     for name, constant in list(recorded.named_buffers()):
         setattr(recorded, name, constant.clone())  # as it is now: the user may write it later
