@@ -77,7 +77,7 @@ def _parser() -> _Parser:
     scipy = suites.add_parser("scipy", help="SciPy's own test modules, under the launcher")
     scipy.add_argument("--backend", metavar="B", required=True, help=f"a backend, or {PLAIN}: SciPy without us")
     scipy.add_argument("--device", metavar="D", help="a device of the backend")
-    _add_common(scipy, f"modules ({scipy_suite.MODULES[0]}, …) or groups (fft, …)", seconds=120.0)
+    _add_common(scipy, f"modules ({scipy_suite.MODULES[0]}, …) or groups (fft, …)", seconds=600.0)
 
     array_api = suites.add_parser("array-api", help="the array-API standard's tests on our namespaces")
     which = array_api.add_mutually_exclusive_group(required=True)

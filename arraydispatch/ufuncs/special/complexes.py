@@ -212,7 +212,9 @@ def wrightomega_complex(x: Real, y: Real) -> Pair:
     w = either(flat, _polynomial(e, _FLAT) * e, w)
     w = either(below, _near_branch(either(below, z, Complex(x_ * 0.0, y_ * 0.0 - 2.0)), -1.0), w)
     w = either(above, _near_branch(either(above, z, Complex(x_ * 0.0, y_ * 0.0 + 2.0)), 1.0), w)
-    done = (flat & (w.x == 0.0) & (w.y == 0.0)) | usual & (hypot(x_, y_) > 1e50)
+    done = (flat & (x_ < -40.0)) | (
+        usual & (hypot(x_, y_) > 1e50)
+    )  # the series have all digits; a step would lose some
     branch = (x_ == -1.0) & (abs(y_) == pi)
     start = either(done | branch, Complex(x_ * 0.0 + 1.0, y_ * 0.0), w)
     up, down = abs(y_ - pi) <= _NEAR, abs(y_ + pi) <= _NEAR
