@@ -57,6 +57,8 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     found: list[Handle] = []
     hosts = [_host(x, found) for x in args]
     keywords = {key: _host(x, found) for key, x in kwargs.items()} if kwargs else kwargs
+    if "where" in keywords and type(func) is np.ufunc:
+        keywords.setdefault("out", (None,) * func.nout)  # or NumPy warns, where it did not tell us that None was given
     if views.waiting and _writes(func, kwargs):
         for a in found:
             views.run_readers(a)

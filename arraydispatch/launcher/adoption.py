@@ -26,7 +26,7 @@ import numpy as np
 
 import arraydispatch as ad
 
-from .. import conversion, dtypes, events, ghosts, thin, tracing, views
+from .. import conversion, dtypes, events, ghosts, thin, tracing, views, warned
 from ..api import from_protocol
 from ..called import Called
 from ..dispatch.wrapping import circular
@@ -57,6 +57,9 @@ _ndarray = np.ndarray
 _LOOK = frozenset({np.ndarray, np.memmap, list, tuple})
 _ARRAYS = frozenset({np.ndarray, np.memmap})
 _NESTS = (list, tuple)
+_WITHOUT_OUT = (
+    "'where' used without 'out', expect unitialized memory in output. If this is intentional, use out=None."  # sic
+)
 _DEPTH = 4
 
 
@@ -266,6 +269,15 @@ class Stand(Called):  # type: ignore[misc]
         return self
 
 
+def _asked_for_out(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """Warn of ``where=`` without ``out=``: NumPy does not tell arrays that ``out=None`` was said, which asks for silence."""
+    if kwargs.get("where", True) is True or "out" in kwargs or any(x is not None for x in args[ufunc.nin :]):
+        return args
+    warned.warn(_WITHOUT_OUT, UserWarning)
+    kwargs["out"] = (None,) * ufunc.nout
+    return args[: ufunc.nin]
+
+
 class Function(Stand):
     """A pure function: ndarrays are adopted, fresh ndarray results are moved."""
 
@@ -288,6 +300,8 @@ class Function(Stand):
         return thin.of_function(self.real, self._unless_circular)
 
     def _unless_circular(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if kwargs and type(self.real) is np.ufunc:
+            args = _asked_for_out(self.real, args, kwargs)
         try:
             return self._call(args, kwargs)
         except RecursionError:

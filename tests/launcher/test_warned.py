@@ -109,6 +109,33 @@ def test_a_line_warns_once_beside_numpy_too(
 
 
 @every_backend
+@pytest.mark.parametrize("options", [(), ("--execution", "eager", "--min-size", "0")], ids=" ".join)
+def test_where_without_out_warns_unless_none_was_said(
+    backend: str, options: tuple[str, ...], tmp_path: Path, zygotes: Zygotes
+) -> None:
+    (tmp_path / "main.py").write_text(
+        "import warnings\n"
+        "import numpy as np\n"
+        "warnings.simplefilter('always')\n"
+        "for n in (3, 300000):\n"
+        "    a = np.arange(float(n))\n"
+        "    np.add(a, 1, where=a > 1)\n"
+        "    np.add(a, 1, None, where=a > 1)\n"
+        "    np.add([1, 2], 1, where=[True, False])\n"
+        "    np.divmod(a, 2, where=a > 1)\n"
+        "    np.add(a, 1, where=True)\n"
+        "    np.add(a, 1, where=a > 1, out=None)\n"
+        "    np.divmod(a, 2, out=(None, None), where=a > 1)\n"
+        "    np.add(a, 1, a, where=a > 1)\n"
+        "    print(np.add(a, 1, out=a, where=a > 1)[:4])\n"
+        "    np.add.reduce(a, where=a > 1)\n"
+    )
+    plain = _said(zygotes.plain.run("main.py", cwd=tmp_path))
+    assert len(plain[2]) == 8
+    assert _said(zygotes.of(backend).run("main.py", cwd=tmp_path, options=(*AS_EVER, *options))) == plain
+
+
+@every_backend
 def test_what_a_program_keeps_to_the_end_does_not_speak(backend: str, tmp_path: Path, zygotes: Zygotes) -> None:
     (tmp_path / "main.py").write_text(
         "import atexit\n"
