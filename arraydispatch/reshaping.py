@@ -176,13 +176,15 @@ def hold_on_host(root: Handle, derived: list[Handle], values: np.ndarray[Any, An
     memory[...] = values
     line = memory.transpose(memory_order(memory))
     start = whole.__array_interface__["data"][0]
-    for each in (root, *derived):
-        g, seen = ghost(each), memory
-        if each is not root:
-            offset = g.__array_interface__["data"][0] - start if g.size else 0
-            seen = np.ndarray(g.shape, g.dtype, line, offset, g.strides)
-        seen.flags.writeable = g.flags.writeable
-        _put_on_host(each, seen, held.kind(g.dtype))
+    places = [memory]  # all made before one is locked: a view that was there before its root was locked can be written
+    for each in derived:
+        g = ghost(each)
+        offset = g.__array_interface__["data"][0] - start if g.size else 0
+        places.append(np.ndarray(g.shape, g.dtype, line, offset, g.strides))
+    for each, seen in zip((root, *derived), places):
+        if not views.writeable(each):
+            seen.flags.writeable = False
+        _put_on_host(each, seen, held.kind(seen.dtype))
     root._owned = False
     root._writes += 1
 

@@ -128,6 +128,24 @@ def test_views_follow_a_value_that_comes_to_the_host(np: Any) -> None:
     assert hosted(x)
 
 
+@pytest.mark.parametrize("cut", [slice(1, None), slice(None, None, -1)], ids=str)
+def test_a_view_that_is_older_than_the_lock_of_its_root_can_be_written(np: Any, cut: slice) -> None:
+    """As in NumPy, also where reading an element brings root and view to the host."""
+    for read in (lambda x: x[3], lambda x: [e for e, _ in zip(x, range(3))]):
+        x = np.ones(LIMIT) * 2.0
+        view, locked = x[cut], x[2:4]
+        locked.flags.writeable = False
+        x.flags.writeable = False
+        read(x)
+        view[1] = 7.0
+        assert x.tolist() == real.where(real.arange(LIMIT) == range(LIMIT)[cut][1], 7.0, 2.0).tolist()
+        assert (x.flags.writeable, view.flags.writeable, locked.flags.writeable) == (False, True, False)
+        for a in (x, locked):
+            with pytest.raises(ValueError, match="read-only"):
+                a[0] = 1.0
+            assert 1.0 not in a
+
+
 def test_arrays_in_a_tuple_of_indices_are_looked_at_and_let_go(np: Any) -> None:
     """An index that NumPy asked for an ndarray by ``__array__`` would count as seen by somebody who may write to it."""
     x, rows, mask = np.arange(30.0).reshape(5, 6), np.array([0, 3, 3]), np.array([True, False, True, False, False])
