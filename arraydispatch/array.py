@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import operator
+import sys
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -34,6 +35,9 @@ _reflected = ufuncs.reflected_operator
 
 _power = ufuncs.binary_operator(np.power)
 _inplace_power = ufuncs.inplace_operator(np.power)
+
+_HEAD = sys.getsizeof(np.empty((), bool)) - 1 - (sys.getsizeof([]) - [].__sizeof__())
+"""Bytes of an ndarray beside its shape, strides and elements, less those that Python's collector keeps beside an ``Array``."""
 
 
 class Array(Handle):
@@ -130,6 +134,11 @@ class Array(Handle):
                 "cannot set WRITEABLE flag to True of this array"
             )  # of the library's memory NumPy would not know
         ghost(self).setflags(write=write, align=align, uic=uic)
+
+    def __sizeof__(self) -> int:
+        # What makes ``sys.getsizeof``, which adds the collector's share, say what it says of an ndarray.
+        nbytes = self.nbytes if ghost(self).flags.owndata else 0
+        return _HEAD + 2 * np.intp().itemsize * self.ndim + nbytes
 
     def _writeable(self) -> bool:
         return views.writeable(self, True)

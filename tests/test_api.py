@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import importlib
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -440,6 +441,14 @@ def test_numpys_assertions_take_arrays(backend: str, name: str, wrap: Any) -> No
     check(wrap([1.0, 2.0]), wrap(x))
     with pytest.raises(AssertionError):
         check(wrap(x), wrap(other))
+
+
+def test_getsizeof_is_numpys(backend: str) -> None:
+    for x in (np.zeros(()), np.zeros(9), np.ones((3, 4), "f4"), np.zeros((0, 3)), np.zeros((2,) * 5, bool)):
+        a = ad.asarray(x, backend=backend, copy=True)
+        assert sys.getsizeof(a) == sys.getsizeof(x)
+        assert sys.getsizeof(a[..., None]) == sys.getsizeof(x[..., None])
+        assert sys.getsizeof(a.copy().T) == sys.getsizeof(x.copy().T)
 
 
 def test_an_array_is_an_ndarray_to_nobody_else(backend: str) -> None:
