@@ -104,8 +104,9 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     count = sum(row["count"] for row in data["compilations"])
     by_class, seconds = data["calls_by_class"], data["seconds_by_class"]
     by_numpy = ""
+    untimed = " (not timed: --report does)" if profile.counted else ""  # they are the backend's where that is NumPy
     if "hosted" in by_class:
-        timed = " (not timed: --report does)" if profile.counted else _seconds(seconds.get("hosted"))
+        timed = untimed or _seconds(seconds.get("hosted"))
         by_numpy += f"{_number(by_class['hosted'], 'call')} by NumPy on the host{timed} · "
     if "fused" in by_class:
         blocks = _number(by_class.get("block", 0), "block")
@@ -113,11 +114,12 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     if "host kernel" in by_class:
         by_numpy += f"{_number(by_class['host kernel'], 'host kernel')}{_seconds(seconds.get('host kernel'))} · "
     library = sum(seconds.get(kind, 0.0) for kind in ON_BACKEND)
+    timed = (untimed if "hosted" not in by_class else "") or _seconds(library)
     compiled = f"{_number(count, 'compilation')} took {data['seconds_compiling']:.2f} s · " if count else ""
     console.say(
         "arraydispatch",
         f": {run.backend} {run.version} on {run.device}{policy}{why} · "
-        f"{_number(data['calls_on_backend'], 'call')} on the backend{_seconds(library)} · {by_numpy}"
+        f"{_number(data['calls_on_backend'], 'call')} on the backend{timed} · {by_numpy}"
         f"{_number(fallbacks, 'host fallback')}{_seconds(seconds.get('host'))} · "
         f"{_number(left, 'array')} left NumPy · {compiled}"
         f"{size(data['bytes_to_device'])} to the device, {size(data['bytes_to_host'])} back · {run.seconds:.2f} s"
