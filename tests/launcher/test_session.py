@@ -160,8 +160,9 @@ def test_calls_of_other_processes_are_counted_without_their_lines_too(tmp_path: 
 
 def test_what_was_not_timed_is_not_said_to_take_no_time(tmp_path: Path) -> None:
     """Calls on small arrays are the backend's where that is NumPy."""
-    script = _script(tmp_path, "import numpy as np\nfor _ in range(99):\n    np.ones(3) + 1\n")
-    done = subprocess.run(_command("--backend", "numpy", script), capture_output=True, text=True, timeout=120, env=ENV)
+    script = tmp_path / "main.py"
+    script.write_text("import numpy as np\nfor _ in range(99):\n    np.ones(3) + 1\n")
+    done = _run(script, "--backend", "numpy")
     assert " 198 calls on the backend (not timed: --report does) · 0 host fallbacks" in done.stderr
 
 
