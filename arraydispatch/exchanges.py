@@ -2,8 +2,8 @@
 
 An :class:`Exchange` puts a function of ours where others look theirs up, an attribute of a module or a class, and takes it
 out again. Anybody may have wrapped or kept it meanwhile, and several may lie on one another, so it cannot be relied on that
-what is put last is taken out first: a function of ours that is taken out where something lies on it stays as a passage to
-what it stood for, and goes when that is gone. :data:`NEEDS` says of each what it needs of the version of what it exchanges;
+what is put last is taken out first: what lies on a function of ours that is taken out stands from then on for what that stood
+for, and where it is somebody else's, ours stays as a passage, and goes when that is gone. :data:`NEEDS` says of each what it needs of the version of what it exchanges;
 a test holds that against what is installed. Where a version lacks the attribute, nothing is exchanged.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from itertools import pairwise
 from types import ModuleType, TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -186,6 +187,11 @@ class Exchange:
         with _changing:
             self.on = False
             stack = _stacks.get((id(self.holder), self.name), [])
+            for below, above in pairwise(stack):
+                if below is self and above._held is self._ours:  # else somebody's own function calls ours
+                    above._held, above.real = self._held, self.real
+                    stack.remove(self)
+                    break
             while stack and not stack[-1].on and vars(self.holder).get(self.name, _NOTHING) is stack[-1]._ours:
                 top = stack.pop()
                 if top._held is _NOTHING:

@@ -199,6 +199,27 @@ def test_again() -> None:
     assert made == [1]
 
 
+def test_what_is_taken_out_below_another_is_called_no_more() -> None:
+    module = SimpleNamespace(f=lambda: "f")
+    real = module.f
+    first, second, third = (Exchange(module, "f", marked(mark)) for mark in "abc")
+    for each in (first, second, third):
+        each.put()
+    second.undo()
+    assert third.real is first._ours
+    first.undo()
+    assert third.real is real
+    assert module.f() == "c(f)"
+    again = first.put()
+    assert again is not None
+    assert again is not first
+    assert module.f() == "a(c(f))"
+    third.undo()
+    assert module.f() == "a(f)"
+    again.undo()
+    assert module.f is real
+
+
 def test_nothing_where_there_is_nothing() -> None:
     assert not Exchange(SimpleNamespace(), "f", marked("a")).put()
     assert not Exchange(dict, "keys", marked("a")).put()

@@ -86,7 +86,9 @@ Inside the libraries' own compilers, where these see a whole function of yours:
 
 - `jax.jit` and `tf.function(jit_compile=True)`: division, roots, and sums and products with Python numbers are exact as
   above. `a * b + c` is contracted to one rounding instead of two (a fused multiply-add), which nothing in the program prevents:
-  set `XLA_FLAGS=--xla_cpu_max_isa=AVX` before the library starts where that matters.
+  `arraydispatch run --exact`, or `XLA_FLAGS=--xla_cpu_max_isa=AVX` set before the library starts, keeps it from that, and every product,
+  sum, quotient, root and comparison in a compiled function has NumPy's bits. The loops are of half as many numbers at once then.
+  torch's compiler contracts nothing.
 - `tf.function`: division and roots are exact. Grappler adds and multiplies numbers and rows among themselves first, `a * 3.3 * 7.7`
   as `a * (3.3 * 7.7)`; `tf.config.optimizer.set_experimental_options({"arithmetic_optimization": False})` stops that.
 - On an accelerator division and roots are the library's own.
