@@ -12,10 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import arraydispatch as ad
+from arraydispatch.backends.base import Backend
 from arraydispatch.state import process
+from arraydispatch.ufuncs import plans
 from tests import compiled, rows
 from tests.launched import zygotes
 
@@ -170,6 +173,25 @@ def backend(request: pytest.FixtureRequest) -> str:
     if request.param not in ad.available_backends():
         pytest.skip(f"{request.param} is not installed")
     return str(request.param)
+
+
+@pytest.fixture
+def break_kernel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Callable[[Backend, np.ufunc, Callable[[Any], Any]], None]]:
+    """``break_kernel(backend, ufunc, wrong)``: until the test ends, a library's kernel gives what ``wrong`` makes of its result."""
+    tables: list[dict[Any, Any]] = []
+
+    def broken(backend: Backend, ufunc: np.ufunc, wrong: Callable[[Any], Any]) -> None:
+        right = backend.UFUNCS[ufunc]
+        monkeypatch.setitem(backend.UFUNCS, ufunc, lambda *args: wrong(right(*args)))
+        monkeypatch.setattr(backend, "kernel", lambda u, *rest: backend.UFUNCS[u])
+        tables.append(plans.PLANS.setdefault(ufunc, {}))
+        tables[-1].clear()  # not replaced: what calls are made by holds it
+
+    yield broken
+    for table in tables:
+        table.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -19,8 +19,6 @@ import arraydispatch as ad
 from arraydispatch import creation, views
 from arraydispatch.array import Array
 from arraydispatch.backends import loader
-from arraydispatch.backends.base import Backend
-from arraydispatch.ufuncs import plans
 from arraydispatch.verification import Verification
 from arraydispatch.verification.comparing import compare
 from tests.launched import Done, Zygote, Zygotes
@@ -252,16 +250,9 @@ def test_lines_warn_as_often_as_without_verification(backend: str) -> None:
 # -- what is wrong is found --------------------------------------------------------------------------------------------
 
 
-def _break_kernel(monkeypatch: pytest.MonkeyPatch, backend: Backend, ufunc: np.ufunc, wrong: Any) -> None:
-    right = backend.UFUNCS[ufunc]
-    monkeypatch.setitem(backend.UFUNCS, ufunc, lambda *args: wrong(right(*args)))
-    monkeypatch.setattr(backend, "kernel", lambda u, *rest: backend.UFUNCS[u])
-    monkeypatch.setitem(plans.PLANS, ufunc, {})
-
-
-def test_a_broken_kernel_is_named_at_its_first_use(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_kernel_is_named_at_its_first_use(backend: str, break_kernel: Any) -> None:
     held = loader.load(backend)
-    _break_kernel(monkeypatch, held, np.arctan, lambda x: x + x * 1e-8)
+    break_kernel(held, np.arctan, lambda x: x + x * 1e-8)
     a, out = ad.asarray(A, backend=backend), io.StringIO()
     # Without a policy the NumPy backend hands whole calls to NumPy: it has no kernel to break.
     with ad.precision(64 if held.native_is_ndarray else None), Verification(out) as verification:

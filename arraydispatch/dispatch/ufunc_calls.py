@@ -14,6 +14,7 @@ from ..ufuncs import Bound, describe, plan_for
 from ..ufuncs.methods import casting_error
 from ..ufuncs.traits import LOGICAL
 from ..views import Handle, native
+from ..warned import reporting
 from . import floating, outputs, wrapping
 from .floating import UNTOUCHED, in_force
 
@@ -91,7 +92,10 @@ def elementwise(
         if out is not None and not np.can_cast(k.dtype, out.dtype, casting):
             raise casting_error(ufunc, k.dtype, out.dtype, casting)
     try:
-        result = plan.run(*natives)
+        if plan.run is ufunc:  # which warns of the line that calls it
+            result = reporting(lambda: ufunc(*natives), ufunc.__name__)
+        else:
+            result = plan.run(*natives)
     except Unsupported:
         raise
     except Exception:

@@ -195,10 +195,11 @@ def _build(
         plan.cast = _changed(ufunc, keys, kinds, signature, casting)
     plan.reported = ufunc in REPORTED and not backend.native_is_ndarray  # NumPy reports by itself
     plan.one_float = ufunc.nout == 1 and kinds[0].dtype.char in "fdFD"
-    if kernel is ufunc and precision is None and signature is None:  # NumPy casts by itself, without arrays in between
-        converters = []
-    convert = _composed_conversion(converters, kernel, keys)
-    plan.run = _first_run(plan, backend, convert, ufunc, keys)
+    if kernel is ufunc and precision is None and signature is None:
+        plan.run = kernel  # NumPy casts by itself, and warns of the line that calls it
+    else:
+        convert = _composed_conversion(converters, kernel, keys)
+        plan.run = _first_run(plan, backend, convert, ufunc, keys)
     return plan
 
 

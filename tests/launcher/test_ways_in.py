@@ -21,9 +21,7 @@ from traitlets.config import Config
 import arraydispatch as ad
 from arraydispatch import magics, places, settings
 from arraydispatch.backends import loader
-from arraydispatch.backends.base import Backend
 from arraydispatch.state import SETTINGS, process
-from arraydispatch.ufuncs import plans
 
 ROOT = Path(__file__).parents[2]
 ENV = {
@@ -231,11 +229,11 @@ def test_a_line_holds_for_all_later_cells(shell: Any, capsys: pytest.CaptureFixt
 
 @pytest.mark.parametrize("magic", ["%arraydispatch", "%%arraydispatch"])
 def test_reports_of_cells_name_cells_and_lines(
-    shell: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, magic: str
+    shell: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path, break_kernel: Any, magic: str
 ) -> None:
     name = next(name for name in loader.available() if name != "numpy")
     held = loader.load(name)
-    _break_sqrt(monkeypatch, held)
+    break_kernel(held, np.sqrt, lambda x: x * 1.001)
     code = "\nx = np.ones(3)\ny = np.sqrt(x)\nz = np.cos(y)"
 
     def run(options: str) -> str:
@@ -259,13 +257,6 @@ def test_reports_of_cells_name_cells_and_lines(
     data = json.loads(path.read_text())
     assert {row["function"] for row in data["functions"]} == {"np.ones", "np.sqrt", "np.cos"}
     assert "1 difference" in run("--verify")
-
-
-def _break_sqrt(monkeypatch: pytest.MonkeyPatch, held: Backend) -> None:
-    right = held.UFUNCS[np.sqrt]
-    monkeypatch.setitem(held.UFUNCS, np.sqrt, lambda x: right(x) * 1.001)
-    monkeypatch.setattr(held, "kernel", lambda u, *_: held.UFUNCS[u])
-    monkeypatch.setitem(plans.PLANS, np.sqrt, {})
 
 
 def test_a_report_file_is_of_all_cells(shell: Any, tmp_path: Path) -> None:
