@@ -281,7 +281,59 @@ def _on_a_line(xp: XP, rows: Any, taps: int, by_ends: bool) -> Any:
     return xp.prim.concatenate([ends[0], rows, ends[1]], 1)
 
 
+def _turned(xp: XP, rows: Any, taps: int) -> Any:
+    """Rows, and beyond their ends what is found by turning them about the end; by turning that about its own end; and so on."""
+    n, dtype, device = xp.shape_of(rows)[1], xp.dtype_of(rows), xp.backend.device_of(rows)
+    if n == 1:  # SciPy divides by zero, which ends the process
+        places = np.zeros(1 + 2 * taps, np.int64)
+        return xp.prim.take(rows, xp.backend.from_numpy(places, device), 1)
+    first, last = row_of(xp, rows, 1, 0, 1), row_of(xp, rows, 1, n - 1, n)
+
+    ends = xp.prim.concatenate([first, last], 1)
+
+    def chosen(values: Any, places: Any) -> Any:
+        return xp.prim.take(values, xp.backend.from_numpy(places.astype(np.int64), device), 1)
+
+    def beyond(start: Any, stop: Any, mirrored: bool) -> list[Any]:
+        """Those next to the end ``start``, in the order of their distance from it, and those that are farther away."""
+        steps = np.arange(taps)
+        times, within = steps // (n - 1), steps % (n - 1)
+        odd = times % 2 == 1
+        places = np.where(odd, n - 2 - within, within + 1)
+        part = chosen(rows, n - 1 - places if mirrored else places)
+        near = min(taps, n - 1)
+        found = [xp.subtract(start, xp.subtract(row_of(xp, part, 1, 0, near), start))]
+        if taps > near:
+            turns = xp.backend.from_numpy(times[near:].astype(dtype)[None], device)
+            level = xp.add(start, xp.multiply(xp.subtract(start, stop), turns))
+            rise = xp.subtract(row_of(xp, part, 1, near, taps), chosen(ends, odd[near:] ^ mirrored))
+            falls = xp.backend.from_numpy(~odd[None, near:], device)
+            found.append(xp.add(level, xp.where(falls, xp.negative(rise), rise)))
+        return found
+
+    before = [xp.prim.flip(part, (1,)) for part in reversed(beyond(first, last, False))]
+    return xp.prim.concatenate([*before, rows, *beyond(last, first, True)], 1)
+
+
+def _of_changing_sign(xp: XP, rows: Any, taps: int) -> Any:
+    """Rows, and beyond their ends the same mirrored with the other sign, and as they are, by turns."""
+    n, device = xp.shape_of(rows)[1], xp.backend.device_of(rows)
+    at = np.arange(-taps, n + taps)
+    copies, within = at // n, at % n
+    odd = copies % 2 == 1
+    places = np.where(odd, n - 1 - within, within).astype(np.int64)
+    moved = xp.prim.take(rows, xp.backend.from_numpy(places, device), 1)
+    return xp.where(xp.backend.from_numpy(odd[None], device), xp.negative(moved), moved)
+
+
 _EXTENDED = {"wrap": "wrap", "symmetric": "symmetric", "reflect": "reflect", "edge": "edge"}
+_BEYOND = {
+    "line": lambda xp, rows, taps: _on_a_line(xp, rows, taps, False),
+    "smooth": lambda xp, rows, taps: _on_a_line(xp, rows, taps, True),
+    "antireflect": _turned,
+    "antisymmetric": _of_changing_sign,
+}
+"""Mode -> what makes elements beyond the ends of those within."""
 
 
 @implements("scipy.signal.upfirdn", returns="array", error="sum")
@@ -300,7 +352,9 @@ def upfirdn(
         raise ValueError("Both up and down must be >= 1")
     shape = xp.shape_of(x)
     only(bool(shape) and 0 not in shape and to.char in "fdFD", "no data, or of another dtype")
-    only(mode in (*_EXTENDED, "constant", "line", "smooth"), f"the mode {mode!r}")
+    mode = mode.lower() if isinstance(mode, str) else mode
+    if mode != "constant" and mode not in _EXTENDED and mode not in _BEYOND:
+        raise ValueError(f"Unknown mode: {mode}")
     only(shape[axis] > 1 or mode not in ("line", "smooth"), "a line through one element")
     axis = normalize_axis_index(axis, len(shape))
     n, size = shape[axis], len(weights)
@@ -317,7 +371,7 @@ def upfirdn(
         known = np.pad(np.arange(n), taps, mode=_EXTENDED[mode])  # type: ignore[call-overload]
         rows = xp.prim.take(rows, xp.backend.from_numpy(known.astype(np.int64), device), 1)
     else:
-        rows = _on_a_line(xp, rows, taps, mode == "smooth")
+        rows = _BEYOND[mode](xp, rows, taps)
     which = newest[:, None] - np.arange(taps)[None, :] + taps  # the element that each weight is for
     factor = grid[phase[:, None] + up * np.arange(taps)[None, :]]
     total: Any = None

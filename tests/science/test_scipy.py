@@ -245,6 +245,38 @@ def test_output_of_another_dtype_is_written_by_the_library(library: str) -> None
         ndimage.gaussian_filter(x, 1.0, output=ad.asarray(np.zeros((4, 4)), backend=library))
 
 
+def test_elements_beyond_the_ends_of_a_signal(library: str, drawn: Callable[..., list[Any]]) -> None:
+    """Turned and mirrored more than once, where the filter is longer than the signal, and of what is not finite."""
+    every = itertools.product((2, 3, 7), (1, 4, 25), (1, 3), (1, 2), ("antireflect", "antisymmetric"), "fD")
+    for n, taps, up, down, mode, dtype in drawn(every, library, 12):
+        x = np.random.default_rng(7).normal(size=(2, n)).astype(dtype)
+        x[1, n // 2] = np.inf
+        weights = np.arange(1.0, taps + 1)
+        with ad.fallback("error"):
+            made = signal.upfirdn(weights, ad.asarray(x, backend=library), up, down, mode=mode)
+        wanted = signal.upfirdn(weights, x, up, down, mode=mode)
+        assert (made.dtype, made.shape) == (wanted.dtype, wanted.shape)
+        np.testing.assert_allclose(made[0], wanted[0], rtol=1e-5, atol=1e-5 * np.abs(wanted[0]).max())
+        np.testing.assert_array_equal(np.isfinite(made[1]), np.isfinite(wanted[1]))
+
+
+def test_a_signal_of_one_element_is_turned_about_it(library: str) -> None:
+    """SciPy divides by zero here, which ends the process."""
+    made = signal.upfirdn([1.0, 2.0, 4.0], ad.asarray([3.0], backend=library), mode="antireflect")
+    np.testing.assert_array_equal(made, [21.0, 21.0, 21.0])
+
+
+def test_which_convolution_is_faster(library: str) -> None:
+    x, few = (ad.asarray(np.ones(n), backend=library) for n in (3000, 3))
+    with ad.fallback("error"):
+        assert [signal.choose_conv_method(x, y) for y in (x, few, [1.0])] == ["fft", "direct", "direct"]
+        chosen, times = signal.choose_conv_method(x, few, measure=True)
+        assert signal.choose_conv_method(ad.asarray([1 << 40], backend=library), x) == "direct"
+    assert chosen == min(times, key=times.get)
+    assert times.keys() == {"fft", "direct"}
+    assert all(0 < t < 60 for t in times.values())
+
+
 @pytest.mark.parametrize(
     ("wanted", "dtypes"), [((2, 0.3), ("f8", "f4")), ((4, 0.1), ("f8", "f4")), ((8, 0.05), ("f8",))]
 )
