@@ -373,3 +373,12 @@ def _in_our_words(error: BaseException) -> TraceError:
 
 def _described(made: Any) -> str:
     return f"a tuple of {len(made)}" if isinstance(made, tuple) else f"a {type(made).__name__}"
+
+
+def finished(body: Body, outs: list[Native], extra: list[Native], leaves: list[Any]) -> Any:
+    """What the function returns; what it wrote is written to the caller's arguments."""
+    made = body.rebuilt(0, iter(outs), leaves)
+    if body.written:
+        rest: Iterator[Native] = iter(extra)
+        body.write_back(rest, leaves)
+    return made

@@ -5,20 +5,19 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .. import conversion, settings, tracing, views
+from .. import conversion, settings, tracing
 from ..backends.base import Backend, Native
 from ..scalars import Scalar
-from ..settings import context_rules
-from ..state import process
-from ..trees import LEAF, Structure, exact, flatten_call
+from ..trees import Structure, exact, flatten_call
 from ..views import Handle
 from ..warned import warn
-from .bodies import Body, Input, Same, Traced, library_of, name_of, native_of
+from .again import Met, again, kind_of_call
+from .bodies import Body, Input, Same, finished, library_of, name_of, native_of
 from .weak import weak
 
 __all__ = ["jit"]
@@ -96,16 +95,13 @@ class _Jitted:
         self.fun = fun
         self.places, self.names = _static(fun, static_argnums, static_argnames)
         self.programs: dict[Any, tuple[Body, Callable[[list[Native]], Any]]] = {}
-        self.met: dict[Any, _Met] = {}
+        self.met: dict[Any, Met] = {}
         self.lock = threading.RLock()
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        key = None
-        if not kwargs and not self.places and not self.names and not tracing.running:
-            key, natives = _kinds(args)
-            met = self.met.get(key)
-            if met is not None:
-                return met(natives, args)
+        plain = not kwargs and not self.places and not self.names and not tracing.running
+        if plain and (made := again(self.met, args)) is not None:
+            return made[0]
         if self.places or self.names:
             given = tuple(_Static(x) if i in self.places else x for i, x in enumerate(args))
             named = {key: _Static(x) if key in self.names else x for key, x in kwargs.items()}
@@ -117,12 +113,10 @@ class _Jitted:
             return self.fun(*args, **kwargs)
         with backend.within():
             made, found = self._run(leaves, structure, backend, args, kwargs)
-        if (
-            key is not None
-            and found is not None
-            and all(x._kind.backend is backend for x in args if isinstance(x, Handle))
-        ):
-            self.met[key] = _Met(*found, args)
+        if plain and found is not None and all(x._kind.backend is backend for x in args if isinstance(x, Handle)):
+            key = kind_of_call(args, [])
+            if key is not None:
+                self.met[key] = Met(*found, args)
         return made
 
     def _run(
@@ -138,7 +132,7 @@ class _Jitted:
         if made is None:
             return self.fun(*args, **kwargs), None
         outs, extra = made
-        return _finished(body, outs, extra, leaves), found
+        return finished(body, outs, extra, leaves), found
 
     def _key(
         self, leaves: list[Any], structure: Structure, backend: Backend
@@ -222,74 +216,6 @@ class _Jitted:
                     UserWarning,
                 )
             return found
-
-
-def _kinds(args: tuple[Any, ...]) -> tuple[Any, list[Any]]:
-    """What tells calls on nothing but arrays of their own and numbers apart, None for others; and the values."""
-    parts: list[Any] = [context_rules.get() or process.rules]
-    values: list[Any] = []
-    arrays: list[Any] = []
-    for x in args:
-        cls = type(x)
-        if cls is float:
-            parts.append(float)
-            values.append(x)
-        elif issubclass(cls, Handle):
-            kind = x._kind
-            if kind.backend.hosted:
-                return None, values
-            value = views.expose(x)
-            parts += cls, kind, kind.backend.transforms.signature(value)
-            values.append(value)
-            arrays.append(value)
-        else:
-            return None, values
-    if not arrays or len({*map(id, arrays)}) < len(arrays):
-        return None, values
-    return tuple(parts), values
-
-
-class _Met:
-    """The program of calls of a kind that was met before, of nothing but arrays and numbers: there is nothing to look for."""
-
-    __slots__ = ("backend", "body", "dtype", "numbers", "program", "simple")
-
-    def __init__(self, body: Body, program: Callable[[list[Native]], Any], args: tuple[Any, ...]) -> None:
-        self.body, self.program, self.backend = body, program, body.backend
-        self.numbers = [i for i, x in enumerate(args) if type(x) is float]
-        self.dtype = conversion.precise(np.dtype(float))
-        structure, outputs = body.result()
-        one = outputs[0] if structure is LEAF and not body.written else None
-        self.simple = type(one) is Traced and not one.scalar and not one.standard
-        """Whether the result is one array, and all there is."""
-
-    def __call__(self, natives: list[Any], args: tuple[Any, ...]) -> Any:
-        backend = self.backend
-        for i in self.numbers:
-            natives[i] = backend.transforms.number(np.asarray(natives[i], self.dtype), self._upload)
-        scope = backend.scope
-        if scope is None:
-            outs, extra = self.program(natives)
-        else:
-            with scope():
-                outs, extra = self.program(natives)
-        if self.simple:
-            value = outs[0]
-            return views.wrapper(value, backend.kind_of(value))
-        with backend.within():
-            return _finished(self.body, outs, extra, list(args))
-
-    def _upload(self, host: np.ndarray[Any, Any]) -> Native:
-        return native_of(host, self.backend)
-
-
-def _finished(body: Body, outs: list[Native], extra: list[Native], leaves: list[Any]) -> Any:
-    """What the function returns; what it wrote is written to the caller's arguments."""
-    made = body.rebuilt(0, iter(outs), leaves)
-    if body.written:
-        rest: Iterator[Native] = iter(extra)
-        body.write_back(rest, leaves)
-    return made
 
 
 def _said(leaves: list[Any]) -> str:

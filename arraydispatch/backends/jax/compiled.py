@@ -12,6 +12,7 @@ import numpy as np
 from jax import lax
 
 Array = Any
+Kernel = Callable[..., Any]
 
 
 def is_float16(dtype: np.dtype[Any]) -> bool:
@@ -49,6 +50,22 @@ def wide(function: Callable[..., Any]) -> Callable[..., Any]:
     return widened
 
 
+def derived_from(reference: Kernel) -> Callable[[Kernel], Kernel]:
+    """Values from the body, derivatives from JAX's function: branches and reflections have none where they meet."""
+
+    def decorate(body: Kernel) -> Kernel:
+        function = jax.custom_jvp(body)
+
+        @function.defjvp  # type: ignore[untyped-decorator]
+        def _(primals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tuple[Array, Array]:
+            return function(*primals), jax.jvp(reference, primals, tangents)[1]
+
+        return function
+
+    return decorate
+
+
+@derived_from(lambda a: a)
 def apart(a: Array) -> Array:
     """The array, of which XLA's simplifier cannot see how it came about; nothing at run time.
 
@@ -60,6 +77,7 @@ def apart(a: Array) -> Array:
     return lax.optimization_barrier(a) if real else a
 
 
+@derived_from(lax.div)
 def divided(a: Array, b: Array) -> Array:
     """The quotient of real numbers of one shape, correctly rounded on the CPU."""
     return lax.div(apart(a), apart(b))

@@ -9,28 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from arraydispatch.backends.jax.compiled import derived_from
+
 Array = Any
 Kernel = Callable[..., Any]
-
-
-def derived_from(reference: Kernel) -> Callable[[Kernel], Kernel]:
-    """Values from the body, derivatives from JAX's function: branches and reflections have none where they meet."""
-
-    def decorate(body: Kernel) -> Kernel:
-        function = jax.custom_jvp(body)
-
-        @function.defjvp  # type: ignore[untyped-decorator]
-        def _(primals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tuple[Array, Array]:
-            return function(*primals), jax.jvp(reference, primals, tangents)[1]
-
-        return function
-
-    return decorate
 
 
 def _rotated(function: Kernel) -> Kernel:

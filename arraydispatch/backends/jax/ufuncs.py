@@ -16,8 +16,7 @@ import numpy as np
 from jax import lax
 
 from arraydispatch.backends.jax import complex_functions
-from arraydispatch.backends.jax.compiled import apart, divided, is_float16, kernel, wide
-from arraydispatch.backends.jax.complex_functions import derived_from as _derived_from
+from arraydispatch.backends.jax.compiled import apart, derived_from, divided, is_float16, kernel, wide
 
 Array = Any
 Kernel = Callable[..., Any]
@@ -49,7 +48,7 @@ def _spread(a: Array, shape: tuple[int, ...]) -> Array:
 # -- division --------------------------------------------------------------------------------------------------------
 
 
-@_derived_from(lax.div)
+@derived_from(lax.div)
 def _complex_divide(a: Array, b: Array) -> Array:
     # Smith's method, as NumPy's loop has it: XLA's gives other infinities and NaNs.
     ar, ai, br, bi = lax.real(a), lax.imag(a), lax.real(b), lax.imag(b)
@@ -85,7 +84,7 @@ def _integer_divmod(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 @wide
-@_derived_from(jnp.divmod)
+@derived_from(jnp.divmod)
 def _float_divmod(a: Array, b: Array) -> tuple[Array, Array]:
     # numpy/_core/src/npymath/npy_math_internal.h.src: npy_divmod
     rest = lax.rem(a, b)
@@ -107,7 +106,7 @@ def _divmod(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 @wide
-@_derived_from(jnp.remainder)
+@derived_from(jnp.remainder)
 def _float_remainder(a: Array, b: Array) -> Any:
     return _float_divmod(a, b)[1]
 
@@ -159,7 +158,7 @@ def _power(a: Array, b: Array) -> Array:
     return jnp.where(b < 0, _reciprocal(a), result) if _is(b, np.signedinteger) else result
 
 
-@_derived_from(lax.pow)
+@derived_from(lax.pow)
 def _complex_power(a: Array, b: Array) -> Array:
     # numpy/_core/src/npymath/npy_math_complex.c.src: npy_cpow. Small integer exponents by multiplication, and zero to
     # a power with a positive real part is zero; XLA gives exp(b * log(a)) for all.
@@ -179,7 +178,7 @@ def _complex_power(a: Array, b: Array) -> Array:
 
 
 @wide
-@_derived_from(jnp.exp2)
+@derived_from(jnp.exp2)
 def _exp2(a: Array) -> Array:
     # exp(x * log 2), as `jnp.exp2` has it, is 10 ulp off at 33 and not exact at integers. Scale exactly instead.
     bits, bias, integer = (23, 127, np.int32) if a.dtype == np.float32 else (52, 1023, np.int64)
@@ -195,7 +194,7 @@ def _exp2(a: Array) -> Array:
 
 
 @wide
-@_derived_from(jnp.cosh)
+@derived_from(jnp.cosh)
 def _cosh(a: Array) -> Array:
     # `jnp.cosh` is exp(x + log 0.5) + …, which is 13 ulp off at 33.
     size = lax.abs(a)
@@ -204,7 +203,7 @@ def _cosh(a: Array) -> Array:
 
 
 @wide
-@_derived_from(jnp.sinh)
+@derived_from(jnp.sinh)
 def _sinh(a: Array) -> Array:
     size = lax.abs(a)
     root, less = jnp.exp(size / 2), jnp.expm1(size)
@@ -215,7 +214,7 @@ def _log_add(reference: Kernel, exp: Kernel, scale: float) -> Kernel:
     """NumPy's own formula, so that both round alike; ``scale`` is 1 / log(base)."""
 
     @wide
-    @_derived_from(reference)
+    @derived_from(reference)
     def body(a: Array, b: Array) -> Array:
         far = a - b
         larger = jnp.where(far > 0, a, b)
@@ -230,7 +229,7 @@ def _infinite_part(function: Kernel) -> Kernel:
     """With one part infinite and the other NaN: C99's (inf, nan), where XLA gives (nan, nan)."""
 
     @wide
-    @_derived_from(function)
+    @derived_from(function)
     def body(a: Array) -> Array:
         out = function(a)
         if not _is(a, np.complexfloating):
@@ -248,7 +247,7 @@ def _mirrored(function: Kernel, part: str, patch: Callable[[Array, Array], Array
     """
 
     @wide
-    @_derived_from(function)
+    @derived_from(function)
     def body(a: Array) -> Array:
         if not _is(a, np.complexfloating):
             return function(a)
