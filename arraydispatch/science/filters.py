@@ -3,7 +3,8 @@
 Where the filter's response to an impulse fades, each output is a sum over the inputs of its block and of the one before. Where it
 does not, over those of its block and the state with which that begins: the states follow one another by a matrix, so they are found
 by doubling, in as many steps as the number of blocks has binary digits. The matrices are made of SciPy's own filter, of some
-hundreds of elements.
+thousands of elements, in long double: every element of a result is a sum over theirs, so their errors would add up. States go from
+block to block in coordinates of which a step makes nothing larger.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _MOST = 1 << 27
 _FADED = 2048
 """Elements after which a filter that fades is to have done so."""
 _GROWS = 1e4
+_GAINS = 100.0
+_LARGEST = 1e300
 
 
 def _coefficients(xp: XP, x: Any) -> np.ndarray[Any, Any]:
@@ -41,6 +44,11 @@ def _normalised(b: Any, a: Any, to: np.dtype[Any]) -> tuple[Any, Any]:
         raise ValueError("The first element of a must be nonzero.")
     size = max(len(a), len(b))
     return np.pad(b / a[0], (0, size - len(b))), np.pad(a / a[0], (0, size - len(a)))
+
+
+def _wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """What the matrices of a filter are made in."""
+    return np.dtype(np.clongdouble if dtype.kind == "c" else np.longdouble)
 
 
 def _faded(response: np.ndarray[Any, Any]) -> int:
@@ -60,36 +68,84 @@ def _run(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
     def matrix(values: Any) -> Any:
         return xp.backend.from_numpy(np.ascontiguousarray(values.astype(b.dtype)), device)
 
-    impulse = np.zeros(min(n, _FADED), b.dtype)
-    impulse[0] = 1
+    wide, (bw, aw) = _wide(b.dtype), (v.astype(_wide(b.dtype)) for v in (b, a))
+    size = min(n, _FADED)
+
+    def answers(length: int) -> Any:
+        impulse = np.zeros(length, wide)
+        impulse[0] = 1
+        return np.asarray(real(bw, aw, impulse))
+
     with np.errstate(all="ignore"):
-        response = np.asarray(real(b, a, impulse))
-        free = np.asarray(real(b, a, np.zeros((order, len(impulse)), b.dtype), -1, np.eye(order, dtype=b.dtype))[0])
-    only(bool(np.isfinite(response).all() and np.isfinite(free).all()), "a filter that grows without bound")
-    length = max(map(_faded, (response, *free)))
-    if length < _FADED or length == n:
-        out = _by_responses(xp, response, x, min(n, max(_BLOCK, length)), matrix)
-        if zi is not None:
-            size = min(n, len(impulse))
-            out = xp.add(out, xp.prim.pad(xp.prim.matmul(zi, matrix(free[:, :size])), [(0, 0), (0, n - size)], zero))
-    else:
+        response = answers(size)
+        free, left = real(bw, aw, np.zeros((order, size), wide), -1, np.eye(order, dtype=wide))
+        only(all((np.abs(v) < _LARGEST).all() for v in (response, free)), "a filter that grows without bound")
+        length = max(map(_faded, (response, *free)))
+        # The states at the end are those of the beginning, and the steps between amplify what is rounded in them.
+        longer = length == size and (n > size or (zi is not None and np.abs(left).max() > _GAINS))
+        states = _states_of(bw, aw, answers(size + _FADED) if longer else response)
+    if length == _FADED < n:
         first = xp.prim.full((rows, order), 0, b.dtype, device) if zi is None else zi
-        out = _by_states(xp, b, a, x, first, matrix)
-    return out, _states_after(xp, b, a, x, out, zi, matrix)
+        return _by_states(xp, bw, aw, x, first, states, matrix)
+    out = _by_responses(xp, response, x, min(n, max(_BLOCK, length)), matrix)
+    reach = min(n, length)
+    after = xp.prim.matmul(row_of(xp, x, 1, n - reach, n), matrix(states[:reach][::-1]))
+    if zi is not None:
+        out = xp.add(out, xp.prim.pad(xp.prim.matmul(zi, matrix(free)), [(0, 0), (0, n - size)], zero))
+        if size == n:
+            found = _apart(states, n) if longer else None
+            there, later = (np.eye(order), left) if found is None else (found[1], found[3] @ found[2])
+            after = xp.add(after, xp.prim.matmul(xp.prim.matmul(zi, matrix(there)), matrix(later)))
+    return out, after
 
 
-def _states_after(xp: XP, b: Any, a: Any, x: Any, y: Any, zi: Any, matrix: Any) -> Any:
-    """A filter's states are sums over its last inputs and outputs."""
-    order, n = len(b) - 1, xp.shape_of(x)[1]
-    m = min(order, n)
-    of_x, of_y = (np.zeros((m, order), b.dtype) for _ in range(2))
-    for k in range(m):
-        of_x[m - 1 - k, : order - k], of_y[m - 1 - k, : order - k] = b[k + 1 :], -a[k + 1 :]
-    terms = [xp.prim.matmul(row_of(xp, v, 1, n - m, n), matrix(w)) for v, w in ((x, of_x), (y, of_y))]
-    after = xp.add(*terms)
-    if zi is not None and n < order:
-        after = xp.add(after, xp.prim.pad(row_of(xp, zi, 1, n, order), [(0, 0), (0, n)], b.dtype.type(0).item()))
-    return after
+def _states_of(b: Any, a: Any, response: Any) -> Any:
+    """A filter's states after an impulse: the sums over its inputs and outputs that are still to come, at each element."""
+    order, n = len(b) - 1, len(response)
+    states = np.zeros((n, order), response.dtype)
+    for k in range(order):
+        for j in range(k + 1, min(order, n + k) + 1):
+            late = j - k - 1
+            states[late, k] += b[j]
+            states[late:, k] -= a[j] * response[: n - late]
+    return states
+
+
+def _apart(states: Any, length: int) -> Any:
+    """A filter's states after an impulse in coordinates in which inputs move them as much in every direction.
+
+    The states themselves may hardly differ from one another, and a step takes differences of them: what is rounded in them grows by
+    the square of what it does in SciPy's loop. In these coordinates a step makes nothing larger.
+
+    Returns
+    -------
+    tuple of ndarray, or None
+        These states, the matrices to these coordinates and back, and the one of ``length`` steps without input in them. None where
+        there are none, as of a filter that has fewer states than it names, or that grows.
+    """
+    order, wide = states.shape[1], states.dtype
+    apart, back, unit = states.copy(), np.eye(order, dtype=wide), np.eye(order, dtype=wide)
+    for _ in range(2):  # Gram and Schmidt's, again for what the first left
+        part = np.zeros_like(back)
+        for k in range(order):
+            part[k, k] = np.sqrt((apart[:, k].conj() @ apart[:, k]).real)
+            if not np.abs(part[k, k]) > 1e-15 * np.abs(states).max():
+                return None
+            apart[:, k] /= part[k, k]
+            part[k, k + 1 :] = apart[:, k].conj() @ apart[:, k + 1 :]
+            apart[:, k + 1 :] -= np.outer(apart[:, k], part[k, k + 1 :])
+        back = part @ back
+    early, late = apart[:-length], apart[length:]
+    square, wanted = early.conj().T @ early, early.conj().T @ late
+    narrow = square.astype(dtypes.COMPLEX128 if wide.kind == "c" else dtypes.FLOAT64)
+    if not np.linalg.cond(narrow) < 1e6:
+        return None
+    there, step = np.zeros_like(back), np.zeros_like(back)
+    for k in reversed(range(order)):
+        there[k] = (unit[k] - back[k, k + 1 :] @ there[k + 1 :]) / back[k, k]
+    for _ in range(3):
+        step += np.linalg.solve(narrow, (wanted - square @ step).astype(narrow.dtype))
+    return apart, there, back, step
 
 
 def _split(xp: XP, x: Any, length: int) -> Any:
@@ -114,27 +170,30 @@ def _by_responses(xp: XP, response: Any, x: Any, length: int, matrix: Any) -> An
     blocks = xp.shape_of(parts)[1]
     if blocks > 1:
         before = xp.prim.matmul(row_of(xp, parts, 1, 0, blocks - 1), matrix(known[apart + length]))
-        out = xp.add(out, xp.prim.pad(before, [(0, 0), (1, 0), (0, 0)], response.dtype.type(0).item()))
+        out = xp.add(out, xp.prim.pad(before, [(0, 0), (1, 0), (0, 0)], xp.dtype_of(x).type(0).item()))
     return _joined(xp, out, xp.shape_of(x)[1])
 
 
-def _by_states(xp: XP, b: Any, a: Any, x: Any, zi: Any, matrix: Any) -> Any:
+def _by_states(xp: XP, b: Any, a: Any, x: Any, zi: Any, reached: Any, matrix: Any) -> tuple[Any, Any]:
     real = stand_in("scipy.signal.lfilter").__wrapped__
     order, (rows, n), length = len(b) - 1, xp.shape_of(x), max(_BLOCK, 2 * (len(b) - 1))
+    wide, dtype = b.dtype, xp.dtype_of(x)
+    apart, there, back, moved = _apart(reached, length) or (reached, np.eye(order), np.eye(order), None)
     with np.errstate(all="ignore"):
-        zeros = np.zeros((length, order), b.dtype)
-        response, state_of = real(b, a, np.eye(length, dtype=b.dtype), -1, zeros)
-        of_state, step = real(b, a, zeros.T, -1, np.eye(order, dtype=b.dtype))
-        powers = [step]
+        zeros = np.zeros((length, order), wide)
+        response = real(b, a, np.eye(length, dtype=wide))
+        of_state, step = real(b, a, zeros.T, -1, np.eye(order, dtype=wide))
+        powers = [step if moved is None else moved]
         for _ in range((n // length).bit_length()):
             powers.append(powers[-1] @ powers[-1])
+        of_state = back @ of_state
         largest = max(np.abs(m).max() for m in (response, of_state, *powers))
     only(bool(largest < _GROWS), "a filter that grows, or loses digits in larger steps")
     parts = _split(xp, x, length)
-    blocks, zero = xp.shape_of(parts)[1], b.dtype.type(0).item()
-    states = xp.prim.reshape(zi, (rows, 1, order))
+    blocks, zero = xp.shape_of(parts)[1], dtype.type(0).item()
+    states = xp.prim.reshape(xp.prim.matmul(zi, matrix(there)), (rows, 1, order))
     if blocks > 1:
-        made = xp.prim.matmul(row_of(xp, parts, 1, 0, blocks - 1), matrix(state_of))
+        made = xp.prim.matmul(row_of(xp, parts, 1, 0, blocks - 1), matrix(apart[:length][::-1]))
         states = xp.prim.concatenate([states, made], 1)
     for k, power in enumerate(powers):
         reach = 1 << k
@@ -143,7 +202,15 @@ def _by_states(xp: XP, b: Any, a: Any, x: Any, zi: Any, matrix: Any) -> Any:
         earlier = xp.prim.matmul(row_of(xp, states, 1, 0, blocks - reach), matrix(power))
         states = xp.add(states, xp.prim.pad(earlier, [(0, 0), (reach, 0), (0, 0)], zero))
     out = xp.add(xp.prim.matmul(parts, matrix(response)), xp.prim.matmul(states, matrix(of_state)))
-    return _joined(xp, out, n)
+    done = (blocks - 1) * length
+    with np.errstate(all="ignore"):
+        left = real(b, a, np.zeros((order, n - done), wide), -1, np.eye(order, dtype=wide))[1]
+    last = xp.prim.reshape(row_of(xp, states, 1, blocks - 1, blocks), (rows, order))
+    after = xp.add(
+        xp.prim.matmul(row_of(xp, x, 1, done, n), matrix(reached[: n - done][::-1])),
+        xp.prim.matmul(last, matrix(back @ left)),
+    )
+    return _joined(xp, out, n), after
 
 
 def _rows(xp: XP, x: Any, axis: int) -> Any:
