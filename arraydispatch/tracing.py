@@ -185,16 +185,18 @@ _WAYS = {
 _STOP = "take it from ad.stop_gradient(x), as a constant"
 
 
-def refusal(why: str) -> TraceError:
+def refusal(why: str, where: str | None = None) -> TraceError:
     """The error for a value that is wanted but not known, or not without cutting a derivative: who, where, and what then.
 
     Parameters
     ----------
     why : str
         What wanted it: ``"bool()"``, ``"np.median runs on the host"``.
+    where : str, optional
+        The user's line, where the program that meets it was made of another one.
     """
     trace = current()
-    where = user_line()
+    where = user_line() if where is None else where
     if trace is None:
         return TraceError(
             f"{_needed(why)} at {where}, while a library is tracing: a concrete value was needed; "

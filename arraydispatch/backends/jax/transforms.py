@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NoReturn
 
 import jax
 import jax.numpy as jnp
@@ -84,9 +84,19 @@ def call_host(f: Any, natives: Sequence[Array], specs: Sequence[Any]) -> list[Ar
         hosts = [np.asarray(x) for x in values]
         return f(hosts, max((x.ndim - n for x, n in zip(hosts, dims)), default=0))
 
-    return jax.pure_callback(
-        run, [jax.ShapeDtypeStruct(*spec) for spec in specs], *natives, vmap_method="broadcast_all"
-    )
+    @jax.custom_jvp
+    def called(*natives: Array) -> list[Array]:
+        return jax.pure_callback(
+            run, [jax.ShapeDtypeStruct(*spec) for spec in specs], *natives, vmap_method="broadcast_all"
+        )
+
+    line = tracing.user_line()  # which a derivative of the program does not come by
+
+    @called.defjvp  # type: ignore[untyped-decorator]
+    def _(primals: Any, tangents: Any) -> NoReturn:
+        raise tracing.refusal("ad.host_call runs on the host", line)
+
+    return called(*natives)
 
 
 def with_gradient(f: Run, back: Any, natives: Sequence[Array]) -> list[Array]:
