@@ -84,7 +84,7 @@ def call_host(f: Any, natives: Sequence[Array], specs: Sequence[Any]) -> list[Ar
         hosts = [np.asarray(x) for x in values]
         return f(hosts, max((x.ndim - n for x, n in zip(hosts, dims)), default=0))
 
-    @jax.custom_jvp
+    @jax.custom_jvp  # type: ignore[untyped-decorator]
     def called(*natives: Array) -> list[Array]:
         return jax.pure_callback(
             run, [jax.ShapeDtypeStruct(*spec) for spec in specs], *natives, vmap_method="broadcast_all"
