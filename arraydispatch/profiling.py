@@ -105,6 +105,8 @@ class Profile(events.Listener):
         """What other processes counted of the same run."""
         self.ndarrays: list[Note] = []
         """Lines where operators and methods of ndarrays, which nothing tells of, do the work; the launcher looks for them."""
+        self.aside: list[Note] = []
+        """Folders of modules that the launcher left to NumPy, though they are not installed; it looks for them."""
         self.retimed: float | None = None
         """Seconds of one run without the profile, where :func:`profile_function` measured them."""
 

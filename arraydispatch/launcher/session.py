@@ -18,6 +18,7 @@ from .. import api, report, settings
 from ..backends import loader
 from ..places import shown, straight
 from ..profiling import Profile, function_name
+from ..state import process
 from . import counts, processes, unseen
 from .endings import Endings
 from .progress import Progress
@@ -184,6 +185,8 @@ class Session:
             self.profile.children = counts.collect(self.folder)
             counts.remove_folder(self.folder)
             self.profile.ndarrays = unseen.work_of_ndarrays(sys.modules["__main__"], self._stayed)
+            if process.users is not None:
+                self.profile.aside = unseen.left_to_numpy(process.users)
             run = self._run(complete and processes.exit_code != processes.INTERRUPTED)
             if flush:
                 with contextlib.suppress(OSError, ValueError):  # the reader has gone: nobody waits for the rest

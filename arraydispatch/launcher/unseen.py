@@ -1,4 +1,5 @@
-"""What a report cannot count: the work of ndarrays that libraries made, whose operators and methods are NumPy's own.
+"""What a report cannot count: the work of ndarrays that libraries made, whose operators and methods are NumPy's own, and that of
+modules that are neither the user's nor installed.
 
 At the end of a program, the ndarrays among its names that never came to the backend are held against its source.
 """
@@ -7,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
+import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
@@ -16,8 +19,28 @@ import numpy as np
 from ..places import straight
 from ..records import Note
 from .adoption import movable
+from .userfiles import UserFiles
 
-__all__ = ["work_of_ndarrays"]
+__all__ = ["left_to_numpy", "work_of_ndarrays"]
+
+
+def left_to_numpy(users: UserFiles) -> list[Note]:
+    """The folders of modules that work with NumPy itself, though nobody has installed them: ``--include`` would take them along."""
+    found: dict[str, list[str]] = {}
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if type(file) is not str or not file.endswith(".py") or np not in _modules_in(module):
+            continue
+        if not users.has_file(file) and not users.is_installed(file):
+            folder, name = os.path.split(os.path.realpath(file))
+            found.setdefault(folder, []).append(name)
+    return [
+        Note("module", ", ".join(sorted(names)), folder, 1, "<module>", len(names)) for folder, names in found.items()
+    ]
+
+
+def _modules_in(module: ModuleType) -> list[ModuleType]:
+    return [value for value in vars(module).copy().values() if type(value) is ModuleType]
 
 
 def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]], bool]) -> list[Note]:

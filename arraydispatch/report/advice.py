@@ -70,6 +70,7 @@ def advise(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
         *_compilations(profile),
         *_slow_on_host(calls),
         *_work_of_ndarrays(profile),
+        *_modules_aside(profile),
     ]
     told: set[str] = set()
     return [_once(advice, told) for advice in sorted(found, key=lambda advice: -advice.count)]
@@ -211,3 +212,15 @@ def _work_of_ndarrays(profile: Profile) -> Iterator[Advice]:
         also = f" and in line{'' if len(lines) == 1 else 's'} {', '.join(lines)}" if lines else ""
         text = f"{first.why} never came to the backend, so here{also} NumPy itself works. {OF_NDARRAYS}"
         yield Advice("ndarray", text, first.file, first.line, len(found))
+
+
+def _modules_aside(profile: Profile) -> Iterator[Advice]:
+    for note in profile.aside:
+        named = note.why.split(", ")
+        names = ", ".join(named[:_LISTED]) + (", …" if len(named) > _LISTED else "")
+        text = (
+            f"{names} in {note.file} {'is' if len(named) == 1 else 'are'} not under the script's folder, and what "
+            f"{'it computes' if len(named) == 1 else 'they compute'} is left to NumPy, uncounted: --include {note.file} takes "
+            f"{'it' if len(named) == 1 else 'them'} along."
+        )
+        yield Advice("module", text, os.path.join(note.file, named[0]), note.line, note.count)

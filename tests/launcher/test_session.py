@@ -337,6 +337,29 @@ def test_the_advice_on_repeated_uploads_helps(tmp_path: Path, length: int, zygot
     assert uploads("followed", before + "w = np.asarray(w)\n" + loop) == []
 
 
+def test_modules_that_are_neither_the_users_nor_installed_are_named(tmp_path: Path, zygotes: Zygotes) -> None:
+    """A folder that a script puts on ``sys.path`` may be anybody's: it is not redirected, and nobody is left to wonder why."""
+    for folder in ("work", "lib", "site-packages"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"of_{folder[:4]}.py").write_text(
+            "import numpy as np\ndef make(n): return np.ones(n) * 2\n"
+        )
+    (tmp_path / "lib" / "plain.py").write_text("import math\n")
+    script = tmp_path / "work" / "main.py"
+    script.write_text(
+        f"import sys; sys.path += [{str(tmp_path / 'lib')!r}, {str(tmp_path / 'site-packages')!r}]\n"
+        "import of_work, of_lib, of_site, plain\nprint(of_work.make(3).sum(), of_lib.make(3).sum(), of_site.make(3).sum())\n"
+    )
+    done = zygotes.of("numpy").run(str(script), cwd=tmp_path, options=())
+    (advice,) = [row for row in done.report["advice"] if row["kind"] == "module"]
+    lib = tmp_path / "lib"
+    assert (advice["file"], advice["count"]) == (str(lib / "of_lib.py"), 1)
+    assert f"of_lib.py in {lib} is not under the script's folder" in advice["text"]
+    assert f"--include {lib} takes it along" in advice["text"]
+    done = zygotes.of("numpy").run(str(script), cwd=tmp_path, options=("--include", str(lib)))
+    assert not [row for row in done.report["advice"] if row["kind"] == "module"]
+
+
 _UNSEEN = """\
 import numpy as np
 import visitor
