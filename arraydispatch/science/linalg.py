@@ -14,7 +14,7 @@ from ..functions.factorisations import adjoint, filled, identity, real_of, swapp
 from ..registry import XP
 from ..warned import warn
 from . import implements
-from .operands import checked, lapack, number, only, row_of
+from .operands import array, checked, floats, lapack, number, only, row_of
 
 _SINGULAR = "Matrix is singular"
 
@@ -26,7 +26,7 @@ def _square(xp: XP, a: Any, check_finite: bool = True) -> Any:
         raise ValueError(f"Expected at least ndim=2, got a1.ndim={len(shape)}")
     if shape[-1] != shape[-2]:
         raise ValueError(f"Expected square matrix, got a1.shape={shape}")
-    return lapack(xp, a)[0]
+    return a
 
 
 def matrix(xp: XP, a: Any, check_finite: bool = True, batches: bool = True) -> Any:
@@ -61,7 +61,7 @@ def inv(
     xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True, *, assume_a: Any = None, lower: Any = False
 ) -> Any:
     only(assume_a in (None, "general", "gen"), "the structure of the matrix is given")
-    a = _square(xp, a, check_finite)
+    (a,) = lapack(xp, _square(xp, a, check_finite))
     if 0 in xp.shape_of(a):
         return a
     try:
@@ -78,11 +78,14 @@ def solve(
     check_finite: Any = True, assume_a: Any = None, transposed: Any = False,
 ) -> Any:  # fmt: skip
     only(assume_a in (None, "general", "gen"), "the structure of the matrix is given")
+    a = array(xp, a, b)
+    only(xp.ndim_of(a) > 0, "a matrix of no axes")
     a = _square(xp, a, check_finite)
-    a, b = lapack(xp, a, checked(xp, b, check_finite, a))
+    a, b = floats(xp, a, checked(xp, b, check_finite, a))
     left, right = xp.shape_of(a), xp.shape_of(b)
     only(0 not in left and 0 not in right and bool(right), "an empty system")
     if (right[0] if len(right) == 1 else right[-2]) != left[-1]:
+        only(left != (1, 1), "a matrix of one element, for an equation in each row")
         raise ValueError("Input b has to have same number of rows as input a")
     if transposed:
         only(xp.dtype_of(a).kind != "c", "the transposed system is complex")
@@ -133,7 +136,9 @@ def lstsq(
     only(m > 0 and n > 0 and 0 not in xp.shape_of(b), "an empty system")
     rcond = np.finfo(xp.dtype_of(a)).eps if cond is None else cond
     x, residuals, rank, s = numpys.lstsq(xp, a, b, rcond)
-    if xp.ndim_of(b) == 1 and xp.shape_of(residuals) == (1,):
+    if 0 in xp.shape_of(residuals):
+        residuals = xp.prim.astype(residuals, xp.dtype_of(x))
+    elif xp.ndim_of(b) == 1 and xp.shape_of(residuals) == (1,):
         residuals = xp.prim.reshape(residuals, ())
     return x, residuals, int(rank), s
 
@@ -332,9 +337,15 @@ def null_space(
 def norm(xp: XP, a: Any, ord: Any = None, axis: Any = None, keepdims: Any = False, check_finite: Any = True) -> Any:
     a = checked(xp, a, check_finite)
     only(0 not in xp.shape_of(a), "an empty array")
-    if xp.dtype_of(a) == dtypes.FLOAT16:
+    halves = xp.dtype_of(a) == dtypes.FLOAT16
+    if halves:
+        matrices = (axis is None and xp.ndim_of(a) == 2) or (np.iterable(axis) and len(axis) == 2)  # type: ignore[arg-type]
+        if matrices and ord in (2, -2, "nuc"):
+            raise TypeError("array type float16 is unsupported in linalg")
         a = xp.prim.astype(a, dtypes.FLOAT32)
     made, ndim = numpys.norm(xp, a, ord, axis, keepdims), xp.ndim_of(a)
+    if halves:
+        return xp.prim.astype(made, dtypes.FLOAT16)
     known = (ndim == 1 and ord in (None, 2)) or (ndim == 2 and ord in (1, np.inf))  # by BLAS or LAPACK
     given = axis is not None or keepdims or not dtypes.is_floating(xp.dtype_of(a))
     return number(xp, made) if known and not given else made
@@ -360,7 +371,7 @@ def expm(xp: XP, A: Any) -> Any:
         raise LinAlgError("The input array must be at least two-dimensional")
     if shape[-1] != shape[-2]:
         raise LinAlgError("Last 2 dimensions of the array must be square")
-    (a,) = lapack(xp, a)
+    (a,) = floats(xp, a)
     if 0 in shape:
         return a
     dtype, real = xp.dtype_of(a), real_of(xp.dtype_of(a))
@@ -397,7 +408,7 @@ def _functions_checked(xp: XP, A: Any) -> Any:
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise ValueError(f"expected square array_like input, but got shape {shape}")
     only(0 not in shape, "an empty matrix")
-    return lapack(xp, a)[0]
+    return floats(xp, a)[0]
 
 
 def _of_circle(xp: XP, A: Any, sine: bool) -> Any:

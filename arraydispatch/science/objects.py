@@ -45,6 +45,7 @@ def label(xp: XP, input: Any, structure: Any = None, output: Any = None) -> Any:
     its own points to, so that the rounds are as few as the logarithm of the longest way through a part.
     """
     x = _real(xp, input)
+    only(xp.dtype_of(x) != dtypes.FLOAT16, "it is of 16 bits")
     shape = xp.shape_of(x)
     known = _structure(xp, structure, len(shape))
     size = int(np.prod(shape))

@@ -11,7 +11,7 @@ from ..backends.base import Unsupported
 from ..functions.factorisations import is_true
 from ..registry import XP
 
-__all__ = ["array", "checked", "every", "lapack", "number", "only", "plain", "row_of"]
+__all__ = ["array", "checked", "every", "floats", "lapack", "number", "only", "plain", "row_of"]
 
 
 def only(condition: bool, why: str) -> None:
@@ -48,12 +48,22 @@ def checked(xp: XP, a: Any, check_finite: bool = True, like: Any = None) -> Any:
 
 
 def lapack(xp: XP, *arrays: Any) -> tuple[Any, ...]:
-    """The arrays in the one dtype that SciPy computes linear algebra in: float32, float64 or their complex ones."""
+    """The arrays in the one dtype of LAPACK's routine that SciPy picks: single precision where that has room for all of them."""
     to = np.result_type(*[_computed(xp.dtype_of(a)) for a in arrays])
     return tuple(xp.prim.astype(a, to) for a in arrays)
 
 
+def floats(xp: XP, *arrays: Any) -> tuple[Any, ...]:
+    """The arrays in the one dtype of SciPy's own compiled code: whole numbers of any size are double precision there."""
+    to = _floating(np.result_type(*[xp.dtype_of(a) for a in arrays]))
+    return tuple(xp.prim.astype(a, to) for a in arrays)
+
+
 def _computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return dtypes.FLOAT32 if dtype.kind in "biu" and dtype.itemsize <= 2 else _floating(dtype)
+
+
+def _floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
     if dtype == dtypes.FLOAT16:
         return dtypes.FLOAT32
     only(not dtypes.is_bfloat16(dtype), "LAPACK has no bfloat16")

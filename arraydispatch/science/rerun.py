@@ -167,16 +167,20 @@ def rerun(real: FunctionType) -> FunctionType:
 
 
 def enter(func: Any, numbers: bool = False) -> None:
-    """Have a function of SciPy's run again on arrays of ours; with ``numbers``, NumPy's scalars are given to it as Python's."""
+    """Have a function of SciPy's run again on arrays of ours; with ``numbers``, NumPy's scalars are given to it as Python's.
+
+    That is for code that makes weights by the standard, which neither mixes scalars of NumPy's with arrays nor drops imaginary parts.
+    """
 
     @registry.implements(
         func, mode="arrays", pure=False, returns="any", unverified="SciPy's own code runs it, on arrays"
     )
     def body(xp: XP, *args: Any, **kwargs: Any) -> Any:
         backend = xp.backend
-        first = next((x for x in (*args, *kwargs.values()) if isinstance(x, Handle)), None)
+        first: Any = next((x for x in (*args, *kwargs.values()) if isinstance(x, Handle)), None)
         only(first is not None, "no array among the arguments themselves")
         run = _RUNS.get(func) or _RUNS.setdefault(func, rerun(func.__wrapped__))
+        only(not numbers or first.dtype.kind != "c", "complex numbers, of which it takes the real parts")
         first = ours(first, backend, None)
         device = backend.device_of(native(first))
         known: dict[int, Any] = {}  # what is given twice is one object to SciPy too

@@ -185,8 +185,7 @@ def lu(
 def _circulant(xp: XP, c: Any, r: Any, check_finite: Any) -> tuple[Any, Any]:
     """First column and first row of a Toeplitz matrix."""
     c = checked(xp, c, check_finite, r)
-    r = conjugate(xp, c) if r is None else checked(xp, r, check_finite, c)
-    return lapack(xp, c, r)
+    return c, conjugate(xp, c) if r is None else checked(xp, r, check_finite, c)
 
 
 @implements("scipy.linalg.matmul_toeplitz", returns="array", min_bits=32, error="sum")
@@ -200,13 +199,14 @@ def matmul_toeplitz(xp: XP, c_or_cr: Any, x: Any, check_finite: Any = False, wor
     if xp.shape_of(x)[0] != m:
         raise ValueError(f"Incompatible dimensions: {m} columns, {xp.shape_of(x)[0]} rows")
     only(n > 0 and m > 0 and 0 not in xp.shape_of(x), "nothing to multiply")
-    to = np.result_type(xp.dtype_of(c), xp.dtype_of(r), xp.dtype_of(x))
-    only(to.char in "fdFD", f"it is of dtype {to}")
-    wide = dtypes.COMPLEX128 if to.itemsize > 8 or to.char == "d" else dtypes.COMPLEX64
+    to = np.result_type(xp.dtype_of(c), xp.dtype_of(r), xp.dtype_of(x), dtypes.FLOAT64)  # whatever is given
+    only(to.char in "dD", f"it is of dtype {to}")
+    wide = dtypes.COMPLEX128
     length = n + m - 1
+    c, r = xp.prim.astype(c, wide), xp.prim.astype(r, wide)
     around = xp.prim.concatenate([c, xp.prim.flip(row_of(xp, r, 0, 1, m), (0,))], 0)
     columns = xp.prim.reshape(x, (m, -1))
-    spectrum = transforms.fft(xp, xp.prim.reshape(xp.prim.astype(around, wide), (length, 1)), length, 0)
+    spectrum = transforms.fft(xp, xp.prim.reshape(around, (length, 1)), length, 0)
     made = transforms.ifft(
         xp, xp.multiply(spectrum, transforms.fft(xp, xp.prim.astype(columns, wide), length, 0)), length, 0
     )

@@ -129,6 +129,35 @@ def test_a_singular_matrix_has_factors(library: str) -> None:
     np.testing.assert_array_equal(np.asarray(pivots), [0, 1, 2])
 
 
+_OF_A_MATRIX: dict[str, Callable[[Any], Any]] = {
+    **{name: getattr(linalg, name) for name in (
+        "inv det svdvals eigvalsh lu_factor lu pinv pinvh cholesky expm norm null_space polar cosm".split()
+    )},
+    "eigh": lambda a: linalg.eigh(a, eigvals_only=True), "eigvals": lambda a: np.sort(linalg.eigvals(a)), "solve": lambda a: linalg.solve(a, a[0]),
+    "lstsq": lambda a: linalg.lstsq(a, a[0]), "solve_triangular": lambda a: linalg.solve_triangular(a, a[0]),
+    "lu_solve": lambda a: linalg.lu_solve(linalg.lu_factor(a), a[0]), "mixed": lambda a: linalg.solve(a, np.ones(3, "f4")),
+    "cho_solve": lambda a: linalg.cho_solve(linalg.cho_factor(a), a[0]), "norm of rows": lambda a: linalg.norm(a, axis=1),
+    "matmul_toeplitz": lambda a: linalg.matmul_toeplitz(a[0], a), "2-norm": lambda a: linalg.norm(a, 2),
+    "one equation in each row": lambda a: linalg.solve(a[:1, :1], a[0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _OF_A_MATRIX)
+def test_matrices_of_every_dtype(library: str, name: str, drawn: Callable[..., list[Any]]) -> None:
+    """LAPACK's routines have single precision for small whole numbers, SciPy's own compiled code double."""
+    func, host = _OF_A_MATRIX[name], np.array([[4, 1, 0], [1, 5, 2], [0, 2, 6]])
+    for dtype in drawn("bBhHeiIlLfdFD", library, 4):
+        a = host.astype(dtype)
+        with ad.fallback("silent"):
+            got, want = (evaluate("func(a)", {"func": func, "a": x}) for x in (ad.asarray(a, backend=library), a))
+        if isinstance(want, np.ndarray | np.generic) and dtype not in "dD":
+            assert got.dtype == want.dtype
+            np.testing.assert_allclose(got, want, rtol=1e-2 if want.dtype == np.float16 else 1e-4, atol=1e-4)
+        else:
+            for x, y in oracle.parts(got, want, f"{name} of {dtype}"):
+                np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("shape", [(3, 4, 4), (2, 3, 5, 5), (2, 1, 1)])
 def test_factors_of_many_matrices(library: str, shape: tuple[int, ...], drawn: Callable[..., list[Any]]) -> None:
     a = np.random.default_rng(5).normal(size=shape)
@@ -258,6 +287,16 @@ def test_elements_beyond_the_ends_of_a_signal(library: str, drawn: Callable[...,
         assert (made.dtype, made.shape) == (wanted.dtype, wanted.shape)
         np.testing.assert_allclose(made[0], wanted[0], rtol=1e-5, atol=1e-5 * np.abs(wanted[0]).max())
         np.testing.assert_array_equal(np.isfinite(made[1]), np.isfinite(wanted[1]))
+
+
+def test_what_scipy_makes_of_dtypes_that_it_has_no_code_for(library: str) -> None:
+    x, halves = np.arange(24.0).reshape(3, 8) + 2j, np.ones((3, 3), "f2")
+    with ad.fallback("silent"):
+        with pytest.warns(np.exceptions.ComplexWarning):
+            made = signal.savgol_filter(ad.asarray(x, backend=library), 5, 2)
+        with pytest.raises(TypeError, match="signature"):
+            ndimage.label(ad.asarray(halves, backend=library))
+    np.testing.assert_allclose(made, signal.savgol_filter(x.real, 5, 2))
 
 
 def test_a_signal_of_one_element_is_turned_about_it(library: str) -> None:
