@@ -23,7 +23,7 @@ MODULES = (
     "engine/loops", "engine/nodes", "engine/reductions", "engine/tape", "engine/told", "engine/updates", "engine/writes",
     "recording",
     "thin/creation", "thin/functions", "thin/methods", "thin/results",
-    "transforms/again",
+    "transforms/again", "ufuncs/rows",
 )  # fmt: skip
 FIELDS, MEMORY = "_fields", "_memory"
 """Those that are written in C: new arrays, and a look at where slots lie; memory that arrays have left."""

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ufuncs import rows
 from . import plans
 from .kernels import computed
 from .nodes import Bound, Buffer, Form, Node, Update
@@ -385,7 +386,8 @@ class Short(Block):
                     k = at.get(id(x))
                     if k is not None and last[id(x)] == i and x.target is None and not x.is_held:
                         out = ins[0]
-                node.form.func(*ins, out=out)
+                func = node.form.func
+                (rows.called(func) if node.form.row and type(func) is np.ufunc else func)(*ins, out=out)
                 made.append(out)
                 for x in node.args:  # what nobody wants any more leaves its memory to the next
                     k = at.get(id(x))

@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from ..ufuncs import rows
+from ..ufuncs.elementary import INSTRUCTIONS
 from .bound import Shifted, Written
 from .kernels import Fused, Group, Part, grouped, numbers_of
 from .loops import in_place
@@ -89,7 +91,7 @@ class Stretch:
             self.bounds = [0, *itertools.accumulate(halves(length, unit, longest))]
         else:
             if not self.row:
-                longest = -(-longest // STEP) * STEP
+                longest = self._in_whole_rows(-(-longest // STEP) * STEP)
             # No piece is of a single element, which NumPy computes by another loop where it goes over an operand.
             self.bounds = [*range(0, max(length - 1, 1), max(longest, 2 if inner == 1 else 1)), length]
         self.pieces = len(self.bounds) - 1
@@ -109,6 +111,20 @@ class Stretch:
             else:
                 self.looked.update(ins, (out,))
         self.bound = [func for func, _, _, _ in self.steps if isinstance(func, Bound)]
+        if self.row:
+            self.steps = [
+                (rows.called(step[0]) if type(step[0]) is np.ufunc else step[0], *step[1:]) for step in self.steps
+            ]
+
+    def _in_whole_rows(self, longest: int) -> int:
+        """So many elements that what is written to parts of rows is a rectangle of a piece, if no call minds where a piece ends."""
+        row = math.prod(self.shape[1:])
+        funcs = [func for func, _, _, _ in self.steps]
+        if row > longest or not any(isinstance(func, Written) for func in funcs):
+            return longest
+        if not all(isinstance(func, Bound) or type(func) is Fused or func in INSTRUCTIONS for func in funcs):
+            return longest
+        return longest // row * row
 
     def look(self, arrays: list[Any], values: list[Any], begin: int, end: int, registers: set[int]) -> None:
         """Have these registers be a piece of their arrays."""

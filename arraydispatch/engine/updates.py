@@ -16,6 +16,7 @@ from weakref import ref
 import numpy as np
 
 from .. import events, views
+from ..ufuncs import rows
 from ..ufuncs.recorded import HEAVY
 from ..views import NEVER, Handle
 from . import tape, told
@@ -27,6 +28,8 @@ __all__ = ["Window", "assigned", "is_part", "part_of", "updated"]
 _ndarray = np.ndarray
 _FORMS: dict[Any, Form | None] = {}
 _MOST_FORMS = 1 << 12
+_GATHERED = 1 << 13
+"""Elements of a part from which on NumPy's buffers are full."""
 
 
 class Window:
@@ -190,6 +193,8 @@ class Updated(Update):
     def _write(self, part: np.ndarray[Any, Any], y: Any) -> None:
         if self._func is None:
             np.copyto(part, y)
+        elif part.ndim > 1 and part.size >= _GATHERED:
+            rows.call(self._func, part, y, out=part)
         else:
             self._func(part, y, out=part)
 

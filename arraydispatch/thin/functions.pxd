@@ -1,7 +1,7 @@
 from ..backends.base cimport Kind
 from ..ndarrays cimport ndarray
 from ..views cimport Handle
-from .results cimport array_of, before_write, is_plain, result_of
+from .results cimport array_of, before_write, in_rows, is_plain, result_of
 
 cdef object SCALARS, _cls
 cdef Py_ssize_t _calls, least

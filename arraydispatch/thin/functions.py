@@ -15,9 +15,10 @@ from ..backends.base import Kind
 from ..dispatch import hosted, wrapping
 from ..engine import tape
 from ..registry import spec_of
+from ..ufuncs import rows
 from ..views import Handle
 from . import results
-from .results import DEEPEST, GENERAL, SCALARS, array_of, before_write, is_plain, result_of
+from .results import DEEPEST, GENERAL, SCALARS, array_of, before_write, in_rows, is_plain, result_of
 
 __all__ = ["array_function", "array_ufunc", "callers", "of_function", "of_ufunc", "ufunc"]
 
@@ -211,7 +212,7 @@ def pair(func: np.ufunc, x: Any, y: Any) -> Any:
         y = other
     elif type(y) not in SCALARS:
         return GENERAL
-    result = func(x, y)
+    result = rows.call(func, x, y) if in_rows(x, y) else func(x, y)
     if first is None:
         return result
     _calls += 1
@@ -250,7 +251,10 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
     before_write(made, place)
     # By name: of a third operand np.maximum says that it is deprecated.
     if len(hosts) == 2:
-        func(hosts[0], hosts[1], out=place)
+        if in_rows(hosts[0], hosts[1]) or in_rows(place, 0):
+            rows.call(func, hosts[0], hosts[1], out=place)
+        else:
+            func(hosts[0], hosts[1], out=place)
     else:
         func(*hosts, out=place)
     _calls += 1
@@ -294,7 +298,7 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                 value = a._v
                 if type(value) is ndarray and value.size < least:
                     kind: Kind = a._kind
-                    result = func(value)
+                    result = rows.call(func, value) if in_rows(value, 0) else func(value)
                     if type(result) is ndarray:
                         _calls += 1
                         return array_of(result, kind)

@@ -13,12 +13,14 @@ from .. import exports, views
 from ..backends.base import Kind
 from ..dispatch import hosted
 from ..engine import tape
+from ..ufuncs import rows
 from ..views import Handle
 from . import results
 from .results import (
     SCALARS,
     array_of,
     before_write,
+    in_rows,
     is_plain,
     is_read,
     result_of,
@@ -87,9 +89,15 @@ def binary(op: Callable[[Any, Any], Any], general: Any) -> Any:
                 theirs: Kind = their._kind
                 if theirs is not kind and theirs.backend is not kind.backend:
                     return general(self, other)
-                result = op(x, y)
+                if in_rows(x, y):
+                    result = rows.call(op, x, y)
+                else:
+                    result = op(x, y)
             elif type(other) in SCALARS:
-                result = op(x, other)
+                if in_rows(x, other):
+                    result = rows.call(op, x, other)
+                else:
+                    result = op(x, other)
             else:
                 return general(self, other)
             _calls += 1
@@ -122,7 +130,10 @@ def reflected(op: Callable[[Any, Any], Any], general: Any) -> Any:
             if x.size < least:
                 _calls += 1
                 kind: Kind = self._kind
-                result = op(other, x)
+                if in_rows(x, other):
+                    result = rows.call(op, other, x)
+                else:
+                    result = op(other, x)
                 if type(result) is ndarray:
                     return array_of(result, kind)
                 if not kind.standard:
@@ -146,9 +157,15 @@ def inplace(op: Callable[[Any, Any, Any], Any], general: Any) -> Any:
                 y = their._v
                 if type(y) is not ndarray:
                     return general(self, other)
-                op(x, y, x)
+                if in_rows(x, y):
+                    rows.call(op, x, y, x)
+                else:
+                    op(x, y, x)
             elif type(other) in SCALARS:
-                op(x, other, x)
+                if in_rows(x, other):
+                    rows.call(op, x, other, x)
+                else:
+                    op(x, other, x)
             else:
                 return general(self, other)
             _calls += 1
@@ -175,7 +192,10 @@ def unary(op: Callable[[Any], Any], general: Any) -> Any:
             if x.size < least:
                 _calls += 1
                 kind: Kind = self._kind
-                result = op(x)
+                if in_rows(x, 0):
+                    result = rows.call(op, x)
+                else:
+                    result = op(x)
                 if type(result) is ndarray:
                     return array_of(result, kind)
                 if not kind.standard:

@@ -13,10 +13,11 @@ from ..backends.base import Kind
 from ..dispatch import hosted
 from ..dispatch.wrapping import PLAIN
 from ..state import process
+from ..ufuncs import rows
 from ..views import Handle
 
 __all__ = [
-    "DEEPEST", "FOLLOWED", "GENERAL", "SCALARS", "array_class", "array_of", "bare", "before_write", "calls", "counters", "follows", "is_plain", "is_read", "least",
+    "DEEPEST", "FOLLOWED", "GENERAL", "SCALARS", "array_class", "array_of", "bare", "before_write", "calls", "counters", "follows", "in_rows", "is_plain", "is_read", "least",
     "result_of", "view_of", "waiting",
 ]  # fmt: skip
 
@@ -30,6 +31,7 @@ array_class: Any = None
 """The class of every new array."""
 bare: Any = None
 """Makes one without a value."""
+_rows = rows.LEAST
 least = 0
 """Elements from which on a computation is the library's; 0 while the thin path is not in force."""
 counters: list[Callable[[], int]] = []
@@ -125,6 +127,19 @@ def is_read(memory: Any) -> bool:
 
 DEEPEST = 64
 """As many dimensions as arrays have. Compiled code may call itself without end: it ends with the stack, and the process."""
+
+
+def in_rows(x: Any, y: Any) -> bool:
+    """Whether a ufunc of these, ndarrays or numbers, is one for :func:`arraydispatch.ufuncs.rows.call`."""
+    if type(x) is not ndarray:
+        x, y = y, x
+        if type(x) is not ndarray:
+            return False
+    a: ndarray = x
+    if type(y) is ndarray:
+        b: ndarray = y
+        return (a.ndim > 1 or b.ndim > 1) and a.size * b.size >= _rows and rows.lie_in_rows(a, b)
+    return a.ndim > 1 and a.size >= _rows and rows.lie_in_rows(a, 0)
 
 
 def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any] | None, depth: Any = DEEPEST) -> bool:
