@@ -2,6 +2,10 @@
 
 JAX writes an entry in place and takes one that is there for whole. So each worker has a folder of its own, where nobody reads
 what another is writing, and a folder whose last run did not come to its end, which may have left half an entry, is emptied.
+
+Half of what tests on JAX take is XLA's code generator for CPUs. :func:`quickly` has an older one, which is still there and takes
+a quarter of that. What XLA is given, and what it makes of that before any code, is the same; the last bits need not be. So a run
+of the whole suite has it for all tests but those of :data:`LAST_BITS`, and whoever names a file, or asks for all, has none of it.
 """
 
 from __future__ import annotations
@@ -11,10 +15,21 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 _VARIABLE = "JAX_COMPILATION_CACHE_DIR"
 _held: list[tuple[IO[str], Path]] = []
+
+LAST_BITS = ("backends/", "functions/", "special/", "test_exact_arithmetic.py", "test_verification_rounding.py")
+"""Tests whose limits are units in the last place, or that know no other number: compiled as for users."""
+
+_QUICK = {
+    "xla_cpu_use_fusion_emitters": False,  # each kernel of theirs sets MLIR up anew
+    "xla_cpu_parallel_codegen_split_count": 1,
+    "xla_backend_optimization_level": 0,
+}
+_quick = False
+_exchanged = False
 
 
 def _alone(folder: Path) -> bool:
@@ -56,3 +71,35 @@ def end() -> None:
         (folder / "begun").unlink(missing_ok=True)
         lock.close()
     _held.clear()
+
+
+def looks_at_last_bits(nodeid: str) -> bool:
+    """Whether a test is of :data:`LAST_BITS`."""
+    return nodeid.startswith(tuple(f"tests/{place}" for place in LAST_BITS))
+
+
+def quickly(on: bool) -> None:
+    """Whether JAX, which has been imported, compiles quickly from now on, here and in forks but not in what this process starts.
+
+    Not by ``XLA_FLAGS``: they hold for all that a process ever compiles, for TensorFlow and for what it starts.
+    """
+    global _quick, _exchanged
+    import jax
+
+    if on is _quick:
+        return
+    if not _exchanged:
+        from jax._src import compiler
+
+        usual = compiler.get_compile_options
+
+        def options(*args: Any, **kwargs: Any) -> Any:
+            made = usual(*args, **kwargs)
+            if _quick:
+                made.env_option_overrides = [*made.env_option_overrides, *_QUICK.items()]
+            return made
+
+        compiler.get_compile_options = options
+        _exchanged = True
+    _quick = on
+    jax.clear_caches()  # programs that were compiled the other way

@@ -7,6 +7,7 @@ import os
 import random
 import re
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -192,6 +193,14 @@ def break_kernel(
     yield broken
     for table in tables:
         table.clear()
+
+
+@pytest.fixture(autouse=True)
+def how_jax_compiles(request: pytest.FixtureRequest) -> None:
+    """Quickly, in a run of the whole suite, but for tests of last bits."""
+    named = {part for part in re.split(r"[-\[\]]", request.node.nodeid) if part in _BACKENDS}
+    if "jax" in sys.modules and named <= {"jax"}:
+        compiled.quickly(not (request.config.option.whole or compiled.looks_at_last_bits(request.node.nodeid)))
 
 
 @pytest.fixture(autouse=True)

@@ -103,12 +103,20 @@ class Zygote:
 
 
 class Zygotes:
-    """One for each backend, made when it is first asked for."""
+    """One for each backend, made when it is first asked for.
 
-    def __init__(self, factory: pytest.TempPathFactory) -> None:
+    ``quickly``: whether JAX compiles quickly there, see compiled.py.
+    """
+
+    def __init__(self, factory: pytest.TempPathFactory, quickly: bool) -> None:
         self._factory = factory
         self._made: list[Zygote] = []
-        self.of = cache(self._make)
+        self._made_of = cache(self._make)
+        self._ways = {"jax": ("quickly",)} if quickly else {}
+
+    def of(self, backend: str) -> Zygote:
+        """Where scripts run on a backend."""
+        return self._made_of(backend, *self._ways.get(backend, ()))
 
     def _make(self, backend: str, *libraries: str) -> Zygote:
         shared = None
@@ -118,14 +126,18 @@ class Zygotes:
         self._made.append(Zygote(self._factory.mktemp(backend), backend, *libraries, shared=shared))
         return self._made[-1]
 
+    def watched(self, backend: str) -> Zygote:
+        """Where scripts run on a library that is watched from below, or broken: ``run(..., below=...)``."""
+        return self._made_of(backend, "watched") if backend == "torch" else self.of(backend)
+
     def with_library(self, backend: str) -> Zygote:
         """Plain Python that has imported the library of a backend."""
-        return self.of("libraries", loader.KNOWN[backend].library)
+        return self._made_of("libraries", loader.KNOWN[backend].library)
 
     @property
     def with_all_libraries(self) -> Zygote:
         """Plain Python that has imported the library of every backend."""
-        return self.of("libraries", *(loader.KNOWN[name].library for name in loader.available()))
+        return self._made_of("libraries", *(loader.KNOWN[name].library for name in loader.available()))
 
     @property
     def plain(self) -> Zygote:
@@ -139,8 +151,8 @@ class Zygotes:
 
 
 @pytest.fixture(scope="session")
-def zygotes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygotes]:
+def zygotes(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Zygotes]:
     """Where scripts run."""
-    made = Zygotes(tmp_path_factory)
+    made = Zygotes(tmp_path_factory, quickly=not request.config.option.whole)
     yield made
     made.end()

@@ -39,6 +39,14 @@ def torch_mode(broken: Broken) -> Any:
     return Watch()
 
 
+def watch_one_operation() -> None:
+    """Have torch import what its modes need, which takes it a second."""
+    torch = importlib.import_module("torch")
+    with torch_mode(frozenset()):
+        torch.ones(1).neg()
+    elements.clear()
+
+
 def break_jax(broken: Broken) -> None:
     """Replace the rules by which JAX hands ``add`` and ``dot_general`` to its compiler."""
     jax = importlib.import_module("jax")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import compiled
+
 pytest.importorskip("fcntl")
 ROOT = Path(__file__).parents[1]
 CODE = """
@@ -44,3 +46,18 @@ def test_two_at_one_time_have_a_folder_each(tmp_path: Path) -> None:
     first, second = _run(tmp_path, again)
     assert first == str(tmp_path / "gw0" / "entries")
     assert not second.startswith(str(tmp_path))
+
+
+def test_what_looks_at_last_bits_is_compiled_as_for_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    jax = pytest.importorskip("jax")
+    compiler = pytest.importorskip("jax._src.compiler")
+    monkeypatch.setattr(compiled, "_quick", compiled._quick)
+    assert all((ROOT / "tests" / place).exists() for place in compiled.LAST_BITS)
+    assert compiled.looks_at_last_bits("tests/special/test_special.py::test_values[jax]")
+    assert not compiled.looks_at_last_bits("tests/test_verification.py::test_special[jax]")
+    told = {}
+    for on in (True, False):
+        compiled.quickly(on)
+        told[on] = compiler.get_compile_options(1, 1).env_option_overrides
+        assert jax.jit(lambda x: x * 2 + 1)(3) == 7  # XLA refuses a name that it does not know
+    assert told == {True: [*compiled._QUICK.items()], False: []}

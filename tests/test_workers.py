@@ -32,23 +32,25 @@ class Worker:
         self.shutting_down = True
 
 
-def _run(config: pytest.Config, count: int, seconds: dict[str, int]) -> list[Worker]:
+def _run(
+    config: pytest.Config, count: int, seconds: dict[str, int], tests: tuple[str, ...] = (*TESTS, *ALONE)
+) -> list[Worker]:
     """What each of so many workers has run, where a test of a library takes so long."""
     config.option.tx = [f"{count}*popen"]
     scheduler = ByLibrary(config)
     workers = [Worker() for _ in range(count)]
     for worker in workers:
         scheduler.add_node(worker)
-        scheduler.add_node_collection(worker, [*TESTS, *ALONE])
+        scheduler.add_node_collection(worker, [*tests])
     scheduler.schedule()
     clocks = dict.fromkeys(workers, 0)
     while ready := [worker for worker in workers if worker.waiting]:
         worker = min(ready, key=clocks.__getitem__)
         index = worker.waiting.pop(0)
-        worker.done.append([*TESTS, *ALONE][index])
+        worker.done.append(tests[index])
         clocks[worker] += seconds[library_of(worker.done[-1])]
         scheduler.mark_test_complete(worker, index)
-    assert sorted(test for worker in workers for test in worker.done) == sorted([*TESTS, *ALONE])
+    assert sorted(test for worker in workers for test in worker.done) == sorted(tests)
     assert all(worker.shutting_down for worker in workers)
     assert scheduler.tests_finished
     return workers
@@ -65,6 +67,15 @@ def test_each_library_has_its_worker(config: pytest.Config) -> None:
     one, other = _run(config, 2, {"jax": 3, "tensorflow": 1, "torch": 1, "numpy": 1, "": 1})
     assert {library_of(test) for test in one.done} == {"jax", ""}
     assert {library_of(test) for test in other.done} == {"tensorflow", "torch", "numpy", ""}
+
+
+def test_what_looks_at_last_bits_comes_last(config: pytest.Config) -> None:
+    """JAX forgets what it has compiled where it compiles another way."""
+    places = "a.py", "special/b.py", "c.py", "functions/d.py", "e.py"
+    tests = tuple(f"tests/{place}::test[jax-{i}]" for place in places for i in range(3))
+    (one,) = _run(config, 1, {"jax": 1}, tests)
+    files = list(dict.fromkeys(test.partition("::")[0] for test in one.done))
+    assert files == ["tests/a.py", "tests/c.py", "tests/e.py", "tests/special/b.py", "tests/functions/d.py"]
 
 
 def test_who_has_nothing_left_takes_of_another_workers(config: pytest.Config) -> None:

@@ -5,6 +5,8 @@
 output is the exit code of one. ``below``: what in this fork is broken on purpose, see library_control.py. Every fork begins as a fresh interpreter would, with nothing of the library used so far. Without options it ends by Python's own way out; with
 options its threads end, its exit handlers run and its output is written, but the modules of the library, which the fork only
 borrows, are not taken apart one by one: that takes longer than most scripts do. The backend ``plain`` is plain Python.
+``jax quickly``: it compiles quickly, see compiled.py. ``torch watched``: it has run an operation under a mode of torch's too, for
+which torch imports its compiler and SymPy, 800 modules.
 ``libraries NAME ...`` is plain Python too, with these libraries imported, for programs that use them by themselves; options are
 then filters of warnings.
 """
@@ -24,7 +26,7 @@ from pathlib import Path
 from typing import NoReturn
 
 sys.path.append(str(Path(__file__).parents[1]))
-from tests import library_control
+from tests import compiled, library_control
 
 
 def _open(path: str, flags: int, fd: int) -> None:
@@ -76,6 +78,10 @@ def _main() -> int:
 
         loader.load(backend)
         registry.load_topics()
+        if sys.argv[2:] == ["watched"]:
+            library_control.watch_one_operation()
+        if sys.argv[2:] == ["quickly"]:
+            compiled.quickly(True)
     gc.collect()
     gc.freeze()  # what is there now is not walked, nor copied, in each fork
     while line := sys.stdin.readline():
