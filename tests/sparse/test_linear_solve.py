@@ -42,6 +42,7 @@ def function(x: Any) -> Any:
     return y
 
 
+@pytest.mark.traces(2)
 @each("form", list(FORMS))
 @each("method", METHODS)
 def test_solution(method: str, form: str, backend: str, drawn: Drawn) -> None:
@@ -322,6 +323,7 @@ def test_derivatives(form: str, method: str, library: str) -> None:
     np.testing.assert_allclose(ad.to_numpy(found), expected, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.traces(2)
 @each("method", ["cg", "bicgstab(2)"])
 def test_derivatives_of_a_function(method: str, library: str) -> None:
     def solved(k, b):

@@ -40,6 +40,7 @@ def library(request: pytest.FixtureRequest) -> str:
 # -- values ----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.traces(2)
 @each("backend, name", EVERYWHERE)
 def test_values_over_the_whole_domain(backend: str, name: str) -> None:
     for dtype in accuracy.DTYPES:
