@@ -4,7 +4,7 @@ JAX writes an entry in place and takes one that is there for whole. So each work
 what another is writing, and a folder whose last run did not come to its end, which may have left half an entry, is emptied.
 
 Half of what tests on JAX take is XLA's code generator for CPUs. :func:`quickly` has an older one, which is still there and takes
-a quarter of that. What XLA is given, and what it makes of that before any code, is the same; the last bits need not be. So a run
+about a third of that. What XLA is given, and what it makes of that before any code, is the same; the last bits need not be. So a run
 of the whole suite has it for all tests but those of :data:`LAST_BITS`, and whoever names a file, or asks for all, has none of it.
 """
 
