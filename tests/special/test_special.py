@@ -122,6 +122,78 @@ def test_chebyshevs_polynomials_of_any_order(library: str, name: str, orders: np
     np.testing.assert_allclose(got[[0, 1, 2, 4]], want[[0, 1, 2, 4]], rtol=1e-14)
 
 
+EDGES = np.array([0.0, 1e-9, 0.3, 1.0, 2.5, 40.0, 1e30, 1e160, 1.7e308, np.inf])
+EDGES = np.concatenate([EDGES, -EDGES, [np.nan]])
+PARAMETERS = np.array([0.0, 0.5, 1.0, 2.5, 1e3, np.inf, np.nan])
+POLYNOMIALS = sorted(name for name in UFUNCS if name.startswith("eval_"))
+
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_polynomials_are_infinite_and_nan_where_scipys_are(library: str, name: str) -> None:
+    """Of whole orders, which SciPy computes by a recurrence, negative ones too; what there is depends on its terms."""
+    ufunc = UFUNCS[name]
+    orders = np.array([0, 1, 2, 3, 4, 7, 20, 200] + ([] if "jacobi" in name else [-1, -2, -4, -30]))
+    grid = np.meshgrid(orders, *[PARAMETERS] * (ufunc.nin - 2), EDGES, indexing="ij")
+    want = ufunc(*grid)
+    with ad.fallback("error"):
+        got = np.asarray(ufunc(*(ad.asarray(x, backend=library) for x in grid)))
+    left = np.zeros(want.shape, bool)
+    if name == "eval_gegenbauer":  # the page says so: next to the middle, SciPy's series
+        left = (np.abs(grid[-1]) < 1e-5) & ~np.isfinite(grid[1]) | (grid[1] == 0)
+    np.testing.assert_array_equal(np.isnan(got)[~left], np.isnan(want)[~left])
+    infinite = np.isinf(want) | np.isinf(got)
+    np.testing.assert_array_equal(got[infinite & ~left], want[infinite & ~left])
+    some = np.isfinite(want) & (np.abs(want) > 1e-3) & ~left & (np.abs(grid[0]) < 5)
+    np.testing.assert_allclose(got[some], want[some], rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", [n for n in POLYNOMIALS if "hermite" not in n])
+def test_polynomials_of_orders_in_floating_point_at_infinities_are_scipys(library: str, name: str) -> None:
+    ufunc = UFUNCS[name]
+    orders = np.array([0.0, 1.0, 2.0, 3.0, 7.0])[:, None]
+    operands = [orders, *[np.array(0.5)] * (ufunc.nin - 2), EDGES]
+    with pytest.warns(ad.HostFallbackWarning, match="of a floating dtype"):
+        got = ufunc(*(ad.asarray(x, backend=library) for x in operands))
+    np.testing.assert_array_equal(np.asarray(got), ufunc(*operands))
+
+
+@pytest.mark.parametrize("name", ["stdtr", "fdtr", "fdtrc", "betainc"])
+def test_tails_of_one_very_large_parameter(library: str, name: str) -> None:
+    """Of 1e12 degrees of freedom and more the logarithm of a number next to one has no digits; that of what it lacks has."""
+    large, ufunc = np.array([[1e9], [1e12], [1e17], [1e18], [1e30]]), UFUNCS[name]
+    operands: tuple[Any, ...] = (large, np.array([1.0, -2.0, 3e-5, -40.0, 0.0]))
+    if name == "betainc":
+        operands = (np.array([0.5, 1.0, 2.5, 4.5, 2.5]), large, np.array([0.5, 2.0, 3.0, 9.0, 0.01]) / large)
+    elif name != "stdtr":
+        operands = (large, np.array([3.0, 0.5, 20.0, 7.0, 3.0]), np.array([0.5, 1.0, 2.0, 30.0, np.inf]))
+    with ad.fallback("error"):
+        made = np.asarray(ufunc(*(ad.asarray(x, backend=library) for x in operands)))
+    np.testing.assert_allclose(made, ufunc(*operands), rtol=1e-13)
+
+
+def test_distributions_at_the_ends_of_their_operands(library: str) -> None:
+    grid = np.meshgrid(
+        [0.0, 0.5, 3.7, -0.5, -1.0, 1e30], [0.5, 2.9, -0.5, 1e30, np.inf, -np.inf, 4.0, np.nan], [0.0, 0.3, 1.0]
+    )
+    far = np.array([3.0, 1e-300, 1e30]), np.array([[1e200], [-1e200], [np.inf], [-np.inf]])
+    ends = np.array([0.5, 3.0])[:, None], np.array([2.0, 1e30]), np.array(np.inf)
+    cases = [(name, grid) for name in ("bdtr", "bdtrc", "nbdtr", "nbdtrc")]
+    for name, operands in [*cases, ("stdtr", far), ("fdtr", ends), ("fdtrc", ends)]:
+        with ad.fallback("error"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # counts that are not whole
+            made = np.asarray(UFUNCS[name](*(ad.asarray(np.asarray(x), backend=library) for x in operands)))
+            want = UFUNCS[name](*operands)
+        np.testing.assert_allclose(made, want, rtol=1e-13, atol=1e-300, err_msg=name)
+
+
+def test_signs_of_zeros(library: str) -> None:
+    x = ad.asarray(np.array([-0.0, 0.0, 1e5]), backend=library)
+    with ad.fallback("error"):
+        for name in ("sindg", "log_expit") if library != "torch" else ("sindg", "j1"):
+            made, want = np.asarray(UFUNCS[name](x)), UFUNCS[name](np.array([-0.0, 0.0, 1e5]))
+            np.testing.assert_array_equal(np.signbit(made), np.signbit(want), err_msg=name)
+
+
 @pytest.mark.parametrize("name", ["beta", "betaln"])
 def test_beta_of_numbers_far_apart(library: str, name: str) -> None:
     """Where gamma functions of the sum and of the larger one are one number, or an argument is next to nothing."""

@@ -5,7 +5,23 @@ from __future__ import annotations
 import math
 
 from . import tables
-from .formula import Real, choose, cos, exp, formula, isinf, isnan, log, pieces, series, sin, special, sqrt, where
+from .formula import (
+    Real,
+    choose,
+    cos,
+    exp,
+    formula,
+    isinf,
+    isnan,
+    log,
+    pieces,
+    series,
+    signbit,
+    sin,
+    special,
+    sqrt,
+    where,
+)
 
 _INF, _NAN = math.inf, math.nan
 _ROOT = math.sqrt(1 / math.pi)
@@ -73,7 +89,7 @@ def j0(x: Real) -> Real:
 def j1(x: Real) -> Real:
     size = abs(x)
     value = pieces((size,), [(size <= 5.0, _j1_small, (1.0,)), (size < _INF, _j1_large, (6.0,))])
-    return where(x < 0.0, -value, value)
+    return where(signbit(x), -value, value)
 
 
 @formula("y0")

@@ -55,7 +55,7 @@ def logit(p: Real) -> Real:
 
 @formula("log_expit")
 def log_expit(x: Real) -> Real:
-    return minimum(x, 0.0) - log1p(exp(-abs(x)))
+    return -log1p(exp(-abs(x))) + minimum(x, -0.0)
 
 
 @formula("exprel")
@@ -233,7 +233,7 @@ def _sine(quarter: Real, rest: Real) -> Real:
 def sindg(x: Real) -> Real:
     size = abs(x)
     value = _sine(*_quarters(where(size > _LOST, 0.0, size)))
-    value = where(signbit(x), -value, value)
+    value = where(x < 0.0, -value, value)
     return where(size > _LOST, 0.0, value)
 
 

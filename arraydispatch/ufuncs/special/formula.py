@@ -357,7 +357,7 @@ LOOKS: set[Body] = set()
 def formula(*names: str, looks: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a formula under SciPy's names; the formula itself stays what other formulas call.
 
-    ``looks``: it needs values of its operands.
+    ``looks``: it needs values of its operands, and whole numbers as they are.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -368,7 +368,8 @@ def formula(*names: str, looks: bool = False) -> Callable[[Callable[..., Any]], 
                 raise Unsupported(OF_COMPLEX)
             floats = [t for t in have if dtypes.category(t) == "float"]
             to = floats[0] if floats else dtypes.FLOAT64
-            made = function(*(Real(xp, xp.prim.astype(x, dtypes.FLOAT64)) for x in operands))
+            kept = [looks and t.kind in "iu" for t in have]
+            made = function(*(Real(xp, x if k else xp.prim.astype(x, dtypes.FLOAT64)) for x, k in zip(operands, kept)))
             if isinstance(made, tuple):
                 return tuple(xp.prim.astype(x.v, to) for x in made)
             return xp.prim.astype(made.v, to)

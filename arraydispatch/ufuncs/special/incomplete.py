@@ -211,23 +211,21 @@ def _log_complement(x: Real, y: Real) -> Real:
 def _beta_fraction(a: Real, b: Real, x: Real, y: Real) -> Real:
     """The continued fraction of Didonato and Morris, by which the prefix is multiplied."""
 
-    def step(m: Real, c: Real, d: Real, h: Real, p: Real, q: Real, u: Real) -> tuple[Real, ...]:
+    def step(m: Real, c: Real, d: Real, h: Real, p: Real, q: Real, u: Real, v: Real) -> tuple[Real, ...]:
         m = m + 1.0
         base = p + m * 2.0
         numerator = (p + m - 1.0) / (base - 1.0) * ((p + q + m - 1.0) / (base - 1.0)) * m * (q - m) * u * u
-        beta_m = (
-            m + m * (q - m) * u / (base - 1.0) + (p + m) * (p * (1.0 - u) - q * u + 1.0 + m * (2.0 - u)) / (base + 1.0)
-        )
+        beta_m = m + m * (q - m) * u / (base - 1.0) + (p + m) * (p * v - q * u + 1.0 + m * (2.0 - u)) / (base + 1.0)
         d = 1.0 / _away(beta_m + numerator * d)
         c = _away(beta_m + numerator / c)
-        return m, c, d, h * _settled(c * d), p, q, u
+        return m, c, d, h * _settled(c * d), p, q, u, v
 
-    def going(m: Real, c: Real, d: Real, h: Real, p: Real, q: Real, u: Real) -> Truth:
+    def going(m: Real, c: Real, d: Real, h: Real, p: Real, q: Real, u: Real, v: Real) -> Truth:
         return abs(c * d - 1.0) > _EPS * 4
 
     first = a * (a * y - b * x + 1.0) / (a + 1.0)
     start = _away(first)
-    return 1.0 / repeat(step, going, (a * 0.0, start, a * 0.0, start, a, b, x), _MOST)[3]
+    return 1.0 / repeat(step, going, (a * 0.0, start, a * 0.0, start, a, b, x, y), _MOST)[3]
 
 
 def _beta_series(a: Real, b: Real, x: Real, y: Real) -> Real:
@@ -260,7 +258,7 @@ def _tail(a: Real, b: Real, x: Real, y: Real) -> Real:
     logarithm = high * log1p(-low / s) + low * log(low / s) + 0.5 * log(s / a / b) + (_LOG_ROOT + correction)
     short = (b * x <= 0.7) & (x <= 0.7) | (b <= 1.0) & (x <= 0.7)
     complement = where(short, 0.0, b * _log_complement(x, y))
-    prefix_small = exp(a * log(x) + complement - logarithm)
+    prefix_small = exp(a * _log_complement(y, x) + complement - logarithm)
     part = pieces(
         (a, b, x, y), [(short, _beta_series, (1.0, 1.0, 0.3, 0.7)), (~short, _beta_fraction, (2.0, 2.0, 0.4, 0.6))]
     )
@@ -272,7 +270,7 @@ def regularized_beta(a: Real, b: Real, x: Real, y: Real, upper: bool) -> Real:
     a, b, x, y = broadcast(a, b, x, y)
     inside = (a > 0.0) & (b > 0.0) & (a < _INF) & (b < _INF) & (x > 0.0) & (y > 0.0)
     p, q, u, v = (where(inside, z, s) for z, s in zip((a, b, x, y), (1.0, 1.0, 0.5, 0.5)))
-    swapped = u * (p + q + 2.0) > p + 1.0
+    swapped = (u < 0.5) & (u * (p + q + 2.0) > p + 1.0) | (u >= 0.5) & (q + 1.0 > v * (p + q + 2.0))
     tail = _tail(where(swapped, q, p), where(swapped, p, q), where(swapped, v, u), where(swapped, u, v))
     tail = minimum(tail, 1.0)
     value = where(swapped, tail if upper else 1.0 - tail, 1.0 - tail if upper else tail)
@@ -339,7 +337,8 @@ def fdtr(a: Real, b: Real, x: Real) -> Real:
     undefined = (a <= 0.0) | (b <= 0.0) | (x < 0.0)
     w = a * x
     s = b + w
-    return where(undefined, _NAN, regularized_beta(a * 0.5, b * 0.5, w / s, b / s, False))
+    value = regularized_beta(a * 0.5, b * 0.5, w / s, b / s, False)
+    return choose(value, (undefined, _NAN), ((x == _INF) & (a > 0.0) & (b > 0.0), 1.0))
 
 
 @formula("fdtrc")
@@ -347,7 +346,8 @@ def fdtrc(a: Real, b: Real, x: Real) -> Real:
     undefined = (a <= 0.0) | (b <= 0.0) | (x < 0.0)
     w = a * x
     s = b + w
-    return where(undefined, _NAN, regularized_beta(a * 0.5, b * 0.5, w / s, b / s, True))
+    value = regularized_beta(a * 0.5, b * 0.5, w / s, b / s, True)
+    return choose(value, (undefined, _NAN), ((x == _INF) & (a > 0.0) & (b > 0.0), 0.0))
 
 
 @formula("stdtr")
@@ -355,7 +355,7 @@ def stdtr(df: Real, t: Real) -> Real:
     df, t = broadcast(df, t)
     square = t * t
     s = df + square
-    finite = (df > 0.0) & (df < _INF) & (abs(t) < _INF)
+    finite = (df > 0.0) & (df < _INF) & (s < _INF)
     small = finite & (square < df) & (square < 0.36)
     rest = where(small, square / s, 0.5)
     # near the middle by the part above it, in the tails by the tail itself
@@ -369,13 +369,19 @@ def stdtr(df: Real, t: Real) -> Real:
         where(t < 0.0, down, up),
         (isnan(df) | isnan(t) | (df <= 0.0), _NAN),
         (df == _INF, special("ndtr", t)),
-        (t == _INF, 1.0),
-        (t == -_INF, 0.0),
+        (~finite & (t > 0.0), 1.0),
+        (~finite & (t < 0.0), 0.0),
     )
 
 
+def _counted(n: Real) -> Real:
+    """A number as SciPy counts with it: without its fraction, NaN beyond what an int of C has."""
+    size = floor(abs(n))
+    return where(size < 2.0**31, where(n < 0.0, -size, size), _NAN)
+
+
 def _binomial_tail(k: Real, n: Real, p: Real, upper: bool) -> Real:
-    k, n, p = broadcast(floor(k), floor(n), p)
+    k, n, p = broadcast(floor(k), _counted(n), p)
     undefined = isnan(p) | isnan(k) | isnan(n) | (p < 0.0) | (p > 1.0) | (n < k)
     if not upper:
         undefined = undefined | (k < 0.0)
@@ -398,13 +404,13 @@ def bdtrc(k: Real, n: Real, p: Real) -> Real:
 
 @formula("nbdtr")
 def nbdtr(k: Real, n: Real, p: Real) -> Real:
+    k, n = _counted(k), _counted(n)
     undefined = (p < 0.0) | (p > 1.0) | (k < 0.0) | (n <= 0.0)
-    k, n = floor(where(undefined, 1.0, k)), floor(n)
-    return where(undefined, _NAN, regularized_beta(n, k + 1.0, p, 1.0 - p, False))
+    return where(undefined, _NAN, regularized_beta(n, where(undefined, 1.0, k) + 1.0, p, 1.0 - p, False))
 
 
 @formula("nbdtrc")
 def nbdtrc(k: Real, n: Real, p: Real) -> Real:
+    k, n = _counted(k), _counted(n)
     undefined = (p < 0.0) | (p > 1.0) | (k < 0.0) | (n <= 0.0)
-    k, n = floor(where(undefined, 1.0, k)), floor(n)
-    return where(undefined, _NAN, regularized_beta(n, k + 1.0, p, 1.0 - p, True))
+    return where(undefined, _NAN, regularized_beta(n, where(undefined, 1.0, k) + 1.0, p, 1.0 - p, True))
