@@ -9,7 +9,8 @@ block to block in coordinates of which a step makes nothing larger.
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -28,6 +29,10 @@ _FADED = 2048
 _GROWS = 1e4
 _GAINS = 100.0
 _LARGEST = 1e300
+_FEW = 16
+"""As many elements are filtered one by one."""
+_KEPT = 32
+"""Filters whose answers are kept: a signal that comes in pieces, or many, go through the same one."""
 
 
 def _coefficients(xp: XP, x: Any) -> np.ndarray[Any, Any]:
@@ -57,44 +62,97 @@ def _faded(response: np.ndarray[Any, Any]) -> int:
     return int(seen[-1]) + 1 if seen.size else 1
 
 
+class _Design(NamedTuple):
+    """What a filter answers, in long double: to an impulse, and to each of its states where no input follows."""
+
+    response: Any
+    free: Any
+    left: Any
+    """The states after those of the beginning."""
+    length: int
+    """After how many elements all has faded."""
+    states: Any
+    """Those after an impulse."""
+    apart: Any
+    """These in other coordinates, where the states of the beginning are those of the end (:func:`_apart`)."""
+
+
+def _real() -> Any:
+    """SciPy's own filter."""
+    return stand_in("scipy.signal.lfilter").__wrapped__
+
+
+def _in_full(weights: bytes, char: str) -> tuple[Any, Any]:
+    """The weights of both sides in long double."""
+    b, a = np.frombuffer(weights, char).reshape(2, -1)
+    return b.astype(_wide(b.dtype)), a.astype(_wide(a.dtype))
+
+
+@functools.lru_cache(_KEPT)
+def _designed(weights: bytes, char: str, n: int, goes_on: bool, begins: bool) -> _Design:
+    """The answers over ``n`` elements; to signals that go on after them, or that begin with states."""
+    b, a = _in_full(weights, char)
+    real, order = _real(), len(b) - 1
+
+    def answers(length: int) -> Any:
+        impulse = np.zeros(length, b.dtype)
+        impulse[0] = 1
+        return np.asarray(real(b, a, impulse))
+
+    with np.errstate(all="ignore"):
+        response = answers(n)
+        free, left = real(b, a, np.zeros((order, n), b.dtype), -1, np.eye(order, dtype=b.dtype))
+        only(all((np.abs(v) < _LARGEST).all() for v in (response, free)), "a filter that grows without bound")
+        length = max(map(_faded, (response, *free)))
+        # The states at the end are those of the beginning, and the steps between amplify what is rounded in them.
+        longer = length == n and (goes_on or (begins and np.abs(left).max() > _GAINS))
+        states = _states_of(b, a, answers(n + _FADED) if longer else response)
+        apart = _apart(states, n) if longer and not goes_on else None
+    return _Design(response, free, left, length, states, apart)
+
+
+def _by_steps(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
+    """SciPy's loop itself, for a few elements: what its states lose, no product of matrices finds again."""
+    order, (rows, n), device = len(b) - 1, xp.shape_of(x), xp.backend.device_of(x)
+    states = xp.prim.full((rows, order), 0, b.dtype, device) if zi is None else zi
+    forward, back = (xp.backend.from_numpy(np.ascontiguousarray(v[None, 1:]), device) for v in (b, a))
+    zero, made = b.dtype.type(0).item(), []
+    for k in range(n):
+        new = row_of(xp, x, 1, k, k + 1)
+        out = xp.add(xp.multiply(new, b[0].item()), row_of(xp, states, 1, 0, 1))
+        moved = xp.prim.pad(row_of(xp, states, 1, 1, order), [(0, 0), (0, 1)], zero)
+        states = xp.subtract(xp.add(moved, xp.multiply(new, forward)), xp.multiply(out, back))
+        made.append(out)
+    return xp.prim.concatenate(made, 1), states
+
+
 def _run(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
     """The filter of rows (r, n) in double precision from states (r, order) or zeros; the outputs and the states after them."""
-    real = stand_in("scipy.signal.lfilter").__wrapped__
     order, (rows, n) = len(b) - 1, xp.shape_of(x)
     if order == 0:
         return xp.multiply(x, b.dtype.type(b[0]).item()), zi
+    if n <= _FEW and zi is not None:
+        return _by_steps(xp, b, a, x, zi)
     zero, device = b.dtype.type(0).item(), xp.backend.device_of(x)
 
     def matrix(values: Any) -> Any:
         return xp.backend.from_numpy(np.ascontiguousarray(values.astype(b.dtype)), device)
 
-    wide, (bw, aw) = _wide(b.dtype), (v.astype(_wide(b.dtype)) for v in (b, a))
-    size = min(n, _FADED)
-
-    def answers(length: int) -> Any:
-        impulse = np.zeros(length, wide)
-        impulse[0] = 1
-        return np.asarray(real(bw, aw, impulse))
-
-    with np.errstate(all="ignore"):
-        response = answers(size)
-        free, left = real(bw, aw, np.zeros((order, size), wide), -1, np.eye(order, dtype=wide))
-        only(all((np.abs(v) < _LARGEST).all() for v in (response, free)), "a filter that grows without bound")
-        length = max(map(_faded, (response, *free)))
-        # The states at the end are those of the beginning, and the steps between amplify what is rounded in them.
-        longer = length == size and (n > size or (zi is not None and np.abs(left).max() > _GAINS))
-        states = _states_of(bw, aw, answers(size + _FADED) if longer else response)
-    if length == _FADED < n:
+    weights, size = np.stack([b, a]).tobytes(), min(n, _FADED)
+    made = _designed(weights, b.dtype.char, size, n > size, zi is not None)
+    if made.length == _FADED < n:
         first = xp.prim.full((rows, order), 0, b.dtype, device) if zi is None else zi
-        return _by_states(xp, bw, aw, x, first, states, matrix)
-    out = _by_responses(xp, response, x, min(n, max(_BLOCK, length)), matrix)
-    reach = min(n, length)
-    after = xp.prim.matmul(row_of(xp, x, 1, n - reach, n), matrix(states[:reach][::-1]))
+        return _by_states(xp, weights, x, first, matrix)
+    out = _by_responses(xp, made.response, x, min(n, max(_BLOCK, made.length)), matrix)
+    reach = min(n, made.length)
+    after = xp.prim.matmul(row_of(xp, x, 1, n - reach, n), matrix(made.states[:reach][::-1]))
     if zi is not None:
-        out = xp.add(out, xp.prim.pad(xp.prim.matmul(zi, matrix(free)), [(0, 0), (0, n - size)], zero))
+        out = xp.add(out, xp.prim.pad(xp.prim.matmul(zi, matrix(made.free)), [(0, 0), (0, n - size)], zero))
         if size == n:
-            found = _apart(states, n) if longer else None
-            there, later = (np.eye(order), left) if found is None else (found[1], found[3] @ found[2])
+            there, later = np.eye(order), made.left
+            if made.apart is not None:
+                _, there, back, step = made.apart
+                later = step @ back
             after = xp.add(after, xp.prim.matmul(xp.prim.matmul(zi, matrix(there)), matrix(later)))
     return out, after
 
@@ -162,53 +220,79 @@ def _joined(xp: XP, parts: Any, n: int) -> Any:
 
 
 def _by_responses(xp: XP, response: Any, x: Any, length: int, matrix: Any) -> Any:
-    apart = np.arange(length)[None, :] - np.arange(length)[:, None]  # of an output from an input
-    known = np.zeros(2 * length, response.dtype)
-    known[: min(len(response), length)] = response[:length]
+    known = np.zeros(3 * length - 1, xp.dtype_of(x))
+    count = min(len(response), length)
+    known[length - 1 : length - 1 + count] = response[:count]
+    apart = np.lib.stride_tricks.sliding_window_view(known, length)[::-1]  # by how far an output is from an input
     parts = _split(xp, x, length)
-    out = xp.prim.matmul(parts, matrix(np.where(apart >= 0, known[apart], 0)))
+    out = xp.prim.matmul(parts, matrix(apart[-length:]))
     blocks = xp.shape_of(parts)[1]
     if blocks > 1:
-        before = xp.prim.matmul(row_of(xp, parts, 1, 0, blocks - 1), matrix(known[apart + length]))
+        before = xp.prim.matmul(row_of(xp, parts, 1, 0, blocks - 1), matrix(apart[-2 * length : -length]))
         out = xp.add(out, xp.prim.pad(before, [(0, 0), (1, 0), (0, 0)], xp.dtype_of(x).type(0).item()))
     return _joined(xp, out, xp.shape_of(x)[1])
 
 
-def _by_states(xp: XP, b: Any, a: Any, x: Any, zi: Any, reached: Any, matrix: Any) -> tuple[Any, Any]:
-    real = stand_in("scipy.signal.lfilter").__wrapped__
-    order, (rows, n), length = len(b) - 1, xp.shape_of(x), max(_BLOCK, 2 * (len(b) - 1))
-    wide, dtype = b.dtype, xp.dtype_of(x)
+class _Steps(NamedTuple):
+    """What a filter makes of one block, and of the states with which that begins."""
+
+    response: Any
+    of_state: Any
+    reached: Any
+    """The states after an impulse."""
+    apart: Any
+    """The same in the coordinates in which states go from block to block."""
+    there: Any
+    back: Any
+    powers: list[Any]
+    """Steps of a block, of two, of four, ..."""
+
+
+@functools.lru_cache(_KEPT)
+def _stepped(weights: bytes, char: str, doublings: int) -> _Steps:
+    b, a = _in_full(weights, char)
+    real, order, wide = _real(), len(b) - 1, b.dtype
+    length = max(_BLOCK, 2 * order)
+    reached = _designed(weights, char, _FADED, True, True).states
     apart, there, back, moved = _apart(reached, length) or (reached, np.eye(order), np.eye(order), None)
     with np.errstate(all="ignore"):
-        zeros = np.zeros((length, order), wide)
         response = real(b, a, np.eye(length, dtype=wide))
-        of_state, step = real(b, a, zeros.T, -1, np.eye(order, dtype=wide))
+        of_state, step = real(b, a, np.zeros((order, length), wide), -1, np.eye(order, dtype=wide))
         powers = [step if moved is None else moved]
-        for _ in range((n // length).bit_length()):
+        for _ in range(doublings):
             powers.append(powers[-1] @ powers[-1])
         of_state = back @ of_state
         largest = max(np.abs(m).max() for m in (response, of_state, *powers))
     only(bool(largest < _GROWS), "a filter that grows, or loses digits in larger steps")
+    return _Steps(response, of_state, reached[:length], apart[:length], there, back, powers)
+
+
+def _by_states(xp: XP, weights: bytes, x: Any, zi: Any, matrix: Any) -> tuple[Any, Any]:
+    (rows, n), dtype = xp.shape_of(x), xp.dtype_of(x)
+    order = xp.shape_of(zi)[1]
+    length = max(_BLOCK, 2 * order)
+    made = _stepped(weights, dtype.char, (n // length).bit_length())
     parts = _split(xp, x, length)
     blocks, zero = xp.shape_of(parts)[1], dtype.type(0).item()
-    states = xp.prim.reshape(xp.prim.matmul(zi, matrix(there)), (rows, 1, order))
+    states = xp.prim.reshape(xp.prim.matmul(zi, matrix(made.there)), (rows, 1, order))
     if blocks > 1:
-        made = xp.prim.matmul(row_of(xp, parts, 1, 0, blocks - 1), matrix(apart[:length][::-1]))
-        states = xp.prim.concatenate([states, made], 1)
-    for k, power in enumerate(powers):
+        come = xp.prim.matmul(row_of(xp, parts, 1, 0, blocks - 1), matrix(made.apart[::-1]))
+        states = xp.prim.concatenate([states, come], 1)
+    for k, power in enumerate(made.powers):
         reach = 1 << k
         if reach >= blocks:
             break
         earlier = xp.prim.matmul(row_of(xp, states, 1, 0, blocks - reach), matrix(power))
         states = xp.add(states, xp.prim.pad(earlier, [(0, 0), (reach, 0), (0, 0)], zero))
-    out = xp.add(xp.prim.matmul(parts, matrix(response)), xp.prim.matmul(states, matrix(of_state)))
+    out = xp.add(xp.prim.matmul(parts, matrix(made.response)), xp.prim.matmul(states, matrix(made.of_state)))
     done = (blocks - 1) * length
+    b, a = _in_full(weights, dtype.char)
     with np.errstate(all="ignore"):
-        left = real(b, a, np.zeros((order, n - done), wide), -1, np.eye(order, dtype=wide))[1]
+        left = _real()(b, a, np.zeros((order, n - done), b.dtype), -1, np.eye(order, dtype=b.dtype))[1]
     last = xp.prim.reshape(row_of(xp, states, 1, blocks - 1, blocks), (rows, order))
     after = xp.add(
-        xp.prim.matmul(row_of(xp, x, 1, done, n), matrix(reached[: n - done][::-1])),
-        xp.prim.matmul(last, matrix(back @ left)),
+        xp.prim.matmul(row_of(xp, x, 1, done, n), matrix(made.reached[: n - done][::-1])),
+        xp.prim.matmul(last, matrix(made.back @ left)),
     )
     return _joined(xp, out, n), after
 

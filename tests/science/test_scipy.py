@@ -372,6 +372,28 @@ def test_a_filter_goes_on_where_it_stopped_as_accurately_as_scipys(
         assert errors[0] <= 10 * errors[1] + np.finfo(float).eps
 
 
+@pytest.mark.parametrize("n", [1, 5, 16])
+@pytest.mark.parametrize("dtype", ["d", "f", "D"])
+def test_a_few_elements_are_filtered_as_scipy_does(library: str, n: int, dtype: str) -> None:
+    """What states lose in a step cannot be had by products of matrices: poles close together, and any states to begin with."""
+    b, a = signal.butter(8, 0.02)
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(3, n)).astype(dtype)
+    states = rng.normal(size=(3, 8)) * signal.lfilter_zi(b, a)
+    with ad.fallback("error"):
+        made = signal.lfilter(b, a, ad.asarray(x, backend=library), zi=ad.asarray(states, backend=library))
+        parts = signal.sosfilt(
+            signal.butter(4, 0.02, output="sos"), ad.asarray(x, backend=library), zi=np.ones((2, 3, 2))
+        )
+    for got, want in zip(made, signal.lfilter(b, a, x, zi=states), strict=True):
+        np.testing.assert_allclose(np.asarray(got), want, rtol=0, atol=1e-15 * np.abs(want).max())
+    # SciPy adds the terms of a section in another order
+    for got, want in zip(
+        parts, signal.sosfilt(signal.butter(4, 0.02, output="sos"), x, zi=np.ones((2, 3, 2))), strict=True
+    ):
+        np.testing.assert_allclose(np.asarray(got), want, rtol=0, atol=1e-14 * np.abs(want).max())
+
+
 def test_what_a_filter_that_is_run_in_blocks_refuses(library: str) -> None:
     grows = ad.asarray(np.ones(4000), backend=library)
     with ad.fallback("error"), pytest.raises(ad.HostFallbackError, match="grows"):
