@@ -181,6 +181,7 @@ def enter(func: Any, numbers: bool = False) -> None:
         only(first is not None, "no array among the arguments themselves")
         run = _RUNS.get(func) or _RUNS.setdefault(func, rerun(func.__wrapped__))
         only(not numbers or first.dtype.kind != "c", "complex numbers, of which it takes the real parts")
+        only(not numbers or first.size > 0, "no data, of which it may make a fit")
         first = ours(first, backend, None)
         device = backend.device_of(native(first))
         known: dict[int, Any] = {}  # what is given twice is one object to SciPy too
