@@ -8,6 +8,7 @@ import random
 import re
 import signal
 import sys
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -209,7 +210,11 @@ def process_state_is_kept() -> Iterator[None]:
     """No test may leave the process otherwise than it found it: what runs after it would test something else."""
     assert ad.Array is not None  # loaded, with what makes arrays
     before = process.held()
+    wide = getattr(sys.modules.get("jax"), "enable_x64", None)
+    held = None if wide is None else wide.get_local()
     yield
+    if wide is not None:  # which an exception of a test of signals may leave on, between a line of JAX's and the next
+        wide.set_local(held)
     now = process.held()
     before["blocks_entered"] = now["blocks_entered"]  # which stays so, once it is
     before |= {name: now[name] for name in ("rules", "wrapper") if before[name] is None}  # made on first use
