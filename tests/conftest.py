@@ -8,7 +8,6 @@ import random
 import re
 import signal
 import sys
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
