@@ -39,19 +39,20 @@ def kind_of_call(args: tuple[Any, ...], natives: list[Any]) -> tuple[Any, ...] |
     """What tells calls on nothing but arrays of their own and numbers apart, None for others; their values go to ``natives``."""
     parts: list[Any] = [_rules_here() or process.rules]
     arrays = 0
+    if _waiting:  # before the lock is held, which the threads that run them may want
+        for x in args:
+            if isinstance(x, Handle):
+                views.run_readers(x)
     with _exchange:
         for x in args:
             if isinstance(x, Handle):
                 a: Handle = x
-                kind: Kind = a._kind
-                backend = kind.backend
-                if backend.hosted:
+                kind: Any = a._kind  # of a pending value it is the node
+                if type(kind) is not Kind or kind.backend.hosted:
                     return None
-                if a._base is None and not _waiting:
-                    a._owned = False  # as views.expose does
-                    value = a._v
-                else:
-                    value = views.expose(a)
+                backend = kind.backend
+                views.owner(a)._owned = False  # as views.expose does
+                value = a._v if a._root is None else views.native(a)
                 for other in natives:
                     if other is value:
                         return None

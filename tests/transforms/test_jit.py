@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
+from arraydispatch.settings import default, kept, set_execution
 from arraydispatch.transforms import compiled
 
 
@@ -872,3 +873,16 @@ def test_one_array_twice_in_a_result_is_one_array(library: str) -> None:
     assert np.asarray(two).tolist() == [[1, 2], [1, 2]]
     rows = ad.jacobian(lambda x: (x * 2,) * 2)(x)
     assert [np.asarray(r).tolist() for r in rows] == [[[2, 0], [0, 2]]] * 2
+
+
+def test_arguments_that_are_pending(backend: str) -> None:
+    """Under fused execution an argument may be a call that nobody has made yet, or a part of one."""
+    double = ad.jit(lambda x: np.sum(x * 2))
+    with kept(), ad.backend(backend):
+        default.min_size = 100
+        set_execution("fused")
+        a = ad.asarray(np.ones(1000))
+        for _ in range(3):
+            pending = a * 2 + 1
+            part = (a + 1)[2:]
+            assert [float(double(x)) for x in (pending, part, a[1:])] == [6000, 3992, 1998]
