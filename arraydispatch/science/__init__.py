@@ -66,7 +66,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "ndimage": ("ndimage", "interpolation", "neighbourhoods", "objects"),
     "signal": ("signal", "filters", "smoothing", "standard", "spectra"),
     "spatial": ("spatial",),
-    "special": ("standard",),
+    "special": ("derivatives", "standard"),
     "stats": ("distributions", "standard"),
 }
 """Topic -> the modules here that enter its functions."""

@@ -141,6 +141,12 @@ def _erfcx(t: Any) -> Any:
     return (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)
 
 
+def _temme_gamma(m: Any, which: int) -> Any:
+    """Temme's functions of the order, of which K is made (1975)."""
+    below, above = mp.rgamma(1 - m), mp.rgamma(1 + m)
+    return (below + above) / 2 if which == 2 else (below - above) / (2 * m) if m else -mp.euler
+
+
 FITS: dict[str, tuple[Function, Any, Any, str]] = {
     "GAMMA_2_3": (mp.gamma, 2, 3, "gamma(x)"),
     "LOG_GAMMA_2": (lambda t: mp.loggamma(2 + t) / t if t else 1 - mp.euler, -0.5, 0.5, "log(gamma(2 + t)) / t"),
@@ -206,6 +212,8 @@ FITS: dict[str, tuple[Function, Any, Any, str]] = {
     ),
     "FRESNEL_F": (lambda u: _fresnel_f((mp.mpf(6.5) / u) ** mp.mpf(0.25)), 0, 1, "pi x f(x), in 6.5 / x**4 (DLMF 7.2.10)"),
     "FRESNEL_G": (lambda u: _fresnel_g((mp.mpf(6.5) / u) ** mp.mpf(0.25)), 0, 1, "pi**2 x**3 g(x), in 6.5 / x**4 (DLMF 7.2.11)"),
+    "TEMME_1": (lambda t: _temme_gamma(mp.sqrt(t), 1), 0, 0.25, "(1 / gamma(1 - m) - 1 / gamma(1 + m)) / (2 m), in m**2"),
+    "TEMME_2": (lambda t: _temme_gamma(mp.sqrt(t), 2), 0, 0.25, "(1 / gamma(1 - m) + 1 / gamma(1 + m)) / 2, in m**2"),
     "DILOGARITHM": (lambda w: mp.re(mp.polylog(2, w)) / w if w else mp.mpf(1), -0.5, 0.5, "Li2(w) / w"),
 }  # fmt: skip
 """Name -> function, interval, and what it is."""
