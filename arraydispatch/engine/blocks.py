@@ -22,7 +22,7 @@ from .nodes import Bound, Buffer, Form, Node, Update
 from .plans import Plan, Stretch, joined, viewed
 from .pool import Done
 
-__all__ = ["Block", "Short", "needed", "planned"]
+__all__ = ["Block", "Short", "needed", "planned", "whole_rounds"]
 
 MOST_PLANS = 512
 """Plans that a process keeps."""
@@ -331,6 +331,22 @@ def needed(nodes: list[Node]) -> list[Node]:
             wanted.update(map(id, node.args))
     found.reverse()
     return found
+
+
+def whole_rounds(forms: list[Form], longest: int) -> int:
+    """How many nodes a block has at most, by those that there are: a loop's next block is like this one if it ends where a round does."""
+    count = len(forms)
+    begins: dict[int, int] = {}
+    for period in range(1, count // 2 + 1):
+        start = count - period
+        while start and forms[start - 1] is forms[start - 1 + period]:
+            start -= 1
+        if count - start >= 2 * period:
+            begins[period] = start
+    if not begins:
+        return longest
+    period = min(begins, key=begins.__getitem__)
+    return max(longest - (longest - begins[period]) % period, count)
 
 
 class Short(Block):

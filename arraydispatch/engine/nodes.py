@@ -15,7 +15,7 @@ from weakref import ref
 import numpy as np
 
 __all__ = [
-    "Bound", "Buffer", "Form", "Node", "PendingView", "Place", "Shift", "Update", "Whole", "elsewhere", "like", "strides_of",
+    "Bound", "Box", "Buffer", "Elsewhere", "Form", "Node", "PendingView", "Place", "Shift", "Update", "Whole", "elsewhere", "like", "strides_of",
 ]  # fmt: skip
 
 NEVER = -1
@@ -66,7 +66,23 @@ class Bound:
         raise NotImplementedError
 
 
-class Shift:
+Box = tuple[tuple[int, int], ...]
+"""Where a part of an array begins and ends, along each axis."""
+
+
+class Elsewhere:
+    """The call of a node of which an element may be made of one of an array that lies elsewhere in that."""
+
+    def cuts(self) -> list[tuple[int, ...]]:
+        """Along each axis, where it begins to take elements at another distance, or to take none."""
+        raise NotImplementedError
+
+    def distance(self, cell: Box) -> tuple[int, ...] | None:
+        """How far from an element of a box that no cut is in the one lies that it takes; None if it takes none there."""
+        raise NotImplementedError
+
+
+class Shift(Elsewhere):
     """The call of a node of which a piece may be made of others than its own part of the operand."""
 
     reads_other_rows = True
@@ -80,11 +96,20 @@ class Shift:
         raise NotImplementedError
 
 
-class Update:
-    """The call of a node whose value is its first operand, written over in part: by the second, which may be of another shape."""
+class Update(Elsewhere):
+    """The call of a node whose value is its first operand, written over in part: by the second, which may be of another shape.
+
+    ``func``: the ufunc of both that is written; None if it is the second itself.
+    """
+
+    func: np.ufunc | None
 
     def __call__(self, x: Any, y: Any, out: Any) -> None:
         """All of it; where ``out`` is ``x``, in place."""
+        raise NotImplementedError
+
+    def is_dense(self) -> bool:
+        """Whether no element is left out between two that are written, along any axis."""
         raise NotImplementedError
 
     def laid(self, y: Any) -> Any:

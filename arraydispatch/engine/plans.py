@@ -21,7 +21,8 @@ import numpy as np
 from ..ufuncs import rows
 from ..ufuncs.elementary import INSTRUCTIONS
 from .bound import Shifted, Written
-from .kernels import Fused, Group, Part, grouped, numbers_of
+from .fused import Fused, Part
+from .kernels import Group, grouped, numbers_of
 from .loops import in_place
 from .nodes import Bound, Form, Node, Shift, Update, elsewhere, like
 from .source import Chain
@@ -105,7 +106,7 @@ class Stretch:
             seen[register] = Part(None, 0, (), (), dtype, False)
         for func, ins, out, _ in self.steps:
             if type(func) is Fused:
-                func.settle(seen, self.shape, self.row, told)
+                func.settle(seen, self.shape, self.row, told, arrays)
             if isinstance(func, Bound):
                 self.looked.update(func.looked())
             else:
@@ -120,7 +121,7 @@ class Stretch:
         """So many elements that what is written to parts of rows is a rectangle of a piece, if no call minds where a piece ends."""
         row = math.prod(self.shape[1:])
         funcs = [func for func, _, _, _ in self.steps]
-        if row > longest or not any(isinstance(func, Written) for func in funcs):
+        if row > longest or not any(isinstance(func, Written) or _is_cut(func) for func in funcs):
             return longest
         if not all(isinstance(func, Bound) or type(func) is Fused or func in INSTRUCTIONS for func in funcs):
             return longest
@@ -134,6 +135,10 @@ class Stretch:
         for register, slot, how in self.same:
             if register in registers:
                 values[register] = viewed(arrays[slot], how)
+
+
+def _is_cut(func: Any) -> bool:
+    return type(func) is Fused and func.group.cells is not None
 
 
 def viewed(x: np.ndarray[Any, Any], how: int) -> np.ndarray[Any, Any]:
@@ -310,7 +315,8 @@ def plan(
     for i, form in enumerate(forms):
         for j, (what, k) in enumerate(reads[i]):
             if what == "slot":  # of which other pieces may be read later
-                read_last[k] = max(read_last[k], when[i] if j < elsewhere(form.func) else ended[stretch_of[i]])
+                far = j >= elsewhere(form.func) or isinstance(form.func, Shift)
+                read_last[k] = max(read_last[k], ended[stretch_of[i]] if far else when[i])
             elif what == "node":
                 last[k] = max(last[k], when[i])
                 beyond[k] = beyond[k] or stretch_of[i] != stretch_of[k]
@@ -334,7 +340,7 @@ def plan(
     steps_of_all = [step[0] for stretch in made.stretches for step in stretch.steps]
     made.kernels = [func for func in steps_of_all if type(func) is Fused]
     made.settled = all(func.kernel is not None for func in made.kernels)
-    made.numpys = not made.settled or len(made.kernels) < len(steps_of_all)
+    made.numpys = not made.settled or len(made.kernels) < len(steps_of_all) or any(map(_is_cut, steps_of_all))
     slots = registers.held | registers.targets
     made.results = [(i, slot) for i, slot in slots.items() if held[i] or nodes[i].target is not None]
     return made
@@ -350,11 +356,20 @@ def _overwritten(
 ) -> dict[int, int]:
     """Of each node whose value becomes another's by writing to part of it, the last of those."""
     kept, targets = registers.kept, registers.targets
+    shifted = {
+        k for i, node in enumerate(nodes) if isinstance(node.form.func, Shift) for what, k in reads[i] if what == "node"
+    }
     found: dict[int, int] = {}
     for i in range(len(nodes) - 1, -1, -1):
         if isinstance(nodes[i].form.func, Update) and i not in targets:
             what, k = reads[i][0]
-            if what == "node" and not kept[k] and last[k] == when[i] and stretch_of[k] == stretch_of[i]:
+            if (
+                what == "node"
+                and k not in shifted
+                and not kept[k]
+                and last[k] == when[i]
+                and stretch_of[k] == stretch_of[i]
+            ):
                 found[k] = found.get(i, i)
     return found
 
@@ -542,11 +557,21 @@ class _Registers:
 
     def _group(self, group: Group) -> None:
         now = self.when[group.numbers[0]]
-        ins = [self._operand(what, k) for what, k in group.arrays]
+        ins: list[int] = []
+        far: dict[int, int] = {}
+        for what, k, func in group.arrays:
+            slot = None if func is None else k if what == "slot" else self.held.get(k)
+            if slot is None:
+                ins.append(self._operand(what, k))
+            else:
+                ins.append(self._new(("far", what, k, func)))
+                far[ins[-1]] = slot
         outs: dict[int, int] = {}
         saved: dict[int, int] = {}
         unread: list[int] = []
         for k, i in enumerate(group.numbers):
+            if i in self.becomes and self.last[i] == now:
+                continue  # which is written over by another of them
             if self._is_whole(i):
                 outs[k] = out = self._result(i)
                 for register in ins:
@@ -559,9 +584,9 @@ class _Registers:
                     self._places[i] = own
                 else:
                     unread.append(own)
-        read = [k for what, k in group.arrays if what == "node"]
+        read = [k for what, k, _ in group.arrays if what == "node"]
         self._free.extend([*self._let_go(read, now), *unread])
-        fused = Fused(group, [self.forms[i] for i in group.numbers], ins, outs, saved)
+        fused = Fused(group, [self.forms[i] for i in group.numbers], ins, outs, saved, far)
         self._stretch.steps.append((fused, (), 0, group.numbers[0]))
 
     def _on_one_memory(self, one: int, other: int) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..views import Handle
 from . import tape
-from .nodes import Shift
+from .nodes import Box, Shift
 
 __all__ = ["rolled"]
 
@@ -80,6 +80,15 @@ class _Roll(Shift):
         self._copy(x[start : start + before], out[:before])
         if before < end - begin:
             self._copy(x[: end - begin - before], out[before:])
+
+    def cuts(self) -> list[tuple[int, ...]]:
+        """As of all that is taken from elsewhere."""
+        return [(step,) if step else () for step in self._steps[0]]
+
+    def distance(self, cell: Box) -> tuple[int, ...]:
+        """As of all that is taken from elsewhere."""
+        steps, shape = self._steps
+        return tuple([-step if begin >= step else n - step for (begin, _), step, n in zip(cell, steps, shape)])
 
     def _copy(self, x: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:
         for to, of in self._parts:

@@ -6,12 +6,12 @@ contract, reorder or approximate), so a kernel gives NumPy's bits. It differs in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Call", "Chain", "Pointer", "has", "source"]
+__all__ = ["Call", "Chain", "Pointer", "entry", "has", "source"]
 
 
 class Call(NamedTuple):
@@ -325,27 +325,27 @@ def _store(body: _Body, dtype: str, value: str, at: str) -> None:
     body.lines.append(f"  store {_in_memory(dtype)} {value}, ptr {at}, align {_bits(dtype) // 8}")
 
 
-def _table(depth: int, pointers: tuple[Pointer, ...]) -> Iterator[tuple[str, int, int]]:
-    """What the table of a kernel holds, in its order, before the scalars: lengths but the first, strides in bytes."""
-    for axis in range(1, depth):
-        yield "length", -1, axis
+def _strides(depth: int, pointers: tuple[Pointer, ...]) -> Iterator[tuple[int, int]]:
+    """Pointers and axes along which they are walked in steps of which a kernel is told."""
     for i, pointer in enumerate(pointers):
         for axis in range(depth):
             if axis < depth - 1 or pointer.inner == "stride":
-                yield "stride", i, axis
+                yield i, axis
 
 
-def table(
-    depth: int, pointers: tuple[Pointer, ...], lengths: tuple[int, ...], strides: list[tuple[int, ...]]
-) -> list[int]:
-    """The numbers of a table."""
-    return [lengths[axis] if what == "length" else strides[i][axis] for what, i, axis in _table(depth, pointers)]
+def entry(
+    depth: int, pointers: tuple[Pointer, ...], lengths: Sequence[int], strides: Sequence[Sequence[int]], at: Sequence[tuple[int, int]]
+) -> list[int]:  # fmt: skip
+    """What a kernel is told of a box: its lengths, where each array begins (how often its address, and bytes to be added), strides."""
+    steps = [strides[i][axis] for i, axis in _strides(depth, pointers)]
+    return [*lengths, *(word for of_one in at for word in of_one), *steps]
 
 
 def source(
-    chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: tuple[tuple[int, int], ...], mask: int
-) -> str:
-    """The module of a kernel ``kernel(table, addresses)``.
+    chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: tuple[tuple[int, int], ...], mask: int,
+    kept: tuple[tuple[int, int], ...],
+) -> str:  # fmt: skip
+    """The module of a kernel ``kernel(boxes, operands)``.
 
     Parameters
     ----------
@@ -359,16 +359,18 @@ def source(
         Number of a call, and of the pointer that it goes to.
     mask : int
         Of the floating-point status, which the kernel returns.
+    kept : tuple of (int, int)
+        Pointer of what a result is written over, and of where it is copied to before.
 
     Notes
     -----
-    ``addresses`` holds the length of the first axis, and where each array begins; ``table`` what :func:`table` gives, and the
-    scalars, in eight bytes each.
+    In eight bytes each, ``boxes`` holds how many there are and of each what :func:`entry` gives, and ``operands`` the address of each
+    array, and the scalars.
     """
     body = _Body(told=mask != 0)
     parameters = [f"i64 %n{axis}" for axis in range(depth)]
     parameters += [f"ptr noalias %p{i}" for i in range(len(pointers))]
-    parameters += [f"i64 %s{i}.{axis}" for what, i, axis in _table(depth, pointers) if what == "stride"]
+    parameters += [f"i64 %s{i}.{axis}" for i, axis in _strides(depth, pointers)]
     parameters += [f"{_llvm(dtype)} %c{i}" for i, dtype in enumerate(chain.scalars)]
     add = body.lines.append
     add("entry:")
@@ -403,6 +405,9 @@ def source(
             values[i] if what == "call" else loaded[i] if what == "pointer" else f"%c{i}" for what, i, _ in call.args
         ]
         values.append(_emit(body, call, operands))
+    for i, to in kept:
+        value = loaded[i] if i in loaded else _load(body, pointers[i].dtype, places[i])
+        _store(body, pointers[i].dtype, value, places[to])
     for i, to in results:
         _store(body, chain.calls[i].out, values[i], places[to])
     for axis in range(last, -1, -1):
@@ -420,42 +425,57 @@ def source(
 
 
 def _door(chain: Chain, depth: int, pointers: tuple[Pointer, ...], mask: int) -> list[str]:
-    """The function that is called: it unpacks the table, and looks at the floating-point status."""
+    """The function that is called: it goes over the boxes, and looks at the floating-point status."""
     lines = ["declare i32 @feclearexcept(i32)", "declare i32 @fetestexcept(i32)"] if mask else []
-    lines += ["define i32 @kernel(ptr %table, ptr %addresses) nounwind {", "entry:"]
+    lines += ["define i32 @kernel(ptr %boxes, ptr %operands) nounwind {", "entry:"]
 
     def word(base: str, at: int, to: str) -> str:
         lines.append(f"  %{to}.at = getelementptr i64, ptr %{base}, i64 {at}")
         lines.append(f"  %{to} = load i64, ptr %{to}.at")
         return f"%{to}"
 
-    lengths = [f"i64 {word('addresses', 0, 'n0')}"]
-    steps: list[str] = []
-    entries = list(_table(depth, pointers))
-    for at, (what, i, axis) in enumerate(entries):
-        to = lengths if what == "length" else steps
-        to.append(f"i64 {word('table', at, f'{what}{axis}.{i}' if i >= 0 else f'{what}{axis}')}")
-    arrays = []
-    for i in range(len(pointers)):
-        lines.append(f"  %p{i} = inttoptr i64 {word('addresses', 1 + i, f'a{i}')} to ptr")
-        arrays.append(f"ptr %p{i}")
+    count = word("boxes", 0, "count")
+    lines.append("  %first = getelementptr i64, ptr %boxes, i64 1")
+    bases = [word("operands", i, f"base{i}") for i in range(len(pointers))]
     scalars = []
     for i, dtype in enumerate(chain.scalars):
         t = _llvm(dtype)
-        lines.append(f"  %c{i}.at = getelementptr i64, ptr %table, i64 {len(entries) + i}")
+        lines.append(f"  %c{i}.at = getelementptr i64, ptr %operands, i64 {len(pointers) + i}")
         if dtype[0] == "b":
             lines += [f"  %c{i}.b = load i8, ptr %c{i}.at", f"  %c{i} = icmp ne i8 %c{i}.b, 0"]
         else:
             lines.append(f"  %c{i} = load {t}, ptr %c{i}.at")
         scalars.append(f"{t} %c{i}")
-    call = f"  call void @body({', '.join([*lengths, *arrays, *steps, *scalars])})"
-    if not mask:
-        return [*lines, call, "  ret i32 0", "}"]
-    return [
-        *lines,
-        f"  %cleared = call i32 @feclearexcept(i32 {mask})",
-        call,
-        f"  %status = call i32 @fetestexcept(i32 {mask})",
-        "  ret i32 %status",
-        "}",
+    if mask:
+        lines.append(f"  %cleared = call i32 @feclearexcept(i32 {mask})")
+    lines += [
+        "  br label %each",
+        "each:",
+        "  %k = phi i64 [0, %entry], [%next, %each]",
+        "  %box = phi ptr [%first, %entry], [%after, %each]",
     ]
+    lengths = [f"i64 {word('box', axis, f'n{axis}')}" for axis in range(depth)]
+    size = depth
+    arrays = []
+    for i, base in enumerate(bases):
+        often, more = word("box", size, f"often{i}"), word("box", size + 1, f"more{i}")
+        lines.append(f"  %from{i} = mul i64 {base}, {often}")
+        lines.append(f"  %address{i} = add i64 %from{i}, {more}")
+        lines.append(f"  %p{i} = inttoptr i64 %address{i} to ptr")
+        arrays.append(f"ptr %p{i}")
+        size += 2
+    steps = []
+    for i, axis in _strides(depth, pointers):
+        steps.append(f"i64 {word('box', size, f's{i}.{axis}')}")
+        size += 1
+    lines += [
+        f"  call void @body({', '.join([*lengths, *arrays, *steps, *scalars])})",
+        f"  %after = getelementptr i64, ptr %box, i64 {size}",
+        "  %next = add nuw nsw i64 %k, 1",
+        f"  %more = icmp slt i64 %next, {count}",
+        "  br i1 %more, label %each, label %done",
+        "done:",
+    ]
+    if not mask:
+        return [*lines, "  ret i32 0", "}"]
+    return [*lines, f"  %status = call i32 @fetestexcept(i32 {mask})", "  ret i32 %status", "}"]

@@ -8,7 +8,7 @@ cdef class Tape:
     cdef public set memory
     cdef public list nodes, views
     cdef public object bytes, seen, work
-    cdef public Py_ssize_t count
+    cdef public Py_ssize_t count, most
     cpdef add(self, Node node, list values)
     cpdef _buffer(self, x)
     cpdef full(self)

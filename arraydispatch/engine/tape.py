@@ -23,7 +23,7 @@ from ..ghosts import memory_of
 from ..state import process
 from ..views import NEVER, Handle
 from . import pool, reported, told
-from .blocks import Block, Short, needed, planned
+from .blocks import Block, Short, needed, planned, whole_rounds
 from .loops import PYTHON, SCALARS, cast, fits, loop_of, select
 from .nodes import Buffer, Form, Node, PendingView, Shift, laid, like, node_of, strides_of
 
@@ -36,6 +36,8 @@ least = 0
 """Elements from which on a call is recorded; 0 while none is."""
 LONGEST = 200
 """Nodes of a tape at most."""
+ROUNDS = 128
+"""Nodes after which it is asked whether they are those of a loop, of which whole rounds are run."""
 MOST_BYTES = 1 << 30
 """Bytes that a tape keeps alive at most: of what its nodes read, and of their values."""
 DEAD_BYTES = 1 << 24
@@ -125,6 +127,8 @@ class Tape:
         What nodes read, as :data:`arraydispatch.views.waiting` has it.
     views : list of weakref
         To pending views of the nodes' arrays, which they keep alive as long as somebody has them.
+    most : int
+        Nodes with which it is run, or is asked for how many it is.
     bytes, seen : int
         Of what they read; of what has been asked whether anybody else still has it.
     work : int
@@ -143,6 +147,7 @@ class Tape:
         self.views: list[Any] = []
         self.lines: dict[int, Any] = {}
         self.bytes = self.seen = self.work = self.count = 0
+        self.most = ROUNDS
 
     def add(self, node: Node, values: list[Any]) -> None:
         """Record a node that computes with these values, which nobody may write from now on."""
@@ -180,7 +185,9 @@ class Tape:
     def full(self) -> str:
         """Why it has to be run, because of its length or of what it keeps; empty where it has not."""
         count = len(self.nodes)
-        if count >= LONGEST:
+        if count >= self.most:
+            self.most = whole_rounds([node.form for node in self.nodes], LONGEST)
+        if count >= self.most:
             return f"it had {count} calls"
         if self.bytes > MOST_BYTES:
             return _MUCH
@@ -346,6 +353,7 @@ class Tape:
                     views.waiting.pop(key, None)
             self.buffers, self.memory, self.lines = {}, set(), {}
             self.bytes = self.seen = self.work = self.count = 0
+            self.most = ROUNDS
             _live.discard(self)
 
 

@@ -100,7 +100,14 @@ def tell(block: Block) -> None:
             continue
         text = f"{kind} encountered in {getattr(node.form.func, '__name__', 'reduce')}"
         file, line, names, filters = node.place.code.co_filename, node.place.line, node.place.names, node.place.filters
-        said = text, RuntimeWarning, file, line, names.get("__name__"), names.setdefault("__warningregistry__", {})
+        said = (
+            text,
+            RuntimeWarning,
+            file,
+            line,
+            names.get("__name__", "<string>"),
+            names.setdefault("__warningregistry__", {}),
+        )
         if tuple(warnings.filters) == filters:
             warnings.warn_explicit(*said)
         else:

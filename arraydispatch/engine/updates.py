@@ -7,7 +7,6 @@ piece by piece with what goes before and after. So a stencil that is written as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 from sys import getrefcount
 from typing import Any
@@ -20,8 +19,9 @@ from ..ufuncs import rows
 from ..ufuncs.recorded import HEAVY
 from ..views import NEVER, Handle
 from . import tape, told
+from .cells import boxes
 from .loops import PYTHON, SCALARS, fits, loop_of
-from .nodes import Form, Node, PendingView, Update, node_of
+from .nodes import Box, Form, Node, PendingView, Update, node_of
 
 __all__ = ["Window", "assigned", "is_part", "part_of", "updated"]
 
@@ -180,7 +180,7 @@ class Updated(Update):
     """
 
     def __init__(self, func: np.ufunc | None, window: Window, of: Window | None) -> None:
-        self._func, self.window, self._of = func, window, of
+        self.func, self.window, self._of = func, window, of
         self._known = func, window, of
         self.__name__ = "copyto" if func is None else func.__name__
 
@@ -191,12 +191,12 @@ class Updated(Update):
         return hash(self._known)
 
     def _write(self, part: np.ndarray[Any, Any], y: Any) -> None:
-        if self._func is None:
+        if self.func is None:
             np.copyto(part, y)
         elif part.ndim > 1 and part.size >= _GATHERED:
-            rows.call(self._func, part, y, out=part)
+            rows.call(self.func, part, y, out=part)
         else:
-            self._func(part, y, out=part)
+            self.func(part, y, out=part)
 
     def __call__(self, x: Any, y: Any, out: Any) -> None:
         written = y if self._of is None else y[self._of.key]
@@ -215,6 +215,20 @@ class Updated(Update):
             y = np.broadcast_to(y, shape)
         return y[tuple([None if is_dropped else slice(None) for is_dropped in dropped])] if True in dropped else y
 
+    def cuts(self) -> list[tuple[int, ...]]:
+        """As of all that is taken from elsewhere."""
+        return [(start, start + n) for start, _, n in self.window.axes]
+
+    def distance(self, cell: Box) -> tuple[int, ...] | None:
+        """As of all that is taken from elsewhere."""
+        if any(begin < start or end > start + n for (begin, end), (start, _, n) in zip(cell, self.window.axes)):
+            return None
+        return tuple([-start for start, _, _ in self.window.axes])
+
+    def is_dense(self) -> bool:
+        """As of all that is written."""
+        return all(step == 1 for _, step, _ in self.window.axes)
+
     def rows(self, y: Any, begin: int, end: int, out: np.ndarray[Any, Any]) -> None:
         """To the rows from ``begin`` to ``end`` of the array, which are ``out``."""
         self._box(out, y, ((begin, end), *[(0, n) for n in self.window.whole[1:]]))
@@ -222,12 +236,12 @@ class Updated(Update):
     def line(self, y: Any, begin: int, end: int, out: np.ndarray[Any, Any]) -> None:
         """To elements of the array as it lies in memory."""
         shape = self.window.whole
-        for start, box in _boxes(begin, end, shape):
+        for start, box in boxes(begin, end, shape):
             lengths = [e - b for b, e in box]
             at = start - begin
             self._box(out[at : at + prod(lengths)].reshape(lengths), y, box)
 
-    def _box(self, out: np.ndarray[Any, Any], y: Any, box: tuple[tuple[int, int], ...]) -> None:
+    def _box(self, out: np.ndarray[Any, Any], y: Any, box: Box) -> None:
         to, of = [], []
         for (begin, end), (start, step, n) in zip(box, self.window.axes):
             low, high = max(0, -((start - begin) // step)), min(n, -((start - end) // step))
@@ -236,27 +250,6 @@ class Updated(Update):
             to.append(slice(start + low * step - begin, start + (high - 1) * step + 1 - begin, step))
             of.append(slice(low, high))
         self._write(out[tuple(to)], y[tuple(of)] if type(y) is _ndarray and y.ndim else y)
-
-
-def _boxes(begin: int, end: int, shape: tuple[int, ...]) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
-    """What lies from one element to another in memory: each part that has ends along each axis, and where it begins."""
-    inner = prod(shape[1:])
-    if inner == 1:
-        yield begin, ((begin, end), *[(0, 1) for _ in shape[1:]])
-        return
-    first, last = -(-begin // inner), end // inner  # rows that are whole
-    if begin < first * inner:
-        row = first - 1
-        stop = min(end - row * inner, inner)
-        for at, box in _boxes(begin - row * inner, stop, shape[1:]):
-            yield row * inner + at, ((row, row + 1), *box)
-        if last < first:
-            return
-    if first < last:
-        yield first * inner, ((first, last), *[(0, n) for n in shape[1:]])
-    if last * inner < end:
-        for at, box in _boxes(0, end - last * inner, shape[1:]):
-            yield last * inner + at, ((last, last + 1), *box)
 
 
 # -- recording ---------------------------------------------------------------------------------------------------------
@@ -410,6 +403,7 @@ def _record(func: np.ufunc | None, root: Any, window: Window, y: Any, of: Window
 def _form(func: np.ufunc | None, kind: Any, window: Window, y: Any, of: Window | None, is_array: bool) -> Form | None:
     """What is known of such writes; None where they are not recorded."""
     dtype, reports = kind.dtype, False
+    ins: tuple[Any, ...] = dtype, dtype
     if dtype.char not in "?bhilqBHILQefdFD":
         return None
     if is_array:
@@ -428,9 +422,9 @@ def _form(func: np.ufunc | None, kind: Any, window: Window, y: Any, of: Window |
         loop = loop_of(func, (dtype, y.dtype if is_array else type(y)))
         if loop is None or loop.out != dtype or loop.pinned:
             return None
-        reports = loop.reports
+        reports, ins = loop.reports, loop.ins
     work = prod([n for _, _, n in window.axes]) * max(dtype.itemsize, 1) / 8
-    return Form(Updated(func, window, of), kind, window.whole, work, reports=reports)
+    return Form(Updated(func, window, of), kind, window.whole, work, ins=ins, reports=reports)
 
 
 def _alone() -> int:

@@ -46,7 +46,7 @@ def _showing(exchange: Exchange) -> Any:
             return
         names = frame.f_globals
         registry = names.setdefault("__warningregistry__", {})
-        place = frame.f_code.co_filename, frame.f_lineno, names.get("__name__")
+        place = frame.f_code.co_filename, frame.f_lineno, names.get("__name__", "<string>")
         warnings.warn_explicit(message.message, message.category, *place, registry)
 
     return show

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-__all__ = ["INSTRUCTIONS"]
+__all__ = ["INSTRUCTIONS", "neutral"]
 
 INSTRUCTIONS: dict[np.ufunc, str] = {
     np.add: "add", np.subtract: "sub", np.multiply: "mul", np.divide: "div", np.negative: "neg", np.positive: "same",
@@ -17,3 +19,19 @@ INSTRUCTIONS: dict[np.ufunc, str] = {
 }  # fmt: skip
 """What :mod:`arraydispatch.engine.source` calls them. Not here: what NumPy's loops compute with more than one rounding, and what of
 two zeros gives one or the other."""
+
+_NEUTRAL: dict[Any, float] = {
+    np.add: -0.0,
+    np.subtract: 0,
+    np.multiply: 1,
+    np.divide: 1,
+    np.bitwise_or: 0,
+    np.bitwise_xor: 0,
+}
+
+
+def neutral(ufunc: np.ufunc | None, x: np.dtype[Any], y: np.dtype[Any]) -> float | None:
+    """The second operand, of dtype ``y``, that leaves each first one, of ``x``, what it is; None where there is none."""
+    if ufunc is np.add and x.kind == "f" and y.kind != "f":
+        return None  # of minus zero a whole zero makes another one
+    return _NEUTRAL.get(ufunc)

@@ -147,3 +147,16 @@ def test_calls_that_stay_alone_are_not_recorded(monkeypatch: pytest.MonkeyPatch)
         pass
     assert (made + 1)[2, 3] == x[2, 3] * 3 + 1
     assert type((x * 3)._v) is Node
+
+
+def test_a_block_of_a_loop_is_of_whole_rounds() -> None:
+    """Whatever comes before the loop; else its plan would be another each time."""
+    one, two, three, first = (object() for _ in range(4))
+    forms: Any = [one, two, two, three] * 31
+    assert blocks.whole_rounds(forms, 200) == 200
+    assert blocks.whole_rounds([first, first, first, *forms], 200) == 199
+    assert blocks.whole_rounds([*forms, first], 200) == 200
+    assert blocks.whole_rounds(forms[:8], 5) == 8
+    long: Any = [object() for _ in range(60)]
+    assert blocks.whole_rounds([first, *long, *long, *long[:7]], 200) == 181
+    assert blocks.whole_rounds([object() for _ in range(128)], 200) == 200  # type: ignore[misc]

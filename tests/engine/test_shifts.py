@@ -41,7 +41,7 @@ def values(shape: tuple[int, ...], dtype: str = "float64") -> np.ndarray[Any, An
     return (np.random.default_rng(3).normal(size=shape) * 50).astype(dtype)
 
 
-@pytest.mark.parametrize("fused", ["threads"], indirect=True)
+@pytest.mark.parametrize("fused", ["threads", "kernels"], indirect=True)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("shift", SHIFTS, ids=str)
 def test_as_numpy(shape: tuple[int, ...], shift: tuple[Any, ...]) -> None:
@@ -55,7 +55,7 @@ def test_as_numpy(shape: tuple[int, ...], shift: tuple[Any, ...]) -> None:
     both(lambda a: np.roll(a.T, *shift) * 3, x)
 
 
-@pytest.mark.parametrize("fused", ["threads"], indirect=True)
+@pytest.mark.parametrize("fused", ["threads", "kernels"], indirect=True)
 @pytest.mark.parametrize("dtype", ["float32", "int8", "bool", "complex128", "int64"])
 def test_programs(dtype: str) -> None:
     def diffuse(u: Any, v: Any) -> Any:
@@ -89,7 +89,7 @@ def test_it_is_recorded() -> None:
     assert np.roll(creation.array(values((70, 61))) * 2, (1, 1), (0, 1)).shape == (70, 61)
 
 
-@pytest.mark.parametrize("fused", ["threads"], indirect=True)
+@pytest.mark.parametrize("fused", ["threads", "kernels"], indirect=True)
 def test_random_programs() -> None:
     """Chains of shifts and sums of several live and dead arrays, so that results take memory of what is read elsewhere."""
     for seed in range(60):

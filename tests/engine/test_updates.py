@@ -12,7 +12,7 @@ import pytest
 
 from arraydispatch import creation
 from arraydispatch.array import Array
-from arraydispatch.engine import tape, updates
+from arraydispatch.engine import cells, tape
 from arraydispatch.engine.nodes import Node, PendingView
 
 pytestmark = pytest.mark.usefixtures("fused")
@@ -340,7 +340,7 @@ def test_boxes_cover_each_element_once_in_order(shape: tuple[int, ...]) -> None:
     for begin in range(size):
         for end in range(begin + 1, size + 1):
             seen = []
-            for start, box in updates._boxes(begin, end, shape):
+            for start, box in cells.boxes(begin, end, shape):
                 part = number[tuple(slice(*ends) for ends in box)].ravel()
                 assert part[0] == start
                 seen.extend(part.tolist())
