@@ -10,13 +10,23 @@ import scipy.special
 
 from ..registry import XP
 from . import implements
-from .operands import array, only
+from .operands import array
+
+
+def _count(n: Any) -> int:
+    error = "n must be a non-negative integer"
+    try:
+        count = operator.index(n)
+    except TypeError:
+        raise TypeError(error) from None
+    if count < 0:
+        raise ValueError(error)
+    return count
 
 
 def _derivative(xp: XP, kernel: Any, v: Any, z: Any, n: Any) -> Any:
     """SciPy's sum, in its order."""
-    only(hasattr(n, "__index__") and not isinstance(n, bool) and operator.index(n) >= 0, "no number of derivatives")
-    n = operator.index(n)
+    n = _count(n)
     if n == 0:
         return xp.call(kernel, v, z)
     v = array(xp, v)
@@ -34,4 +44,4 @@ def ivp(xp: XP, v: Any, z: Any, n: Any = 1) -> Any:
 @implements("scipy.special.kvp")
 def kvp(xp: XP, v: Any, z: Any, n: Any = 1) -> Any:
     value = _derivative(xp, scipy.special.kv, v, z, n)
-    return xp.multiply((-1) ** operator.index(n), value)
+    return xp.multiply((-1) ** _count(n), value)

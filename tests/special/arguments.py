@@ -54,6 +54,8 @@ def _grid(*axes: Any) -> tuple[Values, ...]:
 
 _COUNTED = frozenset({"bdtr", "bdtrc", "nbdtr", "nbdtrc"})
 _OF_PARTS = frozenset({"betainc", "betaincc"})
+_INVERSE = {"betaincinv": "aax", "betainccinv": "aax", "btdtria": "xax", "btdtrib": "axx", "bdtrik": "xnx"}
+"""Which operands are parameters and which are parts of one; of numbers next to infinity SciPy's bdtrik does not end."""
 
 
 def arguments(name: str, dtype: str) -> tuple[Values, ...]:
@@ -69,6 +71,8 @@ def arguments(name: str, dtype: str) -> tuple[Values, ...]:
         return _grid(_few(dtype), _few(dtype))
     a = np.array([0, 0.1, 0.5, 1, 1.5, 2, 5, 10, 33, 100, 500, 1e4, -1, np.nan, np.inf], dtype)
     x = np.array([0, 1e-8, 0.01, 0.1, 0.3, 0.5, 0.75, 0.9, 0.999, 1, -0.1, 1.1, np.nan], dtype)
+    if name in _INVERSE:
+        return _grid(*({"a": a, "x": x, "n": a[~np.isinf(a)]}[axis] for axis in _INVERSE[name]))
     if name in _COUNTED:
         a = np.array([0, 1, 2, 3, 5, 10, 20, 50, 100, 1000, -1], dtype)
     elif name not in _OF_PARTS:
@@ -165,6 +169,14 @@ DEPARTURES: dict[str, tuple[str, Any]] = {
         lambda n, p, q, x: (
             ((p < q) & (p - q == np.floor(p - q))) | (np.abs(scipy.special.eval_sh_jacobi(n, p, q, x)) < 1e-14)
         ),
+    ),
+    "btdtrib": (
+        "SciPy has NaN or a number next to none where there is none, of an argument of 1",
+        lambda a, p, x: (x == 1) & (p > 0) & (p < 1),
+    ),
+    "bdtrik": (
+        "SciPy has numbers on the way where its search does not end, of probabilities of 0 and 1",
+        lambda y, n, p: (y == 0) | (y == 1),
     ),
     "binom": ("SciPy has 0 out of infinity, of some numbers below none", lambda n, k: np.isinf(n) & (k < 0)),
 }

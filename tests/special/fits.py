@@ -9,7 +9,7 @@ make the file again, from the repository's root (two minutes)::
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import mpmath as mp
@@ -261,10 +261,22 @@ def zeta_even(count: int) -> Iterator[float]:
         yield float(mp.bernoulli(2 * k) / mp.factorial(2 * k))
 
 
+def gauss(count: int) -> list[tuple[float, float]]:
+    """Nodes and weights of Gauss's rule on [0, 1]."""
+    import numpy as np
+
+    found = []
+    for near in np.polynomial.legendre.leggauss(count)[0]:
+        x = mp.findroot(lambda t: mp.legendre(count, t), mp.mpf(float(near)))
+        slope = count * (mp.legendre(count - 1, x) - x * mp.legendre(count, x)) / (1 - x * x)
+        found.append((float((1 + x) / 2), float(1 / ((1 - x * x) * slope**2))))
+    return found
+
+
 # -- the file -------------------------------------------------------------------------------------------------------------
 
 
-def _numbers(values: list[float], indent: str = "    ") -> str:
+def _numbers(values: Sequence[float], indent: str = "    ") -> str:
     lines, line = [], indent
     for value in values:
         text = f"{value!r},"
@@ -295,6 +307,9 @@ def source() -> str:
         f"BERNOULLI = (\n{_numbers(list(zeta_even(14)))}\n)  # fmt: skip",
         '"""B_2k / (2k)!, from k = 1."""\n',
     ]
+    nodes, weights = zip(*gauss(28), strict=True)
+    parts.append(f"GAUSS = (\n{_numbers(nodes)}\n), (\n{_numbers(weights)}\n)  # fmt: skip")
+    parts.append('"""Nodes and weights of Gauss\'s rule on [0, 1]."""\n')
     for name, (f, low, high, what) in FITS.items():
         a, b, basis, terms = fit(f, low, high)
         parts.append(f"{name} = Series({a!r}, {b!r}, {basis!r}, (\n{_numbers(terms)}\n))  # fmt: skip")

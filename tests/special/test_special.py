@@ -171,6 +171,19 @@ def test_tails_of_one_very_large_parameter(library: str, name: str) -> None:
     np.testing.assert_allclose(made, ufunc(*operands), rtol=1e-13)
 
 
+@pytest.mark.parametrize("name", ["betainc", "betaincc"])
+def test_beta_functions_of_two_large_parameters_and_of_next_to_none(library: str, name: str) -> None:
+    a, b, at = np.meshgrid([6e3, 1e6, 1e9, 3e12], [6e3, 1e7, 1e11], [-9.0, -2.0, -1e-3, 0.5, 8.0])
+    x = a / (a + b) + np.sqrt(a * b / (a + b)) / (a + b) * at
+    small = np.meshgrid([1e-12, 1e-6, 0.2], [1e-13, 0.3, 5.0, 300.0], [1e-7, 0.001, 0.4, 0.8, 1 - 1e-9])
+    for operands in ((a, b, x), small):
+        want = UFUNCS[name](*operands)
+        with ad.fallback("error"):
+            made = np.asarray(UFUNCS[name](*(ad.asarray(z, backend=library) for z in operands)))
+        units = arguments.unit(name, tuple(operands), (want,))[0]
+        np.testing.assert_array_less(np.abs(made - want) / units, 90.0)
+
+
 def test_distributions_at_the_ends_of_their_operands(library: str) -> None:
     grid = np.meshgrid(
         [0.0, 0.5, 3.7, -0.5, -1.0, 1e30], [0.5, 2.9, -0.5, 1e30, np.inf, -np.inf, 4.0, np.nan], [0.0, 0.3, 1.0]

@@ -3,7 +3,7 @@
 They reach ``__array_ufunc__`` as NumPy's do, and are registered when the first of them comes, so nothing here imports
 SciPy. For (ufunc, backend) :func:`learn` decides once: the library's own kernel where it is accurate (the table
 ``SPECIAL`` in ``backends/<library>/special.py``), else a formula over ``xp`` (``elementary``, ``gammas``, ``errors``, ``bessel``, ``orders``,
-``integrals``, ``incomplete``, ``orthogonal``, ``elliptic``; of complex numbers ``complexes``, ``faddeeva``), else the host, for a reason of its own.
+``integrals``, ``incomplete``, ``inverses``, ``orthogonal``, ``elliptic``; of complex numbers ``complexes``, ``faddeeva``), else the host, for a reason of its own.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ _TOPICS = (
     "orders",
     "integrals",
     "incomplete",
+    "inverses",
     "orthogonal",
     "elliptic",
     "complexes",
@@ -83,7 +84,7 @@ def learn(ufunc: np.ufunc, backend: Backend) -> bool:
 
 _OF_ORDER = frozenset("jn jv jve yn yv yve hankel1 hankel1e hankel2 hankel2e lpmv".split())
 _INVERSES = frozenset(
-    "bdtri bdtrik bdtrin betainccinv betaincinv btdtria btdtrib chdtri chdtriv chndtridf chndtrinc chndtrix fdtri fdtridfd"
+    "bdtri bdtrin chdtri chdtriv chndtridf chndtrinc chndtrix fdtri fdtridfd"
     " gammainccinv gammaincinv gdtria gdtrib gdtrix kolmogi nbdtri nbdtrik nbdtrin ncfdtri ncfdtridfd ncfdtridfn ncfdtrinc"
     " nctdtridf nctdtrinc nctdtrit ndtri_exp nrdtrimn nrdtrisd pdtri pdtrik smirnovi stdtridf stdtrit".split()
 )

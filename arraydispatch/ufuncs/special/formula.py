@@ -119,6 +119,9 @@ class Truth:
     def __or__(self, other: Truth) -> Truth:
         return Truth(self.xp, self.xp.logical_or(self.v, other.v))
 
+    def __xor__(self, other: Truth) -> Truth:
+        return Truth(self.xp, self.xp.logical_xor(self.v, other.v))
+
     def __invert__(self) -> Truth:
         return Truth(self.xp, self.xp.logical_not(self.v))
 

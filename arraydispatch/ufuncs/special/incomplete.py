@@ -16,6 +16,7 @@ from .formula import (
     expm1,
     floor,
     formula,
+    hypot,
     isnan,
     log,
     log1p,
@@ -29,11 +30,15 @@ from .formula import (
     sqrt,
     where,
 )  # fmt: skip
-from .gammas import _LARGE, _LOG_ROOT, log_gamma_positive, log_scaled
+from .gammas import _LARGE, _LOG_ROOT, _STIRLING, log_gamma_positive, log_scaled
 
 _INF, _NAN = math.inf, math.nan
 _EPS = 2.0**-53
 _MOST = 3000
+_NOTHING = 45.0
+"""The exponential of its negative is nothing beside 1."""
+_BOTH_LARGE = 5000.0
+_SHIFT = 16
 _HUGE, _TINY = 2.0**100, 2.0**-100
 
 
@@ -224,12 +229,33 @@ def _beta_fraction(a: Real, b: Real, x: Real, y: Real) -> Real:
         return abs(c * d - 1.0) > _EPS * 4
 
     first = a * (a * y - b * x + 1.0) / (a + 1.0)
-    start = _away(first)
+    start = where(first == 0.0, _TINY, first)  # which is as small as the least of first parameters
     return 1.0 / repeat(step, going, (a * 0.0, start, a * 0.0, start, a, b, x, y), _MOST)[3]
+
+
+def _beta_integral(a: Real, b: Real, x: Real, y: Real) -> Real:
+    """The same of two large parameters, whose fraction is long: the integral over a bell or its tail, by Gauss's rule.
+
+    The integrand goes from 1 at x down to nothing beside it; its logarithm is a line and what :func:`log1pmx` has.
+    """
+    less_a, less_b, odds = a - 1.0, b - 1.0, x / y
+    slope = (less_b * x - less_a * y) / y
+    bend = hypot(sqrt(less_a), sqrt(less_b) * odds)
+    far = (2 * _NOTHING) / (hypot(slope, bend * math.sqrt(2 * _NOTHING)) + maximum(-slope, 0.0))
+    total = constant(a, 0.0)
+    for node, weight in zip(*tables.GAUSS):
+        u = far * node
+        total = total + exp(u * slope + less_a * log1pmx(-u) + less_b * log1pmx(u * odds)) * weight
+    return total * far / y
 
 
 def _beta_series(a: Real, b: Real, x: Real, y: Real) -> Real:
     """The power series, for small b x, over beta(a, b) x**-a."""
+    return _beta_sum(a, b, x, 1.0 / a)
+
+
+def _beta_sum(a: Real, b: Real, x: Real, first: Real) -> Real:
+    """The same with another first term."""
 
     def step(n: Real, t: Real, total: Real, p: Real, q: Real, u: Real) -> tuple[Real, ...]:
         n = n + 1.0
@@ -240,7 +266,37 @@ def _beta_series(a: Real, b: Real, x: Real, y: Real) -> Real:
         return abs(t) > abs(total) * p * _EPS
 
     zero = a * 0.0
-    return repeat(step, going, (zero, zero + 1.0, 1.0 / a, a, b, x), _MOST)[2]
+    return repeat(step, going, (zero, zero + 1.0, first, a, b, x), _MOST)[2]
+
+
+def _is_short(b: Real, x: Real) -> Truth:
+    return (b * x <= 0.7) & (x <= 0.7) | (b <= 1.0) & (x <= 0.7)
+
+
+def _rise(a: Real, b: Real) -> Real:
+    """log(gamma(a + b) / gamma(b)) / a, of a <= 0.5: by Stirling's series beyond 16, in differences that no small a cancels."""
+    total = a * 0.0
+    for i in range(_SHIFT):
+        total = total + log1p(a / (b + float(i)))
+    z = b + float(_SHIFT)
+    small = a < 1e-4
+    difference = where(small, a * _slope(z + a * 0.5), log_scaled(z + a) - log_scaled(z))
+    ratio = a / z
+    found = z * log1pmx(ratio) - 0.5 * log1p(ratio) + difference
+    return log(z + a) + (found - total) / a
+
+
+def _slope(z: Real) -> Real:
+    """The derivative of log_scaled."""
+    w = 1.0 / (z * z)
+    return polynomial(w, [c * (1 - 2 * k) for k, c in enumerate(_STIRLING, 1)]) * w
+
+
+def _beta_rest(a: Real, b: Real, x: Real, y: Real) -> Real:
+    """One less the power series, of a <= 0.5: next to nothing where a is."""
+    total = _beta_sum(a, b, x, a * 0.0)
+    scale = _log_gamma1p(a, a + 1.0) / a - _rise(a, b)
+    return -expm1(a * (log(x) - scale) + log1p(a * total))
 
 
 def _tail(a: Real, b: Real, x: Real, y: Real) -> Real:
@@ -256,11 +312,16 @@ def _tail(a: Real, b: Real, x: Real, y: Real) -> Real:
     prefix_large = exp(off - correction) * sqrt(p * (q / t) * (0.5 / math.pi))
     low, high = minimum(a, b), maximum(a, b)
     logarithm = high * log1p(-low / s) + low * log(low / s) + 0.5 * log(s / a / b) + (_LOG_ROOT + correction)
-    short = (b * x <= 0.7) & (x <= 0.7) | (b <= 1.0) & (x <= 0.7)
+    short = _is_short(b, x)
     complement = where(short, 0.0, b * _log_complement(x, y))
     prefix_small = exp(a * _log_complement(y, x) + complement - logarithm)
     part = pieces(
-        (a, b, x, y), [(short, _beta_series, (1.0, 1.0, 0.3, 0.7)), (~short, _beta_fraction, (2.0, 2.0, 0.4, 0.6))]
+        (a, b, x, y),
+        [
+            (short, _beta_series, (1.0, 1.0, 0.3, 0.7)),
+            ((a > _BOTH_LARGE) & (b > _BOTH_LARGE), _beta_integral, (1e4, 1e4, 0.4, 0.6)),
+            (a == a, _beta_fraction, (2.0, 2.0, 0.4, 0.6)),
+        ],
     )
     return where(large & ~short, prefix_large, prefix_small) * part
 
@@ -271,9 +332,16 @@ def regularized_beta(a: Real, b: Real, x: Real, y: Real, upper: bool) -> Real:
     inside = (a > 0.0) & (b > 0.0) & (a < _INF) & (b < _INF) & (x > 0.0) & (y > 0.0)
     p, q, u, v = (where(inside, z, s) for z, s in zip((a, b, x, y), (1.0, 1.0, 0.5, 0.5)))
     swapped = (u < 0.5) & (u * (p + q + 2.0) > p + 1.0) | (u >= 0.5) & (q + 1.0 > v * (p + q + 2.0))
-    tail = _tail(where(swapped, q, p), where(swapped, p, q), where(swapped, v, u), where(swapped, u, v))
+    # of a small first parameter the tail may be next to one: then what is left is sought
+    swapped = swapped ^ ((where(swapped, q, p) <= 0.5) & ~_is_short(where(swapped, p, q), where(swapped, v, u)))
+    first, second, less, more = where(swapped, q, p), where(swapped, p, q), where(swapped, v, u), where(swapped, u, v)
+    rest = (swapped if not upper else ~swapped) & (first <= 0.5) & _is_short(second, less)
+    tail = pieces(
+        (first, second, less, more), [(rest, _beta_rest, (0.3, 1.0, 0.3, 0.7)), (p == p, _tail, (1.0, 1.0, 0.3, 0.7))]
+    )
     tail = minimum(tail, 1.0)
     value = where(swapped, tail if upper else 1.0 - tail, 1.0 - tail if upper else tail)
+    value = where(rest, tail, value)
     none, whole = (1.0, 0.0) if upper else (0.0, 1.0)
     undefined = isnan(a) | isnan(b) | isnan(x) | isnan(y) | (a < 0.0) | (b < 0.0) | (x < 0.0) | (x > 1.0)
     undefined = undefined | ((a == 0.0) & (b == 0.0)) | ((a == _INF) & (b == _INF))
