@@ -21,6 +21,7 @@ import numpy as np
 from ..ufuncs import rows
 from ..ufuncs.elementary import INSTRUCTIONS
 from .bound import Shifted, Written
+from .division import Reads, divided
 from .fused import Fused, Part
 from .kernels import Group, grouped, numbers_of
 from .loops import in_place
@@ -38,9 +39,6 @@ LEAST_SUMMED = 128
 """Numbers that NumPy's pairwise sum does not divide."""
 STEP = 8192
 """Elements of which a piece is a multiple: that of NumPy's buffers, and of any width of vector code."""
-
-Reads = list[tuple[str, int]]
-"""Of each operand of a node: that it is another ``node``, an array in a ``slot``, or the how-manieth operand of a ``scalar``."""
 
 
 class Stretch:
@@ -174,60 +172,6 @@ def joined(parts: Iterator[Any], length: int, unit: int, longest: int, join: Cal
     return join(first, joined(parts, length - left, unit, longest, join))
 
 
-class _Kinds:
-    """The nodes that one stretch can take."""
-
-    def __init__(self) -> None:
-        self.stretches = 0
-        self.first: Form | None = None
-        self.begin()
-
-    def begin(self) -> None:
-        self.first = None
-        self.nodes: set[int] = set()
-        self.rows = self.pinned = False
-        self.unit = 0
-        self.reduced: list[Node] = []
-
-    def takes(self, node: Node) -> bool:
-        """Whether the pieces of the stretch are pieces of a node too."""
-        first, form = self.first, node.form
-        if first is None or first.span != form.span or first.fortran != form.fortran:
-            return first is None
-        rows, unit = self.rows or form.row, form.halved.unit if form.halved is not None else 0
-        if (rows and (self.pinned or form.pinned)) or (unit and self.unit and unit != self.unit):
-            return False
-        if (unit or self.unit) and (rows or self.pinned or form.pinned):
-            return False
-        if form.reduces() and form.halved is None and _is_wide(form):
-            return False
-        if any(id(x) in self.nodes for x in node.args[elsewhere(form.func) :]):
-            return False
-        # What is reduced in a piece is there for the same piece alone.
-        return all(
-            len(x.shape) == len(form.span) and x.shape[0] == form.span[0] and x.form.halved is None and rows
-            for x in self.reduced
-            if any(x is y for y in node.args)
-        )
-
-    def add(self, node: Node) -> None:
-        form = node.form
-        if self.first is None:
-            self.first = form
-            self.stretches += 1
-        self.nodes.add(id(node))
-        self.rows, self.pinned = self.rows or form.row, self.pinned or form.pinned
-        if form.reduces():
-            self.reduced.append(node)
-            if form.halved is not None:
-                self.unit = self.unit or form.halved.unit
-
-
-def _is_wide(form: Form) -> bool:
-    """Whether a row of what it goes over is longer than a piece should be."""
-    return math.prod(form.span[1:]) * form.dtype.itemsize > PIECE
-
-
 class Plan:
     """What is to be done for certain calls, whatever arrays they are of.
 
@@ -294,13 +238,7 @@ def plan(
         ]
         for node in nodes
     ]
-    stretch_of: list[int] = []
-    kinds = _Kinds()
-    for node in nodes:
-        if not kinds.takes(node):
-            kinds.begin()
-        kinds.add(node)
-        stretch_of.append(kinds.stretches)
+    stretch_of = divided(nodes, reads, held, PIECE)
     made = Plan()
     order = [
         grouped(nodes, list(group), reads, arrays, made.cold)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -151,12 +152,12 @@ def test_calls_that_stay_alone_are_not_recorded(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_block_of_a_loop_is_of_whole_rounds() -> None:
     """Whatever comes before the loop; else its plan would be another each time."""
-    one, two, three, first = (object() for _ in range(4))
+    one, two, three, first = (SimpleNamespace(func=i, span=(), dtype=None) for i in range(4))
     forms: Any = [one, two, two, three] * 31
     assert blocks.whole_rounds(forms, 200) == 200
     assert blocks.whole_rounds([first, first, first, *forms], 200) == 199
     assert blocks.whole_rounds([*forms, first], 200) == 200
     assert blocks.whole_rounds(forms[:8], 5) == 8
-    long: Any = [object() for _ in range(60)]
+    long: Any = [SimpleNamespace(func=10 + i, span=(), dtype=None) for i in range(60)]
     assert blocks.whole_rounds([first, *long, *long, *long[:7]], 200) == 181
-    assert blocks.whole_rounds([object() for _ in range(128)], 200) == 200  # type: ignore[misc]
+    assert blocks.whole_rounds([*long, first, *long[::-1], first], 200) == 200
