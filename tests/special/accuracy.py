@@ -113,10 +113,6 @@ def _definitions() -> dict[str, Callable[..., Any]]:
     def part(a: Any, b: Any, x: Any) -> Any:
         return mp.betainc(a, b, 0, x, regularized=True)
 
-    def found(name: str, off: Callable[..., Any]) -> Callable[..., Any]:
-        """A root beside the one that SciPy has."""
-        return lambda *at: mp.findroot(lambda z: off(z, *at), mp.mpf(float(UFUNCS[name](*(float(x) for x in at)))))
-
     return {
         "beta": mp.beta, "betainc": part, "betaln": lambda a, b: mp.log(abs(mp.beta(a, b))), "binom": mp.binomial,
         "dawsn": lambda x: mp.exp(-x * x) * mp.sqrt(mp.pi) / 2 * mp.erfi(x), "ellipe": mp.ellipe, "ellipk": mp.ellipk,

@@ -184,6 +184,32 @@ def test_beta_functions_of_two_large_parameters_and_of_next_to_none(library: str
         np.testing.assert_array_less(np.abs(made - want) / units, 90.0)
 
 
+WRIGHT = {
+    (1.0, 33.0, 1e5): 3.3162355195156343e192,
+    (100.0, 0.0, 1.0): 1.071510288125467e-156,
+    (0.005, 7.0, 400.0): 1.324106118466492e169,
+    (3.0, 150.0, 1e7): 3.898993584739756e-260,
+    (1e-6, 0.001, 80.0): 5.9875981555158235e31,
+}
+"""Of parameters and an argument, the series by mpmath with 40 digits."""
+
+
+def test_wrights_function_where_scipy_has_lost_digits(library: str) -> None:
+    with ad.fallback("error"):
+        made = scipy.special.wright_bessel(*(ad.asarray(x, backend=library) for x in np.array(list(WRIGHT)).T))
+    np.testing.assert_allclose(np.asarray(made), list(WRIGHT.values()), rtol=1e-12)
+
+
+def test_chi_squared_of_many_terms_is_scipys(library: str) -> None:
+    """In the lower tail too, where the largest terms are far from Poisson's mean."""
+    df, nc, at = np.meshgrid([0.5, 20.0, 3e3], [30.0, 900.0, 2e5], [-7.0, -2.0, 0.1, 4.0])
+    x = df + nc + at * np.sqrt(2 * df + 4 * nc)
+    x = np.where(x > 0, x, 1.0)
+    with ad.fallback("error"):
+        made = scipy.special.chndtr(*(ad.asarray(z, backend=library) for z in (x, df, nc)))
+    np.testing.assert_allclose(np.asarray(made), scipy.special.chndtr(x, df, nc), rtol=2e-11, atol=1e-290)
+
+
 def test_distributions_at_the_ends_of_their_operands(library: str) -> None:
     grid = np.meshgrid(
         [0.0, 0.5, 3.7, -0.5, -1.0, 1e30], [0.5, 2.9, -0.5, 1e30, np.inf, -np.inf, 4.0, np.nan], [0.0, 0.3, 1.0]
