@@ -15,10 +15,10 @@ from typing import Any
 
 from .. import events
 
-__all__ = ["Compiler", "is_there"]
+__all__ = ["Compiler", "is_there", "remember", "remembered"]
 
 MOST_FILES = 4096
-"""Kernels on disk; the oldest go when there are more."""
+"""Kernels on disk, and names of chains; the oldest go when there are more."""
 _DIGEST = 32
 """Bytes of a SHA-256 digest."""
 
@@ -41,6 +41,34 @@ def folder() -> Path | None:
     except ImportError:
         return None
     return Path(platformdirs.user_cache_dir("arraydispatch", False)) / "kernels"
+
+
+def remembered() -> set[str]:
+    """The chains that some process has had compiled: their names."""
+    where = folder()
+    try:
+        return set() if where is None else set(os.listdir(where.with_name("chains")))
+    except OSError:
+        return set()
+
+
+def remember(chain: str) -> None:
+    """Have other processes know that a chain was worth compiling; where that cannot be kept, nothing is said."""
+    where = folder()
+    if where is not None:
+        with contextlib.suppress(OSError):
+            place = where.with_name("chains")
+            place.mkdir(parents=True, exist_ok=True)
+            (place / chain).touch()
+            _leave(list(place.iterdir()))
+
+
+def _leave(there: list[Path]) -> None:
+    """Of too many files the oldest go."""
+    if len(there) > MOST_FILES:
+        there.sort(key=lambda path: path.stat().st_mtime)
+        for path_of_old in there[: MOST_FILES // 4]:
+            path_of_old.unlink(missing_ok=True)
 
 
 class Compiler:
@@ -116,8 +144,4 @@ def _write(where: Path | None, name: str, code: bytes) -> None:
         except OSError:
             os.unlink(path)
             raise
-        there = list(where.glob("kernel_*"))
-        if len(there) > MOST_FILES:
-            there.sort(key=lambda path: path.stat().st_mtime)
-            for path_of_old in there[: MOST_FILES // 4]:
-                path_of_old.unlink(missing_ok=True)
+        _leave(list(where.glob("kernel_*")))

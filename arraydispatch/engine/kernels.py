@@ -6,6 +6,7 @@ there is no llvmlite, NumPy's own loops compute it. The bits are the same either
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import threading
@@ -41,6 +42,8 @@ __all__ = [
 
 HOT = 1 << 26
 """Elements, times calls, that a chain has computed before it is compiled: some 30 ms of NumPy's time, as long as compiling takes."""
+KNOWN = 1 << 23
+"""The same, of a chain that another process has had compiled: its code is on disk, and to load the first takes some 30 ms."""
 MOST = 512
 """Kernels of a process."""
 LONGEST = 40
@@ -63,6 +66,10 @@ _MACHINE = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platf
 _lock = threading.Lock()
 _work: dict[Chain, int] = {}
 _kernels: dict[Any, Kernel | None] = {}
+_known: set[Chain] = set()
+"""Those that some process has had compiled."""
+_on_disk: set[str] | None = None
+"""Their names, when somebody has looked."""
 _refused: set[Chain] = set()
 """Chains that are left to NumPy's loops after all."""
 
@@ -291,7 +298,7 @@ def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group
                 ins, args = ins[1:], args[1:]
         calls.append(Call(op, tuple(map(_name, ins)), _name(form.dtype), tuple(args)))
     chain = Chain(tuple(calls), tuple(of_scalars))
-    if _work.get(chain, 0) < HOT:
+    if _work.get(chain, 0) < _enough(chain):
         of.cold.append((chain, nodes[numbers[0]].size * len(numbers)))
         return list(numbers)
     if chain in _refused:
@@ -311,8 +318,30 @@ def computed(cold: list[tuple[Chain, int]]) -> bool:
         if len(_work) > 4096:
             _work.clear()
         _work[chain] = before + work
-        is_hot = is_hot or (before + work >= HOT and chain not in _refused)
+        if before + work >= _enough(chain) and chain not in _refused:
+            is_hot = True
+            if chain not in _known:
+                from .compiler import remember
+
+                _known.add(chain)
+                remember(_named(chain))
     return is_hot
+
+
+def _enough(chain: Chain) -> int:
+    """How often a chain has to be computed before it is compiled."""
+    global _on_disk
+    if _on_disk is None:
+        from .compiler import remembered
+
+        _on_disk = remembered()
+    if _on_disk and chain not in _known and chain not in _work and _named(chain) in _on_disk:
+        _known.add(chain)
+    return min(KNOWN, HOT) if chain in _known else HOT
+
+
+def _named(chain: Chain) -> str:
+    return hashlib.sha256(repr(chain).encode()).hexdigest()
 
 
 # -- compiling -----------------------------------------------------------------------------------------------------------

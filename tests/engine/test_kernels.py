@@ -261,6 +261,33 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     assert _processes(tmp_path) == "0 1"
 
 
+_HOT = """
+import numpy as np
+from arraydispatch import creation, settings
+from arraydispatch.engine import kernels, tape
+kernels.HOT, kernels.KNOWN, tape.IN_THREADS = 100_000, 30_000, 0
+settings.default.min_size = 1
+settings.set_execution("fused")
+x = np.linspace(-1, 1, 5000)
+for i in range(14):
+    y = creation.array(x) * (i + 1) + 2.0
+    y[0]
+    print(len(kernels._kernels), end="")
+"""
+
+
+def test_a_chain_that_was_worth_it_once_is_compiled_sooner(tmp_path: Path) -> None:
+    env = {**os.environ, "ARRAYDISPATCH_CACHE": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}
+
+    def counts() -> str:
+        return subprocess.run([sys.executable, "-c", _HOT], env=env, capture_output=True, text=True, check=True).stdout
+
+    assert counts() == "0" * 10 + "1" * 4
+    assert counts() == "0" * 3 + "1" * 11
+    env["ARRAYDISPATCH_CACHE"] = ""
+    assert counts() == "0" * 10 + "1" * 4
+
+
 def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert _processes(tmp_path / "file") == "1 1"
