@@ -49,6 +49,7 @@ def _of_probability(a: Real, b: Real, p: Real, upper: bool) -> Real:
     within = (p > 0.0) & (p < 1.0)
     return choose(
         _NAN + value,
+        (inside & (a == 1.0) & (b == 1.0), 1.0 - p if upper else p),
         (inside, value),
         (fine & (p == 0.0), none),
         (fine & (p == 1.0), whole),
