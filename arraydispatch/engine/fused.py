@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from math import prod
 from struct import pack_into
 from typing import Any, NamedTuple
@@ -81,10 +81,13 @@ class Fused(Bound):
         self.kernel: Kernel | None = None
         self._pieces: dict[tuple[int, int], _Piece] = {}
 
-    def settle(self, parts: dict[int, Part], shape: tuple[int, ...], row: bool, told: list[Any], arrays: list[Any]) -> None:  # fmt: skip
+    def settle(
+        self, parts: dict[int, Part], shape: tuple[int, ...], row: bool, longest: int, told: list[Any], arrays: list[Any]
+    ) -> None:  # fmt: skip
         """Choose the kernel, when it is known what is in the registers.
 
-        ``shape``: that of the stretch; ``told``: of each node of the block the modes of ``np.errstate``; ``arrays``: in the slots.
+        ``shape``: that of the stretch; ``longest``: elements of its longest piece; ``told``: of each node of the block the modes of
+        ``np.errstate``; ``arrays``: in the slots.
         """
         cells, seen = self.group.cells, [func for _, _, func in self.group.arrays]
         self._shape, self._row = shape, row
@@ -144,7 +147,7 @@ class Fused(Bound):
         of = {form.func: form.dtype for form in self.forms}
         self._neutral = [
             None if not isinstance(func, Update) or (value := neutral(func.func, of[func], part.dtype)) is None
-            else np.full(self._lengths[-1], value, part.dtype)
+            else _full(value, part.dtype, min(self._lengths[-1], longest).bit_length())
             for func, part in zip(moved, self._parts)
         ]  # fmt: skip
 
@@ -328,6 +331,12 @@ def _index(shape: tuple[int, ...], cell: Box, moved: Sequence[int]) -> tuple[sli
         slice(None) if n == 1 else slice(begin + d, end + d)
         for n, (begin, end), d in zip(shape, cell[missing:], moved[missing:])
     ])  # fmt: skip
+
+
+@lru_cache(64)
+def _full(value: float, dtype: np.dtype[Any], bits: int) -> np.ndarray[Any, Any]:
+    """One value, as many times as a number of so many bits is at most."""
+    return np.full(1 << bits, value, dtype)
 
 
 _NUMBER: dict[str, Callable[[Any], Any]] = {"d": float, "f": float}

@@ -104,7 +104,7 @@ class Stretch:
             seen[register] = Part(None, 0, (), (), dtype, False)
         for func, ins, out, _ in self.steps:
             if type(func) is Fused:
-                func.settle(seen, self.shape, self.row, told, arrays)
+                func.settle(seen, self.shape, self.row, self.longest * inner, told, arrays)
             if isinstance(func, Bound):
                 self.looked.update(func.looked())
             else:
