@@ -54,13 +54,23 @@ def lift(backend: Backend, x: np.ndarray[Any, Any], device: Any) -> Native:
         return made
     if x.nbytes > REMEMBERED:
         return upload(backend, x, device, _WHY)
-    return _lifted(backend, x.tobytes(), x.dtype, x.shape, device)
+    try:
+        return _lifted(backend, x.tobytes(), x.dtype, x.shape, device)
+    except _OfAProgram as made:
+        return made.args[0]
+
+
+class _OfAProgram(Exception):
+    """A constant of a program that is being made, which means nothing outside: not one to remember."""
 
 
 @lru_cache(maxsize=256)
 def _lifted(backend: Backend, data: bytes, dtype: np.dtype[Any], shape: tuple[int, ...], device: Any) -> Native:
     host = np.frombuffer(data, dtype).reshape(shape)
-    return upload(backend, host, device, _WHY)
+    made = upload(backend, host, device, _WHY)
+    if not backend.is_concrete(made):
+        raise _OfAProgram(made)
+    return made
 
 
 def download(backend: Backend, a: Native, why: str = "") -> np.ndarray[Any, Any]:

@@ -126,7 +126,7 @@ class Process:
     wrapper: Callable[..., Any]
     natives_first: bool
     watch: Callable[..., None] | None
-    admit: Callable[[Any], None] | None
+    admit: Callable[..., None] | None
     born: Callable[[Any], None] | None
     tap: Any
     users: Any

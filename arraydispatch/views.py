@@ -265,7 +265,7 @@ def lifted(a: Handle, device: Any = None) -> Native:
     except AttributeError:
         pass
     made = conversion.lift(backend, value, device)
-    if root._owned:
+    if root._owned and backend.is_concrete(made):  # else it is the program's that is being made
         a._twin = made, writes, device
     return made
 

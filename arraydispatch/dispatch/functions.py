@@ -430,6 +430,8 @@ def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
         if isinstance(target, np.ndarray):
             return host.call(spec.func, args, kwargs, backend, "the array written to is a NumPy array")
         raise TypeError(f"{host.name_of(spec.func)} writes into its first argument, which is a {type(target).__name__}")
+    if wrapping.admit is not None:
+        wrapping.admit(target, (*args[1:], *kwargs.values()))
     if target._kind.backend.native_is_ndarray:  # NumPy writes no element beside those it is asked to
         return hosted.call(spec.func, args, kwargs)
     with views.exchange:  # what is read to be written is written before another thread reads it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import time
 from contextlib import nullcontext
@@ -230,6 +231,29 @@ def _places_of_masks(key: Any, shape: tuple[int, ...]) -> Any:
     return tuple(made)
 
 
+def known_places(key: Any, a: Handle) -> np.ndarray[Any, Any] | None:
+    """Which of its elements, counted in C order, ``a[key]`` are; None where a library knows the key alone, or nobody yet."""
+
+    def known(k: Any) -> Any:
+        if not isinstance(k, Handle):
+            return k if wrapping.find_backend((k,)) is None else _UNKNOWN
+        kind, value = views.held(k)
+        made = tracing.known(value)
+        return (
+            made if made is not None else kind.backend.to_numpy(value) if kind.backend.is_concrete(value) else _UNKNOWN
+        )
+
+    parts = [known(k) for k in (key if isinstance(key, tuple) else (key,))]
+    if any(k is _UNKNOWN for k in parts):
+        return None
+    shape = ghost(a).shape
+    seen = np.arange(math.prod(shape)).reshape(shape)
+    return np.asarray(seen[tuple(parts) if isinstance(key, tuple) else parts[0]])
+
+
+_UNKNOWN = object()
+
+
 def _known_mask(k: Any) -> np.ndarray[Any, Any] | None:
     """An array of booleans whose values can be looked at, as an ndarray."""
     if isinstance(k, list):
@@ -299,6 +323,8 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
     """``a[key] = value``: cast and broadcast as NumPy does, seen by every view of the same root."""
     if settings.default.min_size and not a._kind.backend.hosted and _is_written_in_part(a, key):
         reshaping.settle(a, "its elements are written one by one")
+    if wrapping.admit is not None and a._kind.backend.hosted:
+        wrapping.admit(a, (key, value))
     backend = a._kind.backend
     if backend.native_is_ndarray:  # NumPy writes no element beside those it is asked to
         hosted.assign(a, key, value)

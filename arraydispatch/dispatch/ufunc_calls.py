@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import buffers, conversion, dtypes, events, settings, writing
+from .. import buffers, conversion, dtypes, events, settings, tracing, writing
 from ..backends import loader
 from ..backends.base import Backend, Kind, Unsupported
 from ..functions.indexing import ufunc_at
@@ -15,7 +15,7 @@ from ..ufuncs.methods import casting_error
 from ..ufuncs.traits import LOGICAL
 from ..views import Handle, native
 from ..warned import reporting
-from . import floating, outputs, wrapping
+from . import floating, indexing, outputs, wrapping
 from .floating import UNTOUCHED, in_force
 
 __all__ = ["elementwise", "generalized", "of_method", "operands_of", "precise", "spread"]
@@ -240,13 +240,14 @@ def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend, heard: bool)
         raise Unsupported("the array written to is a NumPy array")
     wrapping.check_writeable(target)
     device = backend.device_of(native(target))
-    key = wrapping.to_native(indices, backend, device)
+    known = indexing.known_places(indices, target) if tracing.running else None
+    key = wrapping.to_native(indices, backend, device) if known is None else None
     values = [wrapping.to_native(v, backend, device) for v in rest]
     if values and target._kind.dtype.kind in "iu" and type(values[0]) is not int:
         given = backend.xp.asarray(values[0], like=native(target))
         if backend.dtype_of(given).kind == "f":
             floating.look_at_cast(given, target._kind.dtype, backend, "at")
-    new = ufunc_at(backend.xp, ufunc, native(target), key, *values)
+    new = ufunc_at(backend.xp, ufunc, native(target), key, values[0] if values else None, known)
     if heard:
         floating.look_at_method(ufunc, "at", (target, *inputs[1:]), {}, new, backend)
     writing.assign(target, new)

@@ -23,7 +23,7 @@ from ..warned import warn_of_cast
 scalar_class: Any = None
 """The class of scalars on a device: handed in by the array layer."""
 admit: Any = None
-"""While a transform runs: called with what is about to be written."""
+"""While a transform runs: called with what is about to be written, and with what that is to be written with, where it is known."""
 born: Any = None
 """While a transform runs: called with each scalar on a device that is made."""
 
@@ -274,6 +274,8 @@ def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_ki
     if warn_of_cast(have, want):
         value = backend.prim.real(value)
     if isinstance(out, Handle):
+        if admit is not None:
+            admit(out, (value,))
         check_writeable(out)
         if out._kind.backend.home is backend.home:
             writing.assign(out, backend.prim.astype(value, want), fresh)

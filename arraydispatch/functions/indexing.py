@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import dtypes, views
+from .. import dtypes, tracing, views
 from ..backends.base import Unsupported
 from ..registry import XP, implements
 from ..ufuncs.methods import Bound
@@ -22,7 +22,6 @@ from .advanced_index import element_value, getitem, in_bounds, setitem
 from .operands import (
     BOOL,
     INTP,
-    along,
     arrays,
     chosen,
     counting,
@@ -415,17 +414,24 @@ _SCATTER: dict[np.ufunc, str] = {
 }
 
 
-def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None) -> Native:
-    """The array that ``a`` is after ``ufunc.at(a, indices, b)``: repeated indices accumulate, casts are unsafe."""
+def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None, known: Any = None) -> Native:
+    """The array that ``a`` is after ``ufunc.at(a, indices, b)``: repeated indices accumulate, casts are unsafe.
+
+    ``known``: the places that the indices name, in NumPy, where a library traces and would not know them.
+    """
     prim, backend = xp.prim, xp.backend
     shape, dtype = xp.shape_of(a), xp.dtype_of(a)
     size = int(np.prod(shape))
-    places = getitem(xp, prim.reshape(prim.iota(size, dtypes.INTP, backend.device_of(a)), shape), indices)
-    spread = xp.shape_of(places)
-    places = flat(xp, places)
+    if known is None:
+        places = getitem(xp, prim.reshape(prim.iota(size, dtypes.INTP, backend.device_of(a)), shape), indices)
+        spread = xp.shape_of(places)
+        places = flat(xp, places)
+        known = to_host(xp, places) if is_concrete(xp, places) else None
+    else:
+        places, spread, known = xp.asarray(known.ravel(), like=a), known.shape, known.ravel()
     line = prim.reshape(prim.copy(a) if backend.mutable else a, (size,))
     if ufunc.nin == 1:
-        return prim.reshape(_in_rounds(xp, ufunc, line, places), shape)
+        return prim.reshape(_in_rounds(xp, ufunc, line, known), shape)
     b = xp.asarray(b, like=a)
     loop = dtypes.loop_dtypes(ufunc, (dtype, xp.dtype_of(b)))
     warn_of_cast(loop[-1], dtype)
@@ -436,8 +442,10 @@ def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None) ->
     how, to = _SCATTER.get(ufunc, ""), loop[-1]
     wraps = dtype.kind in "iu" and to.kind in "iu" and how in ("add", "multiply")
     ordered = how in ("maximum", "minimum") and to.kind == "c"  # libraries scatter no extrema of complex numbers
-    if not how or ordered or not (wraps or (dtype.kind == to.kind and dtype.kind in "fc") or to == dtype):
-        return prim.reshape(_in_rounds(xp, ufunc, line, places, value), shape)
+    # A product of all that goes to one place has a derivative in few libraries.
+    traced = how == "multiply" and known is not None and tracing.running
+    if not how or ordered or traced or not (wraps or (dtype.kind == to.kind and dtype.kind in "fc") or to == dtype):
+        return prim.reshape(_in_rounds(xp, ufunc, line, known, value), shape)
     if wraps:
         to = dtype
     value = prim.astype(value, to)
@@ -446,28 +454,24 @@ def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None) ->
     return prim.reshape(prim.astype(prim.scatter(prim.astype(line, to), (places,), value, how), dtype), shape)
 
 
-def _in_rounds(xp: XP, ufunc: np.ufunc, line: Native, places: Native, value: Native | None = None) -> Native:
+def _in_rounds(xp: XP, ufunc: np.ufunc, line: Native, places: Any, value: Native | None = None) -> Native:
     """Apply a ufunc at places of which some repeat: all first visits at once, then all second ones, and so on."""
     prim, dtype = xp.prim, xp.dtype_of(line)
-    n = xp.shape_of(places)[0]
     call = Bound(ufunc, xp.backend)
-    if not is_concrete(xp, places):
+    if places is None:
         raise Unsupported(f"how often an index repeats decides what {ufunc.__name__}.at does")
-    if not n:
-        empty = prim.take(line, places, 0)
+    if not places.size:
+        empty = prim.slice(line, (slice(0, 0, 1),))
         call(empty) if value is None else call(empty, value)
         return line
-    order = prim.argsort(places, 0)
-    ordered = prim.take(places, order, 0)
-    count = counting(xp, n, places)
-    begins = prim.concatenate(
-        [filled(xp, (1,), True, dtypes.BOOL, places), xp.not_equal(along(xp, ordered, 0, 1, n), along(xp, ordered, 0, 0, n - 1))], 0
-    )  # fmt: skip
-    visit = xp.subtract(count, xp.maximum.accumulate(xp.where(begins, count, 0)))
-    for round_ in range(int(to_host(xp, xp.max(visit))) + 1):
-        (now,) = prim.nonzero(xp.equal(visit, round_))
-        at = prim.take(ordered, now, 0)
+    order = np.argsort(places, kind="stable")
+    ordered = places[order]
+    count = np.arange(places.size)
+    visit = count - np.maximum.accumulate(np.where(np.diff(ordered, prepend=-1) != 0, count, 0))
+    for round_ in range(int(visit.max()) + 1):
+        now = visit == round_
+        at = xp.asarray(ordered[now], like=line)
         operand = prim.take(line, at, 0)
-        made = call(operand) if value is None else call(operand, prim.take(value, prim.take(order, now, 0), 0))
+        made = call(operand) if value is None else call(operand, prim.take(value, xp.asarray(order[now], like=line), 0))
         line = prim.scatter(line, (at,), prim.astype(made, dtype), "set")
     return line

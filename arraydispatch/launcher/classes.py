@@ -524,7 +524,7 @@ def _from_data(name: str) -> Callable[..., Any]:
     def made(*args: Any, **kwargs: Any) -> Any:
         x = args[0] if args else kwargs.get(parameter)
         cls = type(x)
-        if cls is views.wrapper.cls or cls in _WITHOUT_MEMORY:  # type: ignore[attr-defined]
+        if cls is ndarray or cls in _WITHOUT_MEMORY:
             return getattr(creation, name)(*args, **kwargs)
         if _shows_memory(x):
             kwargs.pop("like", None)

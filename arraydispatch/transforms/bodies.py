@@ -326,6 +326,8 @@ def dressed(value: Native, backend: Backend, scalar: bool, standard: bool = Fals
 def write(target: Any, value: Native, backend: Backend) -> None:
     """Write a native array over a caller's array."""
     if isinstance(target, Handle):
+        if wrapping.admit is not None:
+            wrapping.admit(target, (value,))
         wrapping.check_writeable(target)
         held = target._kind.backend
         with held.within():

@@ -11,11 +11,12 @@ from operator import call
 from typing import Any
 from weakref import ref
 
-from .. import state, tracing, views
+from .. import conversion, state, tracing, views
 from ..backends.base import Backend, Kind, Native
 from ..reshaping import views_of
 from ..state import process
 from ..tracing import Trace
+from ..trees import leaves
 from ..views import Handle
 
 _SWEPT = 4096
@@ -98,11 +99,22 @@ def born_in(root: Handle, trace: Trace) -> bool:
     return getattr(root, "_seen", 0) >= trace.epoch
 
 
-def admit(a: Handle) -> None:
-    """Let an array be written inside a trace of its library: one that was born here changes to the kind that traces have."""
+def admit(a: Handle, given: tuple[Any, ...] = ()) -> None:
+    """Let an array be written inside a trace of its library: one that was born here changes to the kind that traces have.
+
+    One on the host goes to the library with its views, if ``given``, with which it is written, holds a traced value.
+    """
     backend = a._kind.backend
     trace = tracing.current()
-    if trace is None or backend.traced is backend or backend is not trace.backend:
+    if trace is None:
+        return
+    if backend.hosted:
+        if given and backend.home is trace.backend and _is_traced(given, trace.backend):
+            if not views.writeable(a, True):
+                raise ValueError("assignment destination is read-only")
+            _taken_along(views.owner(a), trace)
+        return
+    if backend.traced is backend or backend is not trace.backend:
         return
     root = views.owner(a)
     if not born_in(root, trace):
@@ -114,6 +126,39 @@ def admit(a: Handle) -> None:
         each._root, each._seen = root, views.NEVER
         each._kind = _traced(each._kind)
     root._kind = _traced(root._kind)
+
+
+def _is_traced(values: Any, backend: Backend) -> bool:
+    """Whether one of these is a value that a library traces."""
+
+    def traced(x: Any) -> bool:
+        value = x
+        if isinstance(x, Handle):
+            if x._kind.backend.home is not backend.home or x._kind.backend.hosted:
+                return False
+            value = views.native(x)
+        return backend.is_native(value) and backend.recorded(value)
+
+    return any(traced(x) for x in leaves(values))
+
+
+def _taken_along(root: Handle, trace: Trace) -> None:
+    """Bring an array that lives on the host, and the views of it, to the library that traces, for it will hold a traced value."""
+    if not born_in(root, trace):
+        raise tracing.leak()
+    derived, memory, backend = views_of(root), root._v, trace.backend
+    inner = backend.traced
+    with backend.within(), views.exchange:
+        value = conversion.upload(backend, memory, None, "written with a traced value")
+        for each in (root, *derived):
+            kind = each._kind
+            each._ghost = each._v  # NumPy's view of the memory it had says where it lies
+            each._kind = inner.standard_kind(kind.dtype) if kind.standard else inner.kind(kind.dtype)
+            if each is not root:
+                each._root, each._seen = root, views.NEVER
+        root._v, root._owned = value, False
+        root._writes += 1
+        root._views = [ref(each) for each in derived]
 
 
 def begin() -> None:

@@ -12,6 +12,8 @@ import pytest
 import arraydispatch as ad
 from arraydispatch import tracing
 
+from .conftest import whole
+
 
 class Pair(NamedTuple):
     a: Any
@@ -696,3 +698,34 @@ def test_long_traces_forget_what_is_gone(library: str) -> None:
 
     assert ad.grad(f)(ad.asarray([1.0, 2.0])).tolist() == [1, 1]
     assert counted[0] < 4096
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(lambda y, x: np.multiply.at(y, [0, 0, 1], x[:3]), id="multiply"),
+        pytest.param(lambda y, x: np.divide.at(y, np.array([1, 1, 0]), x[:3]), id="divide"),
+        pytest.param(lambda y, x: np.negative.at(y, slice(1, 3)), id="negative"),
+        pytest.param(lambda y, x: np.add.at(y, np.array([True, False, True, False]), x[3]), id="mask"),
+        pytest.param(lambda y, x: np.subtract.at(y, (np.array([1, 1]),), x[0]), id="subtract"),
+        pytest.param(lambda y, x: y.__setitem__([0, 2], x[1] * y[[1, 2]]), id="list"),
+    ],
+)
+def test_writes_at_places(library: str, write: Any) -> None:
+    """Which places are written is known while the function is followed, though the library would not know it."""
+
+    def f(x: Any) -> Any:
+        y = x**2
+        write(y, x)
+        return np.sum(y**2)
+
+    def difference(g: Any, x: Any) -> Any:
+        steps = 1e-5 * np.eye(4)
+        return np.stack([(host(g(x + d)) - host(g(x - d))) / 2e-5 for d in steps])
+
+    x = np.array([1.25, 0.5, 2.0, 0.75])
+    gradient = ad.grad(f)
+    np.testing.assert_allclose(host(gradient(ad.asarray(x))), difference(f, x), 1e-7)
+    np.testing.assert_allclose(host(ad.vmap(gradient)(ad.asarray([x, x]))), [host(gradient(ad.asarray(x)))] * 2, 1e-12)
+    second = host(whole(ad.hessian(f), library)(ad.asarray(x)))
+    np.testing.assert_allclose(second, difference(lambda x: gradient(ad.asarray(x)), x), 1e-6, 1e-8)

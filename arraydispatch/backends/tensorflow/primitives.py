@@ -395,15 +395,18 @@ def scatter(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Te
             return _scatter_extremum(a, indices, value, how)
     elif how == "set" and accelerated() and math.prod(count) > 1:
         value = _last_values(indices, value, shape[:k])
+    return _SCATTER[how](a, _places(a, indices), value)
+
+
+def _places(a: Tensor, indices: Sequence[Tensor]) -> Tensor:
+    """The places of a scatter."""
     places = _pack(list(indices), -1)
-    if type(a) is not EagerTensor and _index_type(a) is np.int32:
-        places = _cast(places, tf.int32)
-    return _SCATTER[how](a, places, value)
+    return _cast(places, tf.int32) if _index_type(a) is np.int32 else places
 
 
 def _index_type(a: Tensor) -> Any:
-    """Of the places of a scatter: of one in a graph, ``tf.vectorized_map`` counts the examples by an int32 beside them."""
-    return np.int32 if type(a) is not EagerTensor and math.prod(dims(a)) < 1 << 31 else np.int64
+    """Of the places of a scatter: ``tf.vectorized_map`` counts the examples by an int32 beside them, also where it goes back a tape."""
+    return np.int32 if (type(a) is not EagerTensor or taped()) and math.prod(dims(a)) < 1 << 31 else np.int64
 
 
 def _last_values(indices: Sequence[Tensor], value: Tensor, lead: Shape) -> Tensor:
@@ -425,13 +428,13 @@ def _scatter_multiply(a: Tensor, indices: Sequence[Tensor], value: Tensor, shape
     if a.dtype not in COMPLEX:
         return out
     # 1 + 0j times infinity is not a number: keep the other elements as they are.
-    touched = _SCATTER["set"](tf.zeros(shape[:k], BOOL), _pack(list(indices), -1), tf.ones(dims(indices[0]), BOOL))
+    touched = _SCATTER["set"](tf.zeros(shape[:k], BOOL), _places(a, indices), tf.ones(dims(indices[0]), BOOL))
     return _select(_reshape(touched, ints(shape[:k] + (1,) * (len(shape) - k))), out, a)
 
 
 def _scatter_extremum(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Tensor:
     """TensorFlow's scatter loses NaN: mark the places it was written to, by a second one."""
-    places = _pack(list(indices), -1)
+    places = _places(a, indices)
     out = _SCATTER[how](a, places, value)
     lost = _SCATTER["maximum"](_cast(_not_equal(a, a), tf.uint8), places, _cast(_not_equal(value, value), tf.uint8))
     nan = EagerTensor(np.array(np.nan, a.dtype.as_numpy_dtype), host(), None)
