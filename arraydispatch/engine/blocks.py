@@ -336,9 +336,8 @@ def needed(nodes: list[Node]) -> list[Node]:
 def whole_rounds(forms: list[Form], longest: int) -> int:
     """How many nodes a block has at most, by those that there are: a loop's next block is like this one if it ends where a round does."""
     count = len(forms)
-    known: dict[
-        Any, int
-    ] = {}  # a form says of operands too what they are, and in a block's first round they are others
+    known: dict[Any, int] = {}
+    # A form says of operands too what they are, and in a block's first round they are others.
     calls = [known.setdefault((form.func, form.span, form.dtype), len(known)) for form in forms]
     begins: dict[int, int] = {}
     for period in range(1, count // 2 + 1):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from .nodes import Elsewhere, Form, Node, elsewhere
+from .nodes import Form, Node, elsewhere, far
 
 __all__ = ["Reads", "divided"]
 
@@ -41,19 +40,19 @@ def divided(nodes: list[Node], reads: list[Reads], held: list[bool], piece: int)
 def _sink(nodes: list[Node], reads: list[Reads], held: list[bool], found: list[int]) -> None:
     """Have the last nodes of a stretch be of the next, if it alone needs them, and what they are computed of is wanted whole anyway."""
     readers: list[list[int]] = [[] for _ in nodes]
-    far: set[int] = set()
+    read_far: set[int] = set()
     for i, of_one in enumerate(reads):
         for j, (what, k) in enumerate(of_one):
             if what == "node":
                 readers[k].append(i)
                 if j >= elsewhere(nodes[i].form.func):
-                    far.add(k)
+                    read_far.add(k)
 
     def sinks(i: int, to: int) -> bool:
-        form, into, func = nodes[i].form, nodes[to].form, _func(nodes[i])
+        form, into = nodes[i].form, nodes[to].form
         if form.span != into.span or form.fortran != into.fortran or form.reduces() or form.row or form.pinned:
             return False
-        if held[i] or i in far or nodes[i].target is not None or isinstance(func, Elsewhere) or not readers[i]:
+        if held[i] or i in read_far or nodes[i].target is not None or far(nodes[i]) or not readers[i]:
             return False
         own = [k for what, k in reads[i] if what == "node" and found[k] == found[i]]
         return (
@@ -67,10 +66,6 @@ def _sink(nodes: list[Node], reads: list[Reads], held: list[bool], found: list[i
         while i > 0 and found[i] == found[to] - 1 and sinks(i, to):
             found[i] = found[to]
             i -= 1
-
-
-def _func(node: Node) -> Any:
-    return node.form.func
 
 
 class _Kinds:

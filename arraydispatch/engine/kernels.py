@@ -19,7 +19,7 @@ import numpy as np
 from ..ufuncs.elementary import INSTRUCTIONS, neutral
 from .cells import Cells
 from .loops import cast, select
-from .nodes import Buffer, Elsewhere, Node, Shift, Update
+from .nodes import Buffer, Elsewhere, Node, Shift, Update, far
 from .source import Call, Chain, Pointer, has, source
 
 if (
@@ -137,20 +137,14 @@ def _op(node: Node, reads: list[tuple[str, int]], arrays: list[Any]) -> str | No
     if form.reduces() or form.halved is not None or form.pinned or form.ins is None:
         return None
     func: Any = form.func
-    ins = form.ins
     if isinstance(func, Update):
-        op = "cast" if func.func is None else INSTRUCTIONS.get(func.func)
         if not func.is_dense():
             return None
-    else:
-        op = (
-            "cast"
-            if func is cast or isinstance(func, Shift)
-            else "select"
-            if func is select
-            else INSTRUCTIONS.get(func)
-        )
-    if op is None or not has(op, ins[-1:] if op == "cast" else ins, form.dtype):
+        func = cast if func.func is None else func.func
+    elif isinstance(func, Shift):
+        func = cast
+    op = "cast" if func is cast else "select" if func is select else INSTRUCTIONS.get(func)
+    if op is None or not has(op, form.ins[-1:] if op == "cast" else form.ins, form.dtype):
         return None
     for what, k in reads:
         if what == "slot" and not (arrays[k].flags.aligned and arrays[k].dtype.isnative):
@@ -200,7 +194,7 @@ def _ordered(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Gr
         nonlocal shifted
         made = _made(open_, ops, of)
         if made is None:  # once more, without what reads elsewhere
-            others = {i: None if _far(of.nodes[i]) else ops[i] for i in open_}
+            others = {i: None if far(of.nodes[i]) else ops[i] for i in open_}
             made = _ordered([*open_], others, of)
         order.extend(made)
         open_.clear()
@@ -217,9 +211,9 @@ def _ordered(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Gr
             order.append(i)  # before the group, of which it needs nothing
             continue
         shifts = isinstance(node.form.func, Shift)
-        # A shift reads what is there, and what is written into its place is not to be there yet.
         more = {each for each in _read(of, i) if each[0] == "slot" or (each[0] == "node" and each[1] not in open_)}
         is_full = len(open_) == LONGEST or len(pointers | more) > POINTERS
+        # A shift reads what is there, and what is written into its place is not to be there yet.
         if is_full or (shifts and inside) or (node.target is not None and shifted):
             close()
         pointers |= more
@@ -230,14 +224,9 @@ def _ordered(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Gr
     return order
 
 
-def _far(node: Node) -> Elsewhere | None:
-    func: Any = node.form.func
-    return func if isinstance(func, Elsewhere) else None
-
-
 def _read(of: _Of, i: int) -> Iterator[tuple[str, int, Elsewhere | None]]:
     """The operands of a node; where it reads elements other than its own, with its call."""
-    func = _far(of.nodes[i])
+    func = far(of.nodes[i])
     for j, (what, k) in enumerate(of.reads[i]):
         yield what, k, func if func is not None and (j or isinstance(func, Shift)) else None
 
@@ -255,15 +244,15 @@ def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group
     if len(numbers) < 2:
         return list(numbers)
     nodes, slots = of.nodes, of.arrays
-    far = [_far(nodes[i]) for i in numbers]
+    moved = [far(nodes[i]) for i in numbers]
     cells: Cells | None = None
-    if any(far):
+    if any(moved):
         shape = nodes[numbers[0]].form.span
         always = [
             isinstance(func, Update) and of.reads[i][1][0] != "scalar" and _neutral(func, nodes[i]) is not None
-            for func, i in zip(far, numbers)
+            for func, i in zip(moved, numbers)
         ]
-        if len(shape) > DEEPEST or (cells := Cells(shape, far, always)).share < LEAST_SHARE:
+        if len(shape) > DEEPEST or (cells := Cells(shape, moved, always)).share < LEAST_SHARE:
             return None
     at = {i: n for n, i in enumerate(numbers)}
     arrays: dict[tuple[str, int, Elsewhere | None], int] = {}
@@ -272,7 +261,7 @@ def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group
     calls: list[Call] = []
     operands: list[list[tuple[str, int]]] = []
     for n, i in enumerate(numbers):
-        form, func = nodes[i].form, far[n]
+        form, func = nodes[i].form, moved[n]
         op, ins = str(ops[i]), form.ins
         assert ins is not None
         args, own = [], []

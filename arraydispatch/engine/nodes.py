@@ -15,7 +15,7 @@ from weakref import ref
 import numpy as np
 
 __all__ = [
-    "Bound", "Box", "Buffer", "Elsewhere", "Form", "Node", "PendingView", "Place", "Shift", "Update", "Whole", "elsewhere", "like", "strides_of",
+    "Bound", "Box", "Buffer", "Elsewhere", "Form", "Node", "PendingView", "Place", "Shift", "Update", "Whole", "elsewhere", "far", "like", "strides_of",
 ]  # fmt: skip
 
 NEVER = -1
@@ -360,6 +360,12 @@ def like(form: Form) -> np.ndarray[Any, Any]:
     steps = strides_of(form.shape, form.dtype.itemsize, form.fortran)
     one = _NOTHING[: form.dtype.itemsize].view(form.dtype)
     return np.lib.stride_tricks.as_strided(one, form.shape, steps, writeable=False)
+
+
+def far(node: Node) -> Elsewhere | None:
+    """The call of a node, if that takes elements from elsewhere."""
+    func: Any = node.form.func
+    return func if isinstance(func, Elsewhere) else None
 
 
 def elsewhere(func: Any) -> int:

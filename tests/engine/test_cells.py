@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 from arraydispatch import creation
-from arraydispatch.engine import tape
-
-from ..test_alias_table import SEED
+from arraydispatch.engine import blocks, fused as joined, tape
 
 SHAPES = ((4001,), (61, 40), (40, 61), (300, 3), (23, 17, 11), (2000, 1), (1, 2000), (2, 900), (5, 4, 30, 6))
 DTYPES = {"float64": "+-*/", "float32": "+-*/", "int64": "+-*|^", "int8": "+-*|^", "bool": "|^&"}
@@ -89,7 +87,7 @@ def _bits(x: np.ndarray[Any, Any]) -> bytes:
 @pytest.mark.parametrize("block", range(10))
 def test_random_programs(block: int, pytestconfig: pytest.Config) -> None:
     for k in range(200 if pytestconfig.option.all else 12):
-        seed = f"{SEED} {block} {k}"
+        seed = f"{pytestconfig.option.seed} {block} {k}"
         shape, dtype, text = program(seed)
         rng = np.random.default_rng(k)
         given = [(rng.normal(size=shape) * 3).astype(dtype) for _ in NAMES]
@@ -97,3 +95,40 @@ def test_random_programs(block: int, pytestconfig: pytest.Config) -> None:
         expected = run(code, np.copy, given)
         assert run(code, creation.array, given) == expected, f"{shape} {dtype}\n{text}"
         tape.run_all()
+
+
+def _steps(body: Callable[..., Any]) -> list[list[Any]]:
+    """Of each stretch of the last block of a program what it is computed by."""
+    a, b = (creation.array(np.linspace(0, 1, 61 * 40).reshape(61, 40) + i) for i in range(2))
+    float(body(a, b)[5, 5])
+    plan = list(blocks._plans.values())[-1]
+    assert plan is not None
+    return [[func for func, *_ in stretch.steps] for stretch in plan.stretches]
+
+
+def _rolled(a: Any, b: Any) -> Any:
+    return np.roll(a, 1, 0) + np.roll(a, -1, 1) - 4 * b
+
+
+def _updated(a: Any, b: Any) -> Any:
+    out = 4 * a
+    out[1:] -= b[:-1]
+    out[:, 1:] *= b[:, :-1]
+    return out + 1
+
+
+def _needed_by_the_next(a: Any, b: Any) -> Any:
+    p = a + 2 * b
+    out = 4 * p
+    out[1:] -= p[:-1]
+    return out + p
+
+
+@pytest.mark.usefixtures("fused")
+@pytest.mark.parametrize("fused", ["kernels"], indirect=True)
+@pytest.mark.parametrize(("body", "calls"), [(_rolled, [5]), (_updated, [4]), (_needed_by_the_next, [2, 3])])
+def test_one_kernel_takes_what_is_read_elsewhere_along(body: Callable[..., Any], calls: list[int]) -> None:
+    pytest.importorskip("llvmlite")
+    steps = _steps(body)
+    assert [len(func.group.numbers) for (func,) in steps] == calls
+    assert all(type(func) is joined.Fused and func.kernel is not None for (func,) in steps)
