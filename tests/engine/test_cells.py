@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from arraydispatch import creation
-from arraydispatch.engine import blocks, fused as joined, tape
+from arraydispatch.engine import blocks, fused as joined, kernels, tape
 
 SHAPES = ((4001,), (61, 40), (40, 61), (300, 3), (23, 17, 11), (2000, 1), (1, 2000), (2, 900), (5, 4, 30, 6))
 DTYPES = {"float64": "+-*/", "float32": "+-*/", "int64": "+-*|^", "int8": "+-*|^", "bool": "|^&"}
@@ -80,6 +80,13 @@ def run(code: Any, make: Callable[[Any], Any], given: list[np.ndarray[Any, Any]]
 def _bits(x: np.ndarray[Any, Any]) -> bytes:
     """With one NaN for all: which of two NaNs a sum is, is nobody's promise."""
     return np.where(np.isnan(x), np.full_like(x, np.nan), x).tobytes() if x.dtype.kind == "f" else x.tobytes()
+
+
+@pytest.fixture(autouse=True)
+def kernels_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process has so many, and those of earlier tests are among them."""
+    monkeypatch.setattr(kernels, "MOST", 1 << 30)
+    monkeypatch.setattr(kernels, "_refused", set())
 
 
 @pytest.mark.usefixtures("fused")
