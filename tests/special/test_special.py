@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,11 @@ from .arguments import UFUNCS
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = [name for name in accuracy.BACKENDS if name in ad.available_backends()]
+ROOTS = ("betaincinv", "betainccinv", "btdtria", "btdtrib", "bdtrik")
+"""What is sought step by step, each a value of ``betainc``: over a whole domain that takes a minute where each call is one by itself."""
 EVERYWHERE = {
-    backend: [(backend, name) for name in arguments.on_devices(loader.load(backend))] for backend in LIBRARIES
+    backend: [(backend, name) for name in arguments.on_devices(loader.load(backend)) if name not in ROOTS]
+    for backend in LIBRARIES
 }
 
 pytestmark = [
@@ -43,7 +47,18 @@ def library(request: pytest.FixtureRequest) -> str:
 @pytest.mark.traces(2)
 @each("backend, name", EVERYWHERE)
 def test_values_over_the_whole_domain(backend: str, name: str) -> None:
-    for dtype in accuracy.DTYPES:
+    _over_the_whole_domain(backend, name)
+
+
+@pytest.mark.one_backend("a root over the whole domain")
+@pytest.mark.parametrize("name", ROOTS)
+def test_roots_over_the_whole_domain(library: str, name: str, pytestconfig: pytest.Config) -> None:
+    whole = pytestconfig.option.whole  # single precision is computed in double, and rounded
+    _over_the_whole_domain(library, name, accuracy.DTYPES if whole else accuracy.DTYPES[-1:])
+
+
+def _over_the_whole_domain(backend: str, name: str, dtypes: Sequence[str] = accuracy.DTYPES) -> None:
+    for dtype in dtypes:
         allowed = accuracy.figure(backend, name, dtype)
         for distance in accuracy.run(backend, name, dtype):
             worst = int(np.argmax(distance))
@@ -171,6 +186,7 @@ def test_tails_of_one_very_large_parameter(library: str, name: str) -> None:
     np.testing.assert_allclose(made, ufunc(*operands), rtol=1e-13)
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("name", ["betainc", "betaincc"])
 def test_beta_functions_of_two_large_parameters_and_of_next_to_none(library: str, name: str) -> None:
     a, b, at = np.meshgrid([6e3, 1e6, 1e9, 3e12], [6e3, 1e7, 1e11], [-9.0, -2.0, -1e-3, 0.5, 8.0])
@@ -194,12 +210,14 @@ WRIGHT = {
 """Of parameters and an argument, the series by mpmath with 40 digits."""
 
 
+@pytest.mark.one_backend
 def test_wrights_function_where_scipy_has_lost_digits(library: str) -> None:
     with ad.fallback("error"):
         made = scipy.special.wright_bessel(*(ad.asarray(x, backend=library) for x in np.array(list(WRIGHT)).T))
     np.testing.assert_allclose(np.asarray(made), list(WRIGHT.values()), rtol=1e-12)
 
 
+@pytest.mark.one_backend
 def test_chi_squared_of_many_terms_is_scipys(library: str) -> None:
     """In the lower tail too, where the largest terms are far from Poisson's mean."""
     df, nc, at = np.meshgrid([0.5, 20.0, 3e3], [30.0, 900.0, 2e5], [-7.0, -2.0, 0.1, 4.0])
