@@ -47,7 +47,7 @@ class Trace:
         a derivative.
     """
 
-    __slots__ = ("backend", "born", "epoch", "fun", "inner", "known", "staged", "what")
+    __slots__ = ("backend", "born", "epoch", "fun", "inner", "known", "refused", "staged", "what")
 
     def __init__(self, what: str, fun: Any, backend: Any, staged: bool) -> None:
         self.what = what
@@ -62,6 +62,8 @@ class Trace:
         """By its id each native array that was made of host values, which decide shapes, and these; shared with traces inside."""
         self.inner = False
         """Whether it runs inside another one."""
+        self.refused: tuple[str, str] | None = None
+        """The line and the words of the last refusal: NumPy and Python put words of their own in place of some."""
 
     @property
     def name(self) -> str:
@@ -171,11 +173,21 @@ def user_line(trace: TracebackType | None = None) -> str:
 SHAPE = "the shape of a result is a value"
 """Why a value is needed by ``nonzero``, masks and their like."""
 
+RANK = "the rank that np.linalg.lstsq finds"
+"""Why one is needed by least squares: the shapes of what it returns depend on it."""
+
+HOST_CALL = "ad.host_call runs on the host"
+"""Why a derivative is cut that depends on what host code returns."""
+
 _KEEP = "keep it an array"
 _HOST = "compute on the host through ad.host_call"
 _JOIN = "make one array of several by np.stack or ad.asarray (np.array, and np. functions of lists, are NumPy's own)"
 _WAYS = {
-    SHAPE: "give the result a fixed length (ad.nonzero, ad.masked and ad.unique take size=), or use np.where",
+    SHAPE: (
+        "choose element by element with np.where(mask, a, b), or give the result a fixed length (ad.nonzero, ad.masked and ad.unique "
+        "take size=)"
+    ),
+    RANK: f"np.linalg.pinv(a) @ b has no rank, np.where chooses element by element, or {_HOST}",
     "bool()": "decide with np.where, or loop with ad.while_loop",
     "an index": "make it a static argument (ad.jit(f, static_argnums=...)), or index with an array by np.take",
     "int()": "make it a static argument (ad.jit(f, static_argnums=...))",
@@ -195,16 +207,29 @@ def refusal(why: str, where: str | None = None) -> TraceError:
     where : str, optional
         The user's line, where the program that meets it was made of another one.
     """
-    trace = current()
+    traces = _traces.get()
     where = user_line() if where is None else where
-    if trace is None:
+    if why == HOST_CALL:
+        known = next((t for t in reversed(traces) if not t.staged), None)
+        name, what = ("the function", "a library") if known is None else (known.name, known.what)
+        return TraceError(
+            f"{_needed(why)} at {where} in {name} would cut the derivative that {what} takes; give it one by ad.custom_gradient, "
+            f"or {_STOP}."
+        )
+    if not traces:
         return TraceError(
             f"{_needed(why)} at {where}, while a library is tracing: a concrete value was needed; "
             f"{_WAYS.get(why, _KEEP)}, or move it out of the traced function."
         )
-    if trace.staged:
+    trace = traces[-1]
+    staged = next((t for t in reversed(traces) if t.staged), None)  # ad.jit around ad.grad: nothing is known in either
+    if staged is not None:
         way = _WAYS.get(why, _HOST if "host" in why or "ndarray" in why else f"{_KEEP}, or {_HOST}")
-        return TraceError(f"{_needed(why)} at {where} in {trace.name}, which {trace.what} traces; {way}.")
+        if trace is not staged and _HOST in way:
+            way += " (within ad.custom_gradient, which says the derivative)"
+        said = f"{_needed(why)} at {where} in {trace.name}, which {staged.what} traces; {way}."
+        trace.refused = where, said
+        return TraceError(said)
     way = _JOIN if why == AT_A_DOOR else _KEEP
     return TraceError(
         f"{_needed(why)} at {where} in {trace.name} would cut the derivative that {trace.what} takes; {way}, or {_STOP}."

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.linalg import LinAlgError
 
-from .. import dtypes
+from .. import dtypes, tracing
 from ..registry import XP, implements
 from .averages import report
 from .contractions import conjugate
@@ -26,7 +26,7 @@ from .factorisations import (
     result_dtype,
     svd,
 )
-from .operands import is_concrete, itself, to_host, unshared
+from .operands import is_concrete, is_recorded, itself, to_host, unshared
 from .reductions import known_any
 
 SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
@@ -175,6 +175,8 @@ def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
         x = filled(xp, (n, columns), 0, to, a)
     else:
         u, s, vh = prim.svd(a, False)
+        if not is_recorded(xp, s):
+            raise tracing.refusal(tracing.RANK)
         host = to_host(xp, s if is_concrete(xp, s) else xp.backend.transforms.stop_gradient(s))
         rank = int(np.count_nonzero(host > rcond * host[0]))
         used = (slice(0, rank, 1),)

@@ -192,6 +192,11 @@ def is_concrete(xp: Any, *xs: Any) -> bool:
     return all(not xp.is_array(x) or xp.backend.is_concrete(x) for x in xs)
 
 
+def is_recorded(xp: Any, a: Native) -> bool:
+    """Whether the values are known now, for decisions that no derivative sees."""
+    return is_concrete(xp, a) or is_concrete(xp, xp.backend.transforms.stop_gradient(a))
+
+
 def truth(xp: Any, a: Native) -> Native:
     """``a`` as bool."""
     return xp.prim.astype(a, BOOL)

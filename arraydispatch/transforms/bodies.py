@@ -310,6 +310,14 @@ class _Inside:
         """Raise what says the same in our words, if it is a refusal of the library's or NumPy's of a traced value."""
         if isinstance(error, ValueError) and isinstance(error.__cause__, TraceError):
             raise error.__cause__ from None  # NumPy's words for what stops an element's assignment
+        refused = self.trace.refused
+        if (
+            refused is not None
+            and isinstance(error, TypeError)
+            and not isinstance(error, TraceError)
+            and tracing.user_line(error.__traceback__) == refused[0]
+        ):
+            raise TraceError(refused[1]) from error  # theirs for a length that is none: np.zeros(n), "%d" % n
         if isinstance(error, TraceError) or not isinstance(error, self.backend.transforms.REFUSALS):
             return
         if self.backend.transforms.is_refusal(error):

@@ -236,12 +236,12 @@ def call_on_host(fun: Callable[..., Any], like: Any, args: tuple[Any, ...], has_
             natives.append(native_of(x, backend))
             places.append(i)
     if not has_rule and trace is not None and not trace.staged and any(map(backend.followed, natives)):
-        raise tracing.refusal("ad.host_call runs on the host")
+        raise tracing.refusal(tracing.HOST_CALL)
 
     def on_host(values: Sequence[np.ndarray[Any, Any]], lead: int = 0) -> list[np.ndarray[Any, Any]]:
         given = list(leaves)
         for i, value in zip(places, values):
-            seen = value.view()
+            seen = np.asarray(value).view()  # TensorFlow hands over numbers as NumPy's scalars
             seen.flags.writeable = False
             given[i] = seen
         made, found = tree_flatten(fun(*tree_unflatten(structure, given)))

@@ -322,6 +322,19 @@ def test_host_functions_in_a_program_of_the_users(library: str) -> None:
     assert program(x).tolist() == [1, 2, 3]
 
 
+def test_host_calls_of_numbers_take_arrays(library: str) -> None:
+    def scaled(x: np.ndarray, k: np.ndarray) -> np.ndarray:
+        assert isinstance(x, np.ndarray)
+        assert not x.flags.writeable
+        return np.asarray(x * k)
+
+    fun = lambda x, k: ad.host_call(scaled, np.empty(()), x, k)
+    for x, k in ((ad.asarray(2.0), 3.0), (2.0, ad.asarray(3.0)), (np.float64(2), ad.asarray(3))):
+        assert float(fun(x, k)) == 6
+        assert float(ad.jit(fun)(x, k)) == 6
+    np.testing.assert_array_equal(ad.vmap(fun)(ad.asarray([1.0, 2.0]), ad.asarray([3.0, 4.0])), [3, 8])
+
+
 def test_bad_host_calls(library: str) -> None:
     x = ad.asarray(np.ones(3))
     with pytest.raises(TypeError, match=r"returns float64\[3\] to ad.host_call, where like= has float64\[2\]"):
@@ -330,6 +343,12 @@ def test_bad_host_calls(library: str) -> None:
         ad.host_call(np.sort, (np.empty(3),), x)
     with pytest.raises(ad.TraceError, match=r"test_control\.py:\d+ in .* cut the derivative"):
         ad.grad(lambda x: ad.host_call(np.sum, np.empty(()), x))(x)
+    for transform in (lambda f: ad.jit(ad.grad(f)), lambda f: ad.grad(ad.jit(f))):
+        with pytest.raises(
+            ad.TraceError, match=r"test_control.py:.*would cut the derivative.*ad.custom_gradient"
+        ) as caught:
+            transform(lambda x: ad.host_call(np.sum, np.empty(()), x))(x)
+        assert "through ad.host_call" not in str(caught.value)
 
 
 def test_the_derivative_of_a_program_that_calls_the_host_is_not_cut(library: str) -> None:

@@ -360,10 +360,17 @@ LOOKS = {
     "int": (lambda a: int(a[0]), r"int\(\).*static_argnums"),
     "index": (lambda a: a[a[0].astype(int)] if False else [1][a[0].astype(int)], r"an index.*static_argnums"),
     "range": (lambda a: list(range(a[0].astype(int))), r"an index.*static_argnums"),
+    "zeros": (lambda a: np.zeros(a[0].astype(int)), r"an index.*static_argnums"),
+    "full": (lambda a: np.full((2, np.argmax(a)), 1.0), r"an index.*static_argnums"),
+    "format": (lambda a: "%d" % a[0].astype(int), r"int\(\).*static_argnums"),  # noqa: UP031 - what a user may write
     "item": (lambda a: a.max().item(), r"item\(\)"),
     "tolist": (lambda a: a.tolist(), r"tolist\(\)"),
     "asarray": (np.asarray, "ndarray"),
-    "mask": (lambda a: a[a > 1], "the shape of a result is a value.*size="),
+    "mask": (lambda a: a[a > 1], "the shape of a result is a value.*np.where.*size="),
+    "lstsq": (
+        lambda a: np.linalg.lstsq(np.stack([a, a**2]), a)[0],
+        r"the rank that np.linalg.lstsq finds.*np.linalg.pinv\(a\) @ b",
+    ),
     "nonzero": (np.nonzero, "the shape of a result is a value.*size="),
     "unique": (np.unique, "a value is needed"),
     "repeat": (lambda a: np.repeat(a, a.astype(int)), "a value is needed"),
@@ -381,6 +388,57 @@ def test_values_that_are_not_known(library, look):
     assert "test_jit.py:" in str(caught.value)
     assert look in ("while", "asarray", "nonzero", "unique") or "<lambda>()" in str(caught.value)
     assert isinstance(caught.value, TypeError)
+
+
+def _raised_where_large(a):
+    a[a > 1] += 5
+    return np.sum(a**2)
+
+
+INSIDE = {
+    "mask": (_raised_where_large, r"np.where.*ad.masked"),
+    "lstsq": (
+        lambda a: np.sum(np.linalg.lstsq(np.stack([a, a**2]), a)[0]),
+        r"np.linalg.pinv\(a\).*ad.host_call.*ad.custom_gradient",
+    ),
+    "if": (lambda a: a[0] if a[0] > 0 else a[1], r"np.where.*ad.while_loop"),
+    "float": (lambda a: a[0] * float(a[1]), r"keep it an array.*ad.host_call.*ad.custom_gradient"),
+}
+
+
+@pytest.mark.parametrize("look", INSIDE)
+def test_derivatives_inside_programs_are_of_unknown_values(look, library):
+    """The way out of the program is told: what helps a derivative alone (``ad.stop_gradient``) knows no value here."""
+    fun, said = INSIDE[look]
+    for transform, x in ((ad.jit, [1.0, 2.0]), (ad.vmap, [[1.0, 2.0], [2.0, 3.0]])):
+        if transform is ad.vmap and (look, library) == ("lstsq", "jax"):
+            continue  # a batch of values has ranks
+        with pytest.raises(ad.TraceError, match=said) as caught:
+            transform(ad.grad(fun))(ad.asarray(x))
+        said_ = str(caught.value)
+        assert f"which ad.{transform.__name__} traces" in said_
+        assert "test_jit.py:" in said_
+        assert "would cut" not in said_
+
+
+def test_fits_in_programs(library):
+    """The rank, which decides about a warning only, is not known there."""
+    x, y = np.linspace(-1, 2, 6), np.array([[1.0, 2.0], [0.5, 3.0], [2.0, 1.0], [4.0, 0.0], [3.0, 3.0], [5.0, 1.5]])
+    w = np.array([1.0, 2.0, 1.0, 0.5, 1.0, 1.0])
+    got = ad.jit(
+        lambda x, y, w: (np.polyfit(x, y, 2, w=w), np.polyfit(x, y[:, 0], 3), np.polyfit([0, 1, 2], y[:3, 1], 1))
+    )(x, y, w)
+    for a, b in zip(got, (np.polyfit(x, y, 2, w=w), np.polyfit(x, y[:, 0], 3), np.polyfit([0, 1, 2], y[:3, 1], 1))):
+        np.testing.assert_allclose(a, b, 1e-9, 1e-12)
+
+    def loss(y):
+        return np.sum(np.polyfit(x, y, 2) ** 2)
+
+    wanted = [(loss(y[:, 0] + e) - loss(y[:, 0] - e)) / 2e-6 for e in 1e-6 * np.eye(6)]
+    np.testing.assert_allclose(ad.jit(ad.grad(loss))(y[:, 0]), wanted, 1e-6)
+    np.testing.assert_allclose(ad.vmap(ad.grad(loss))(y.T)[0], wanted, 1e-6)
+    with pytest.raises(ad.TraceError, match="the rank"):
+        ad.jit(lambda y: np.polyfit(y, y, 2, full=True))(y[:, 0])
 
 
 def test_leaking_writes_are_refused(library):

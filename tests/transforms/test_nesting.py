@@ -158,3 +158,47 @@ def test_what_was_wrong_once(library: str, names: tuple[str, ...]) -> None:
 def test_programs_of_many_examples_inside_many_examples(library: str, inner: str) -> None:
     """TensorFlow had wrong shapes for them."""
     assert not check(("vmap", "jit", inner))
+
+
+KINKED = {
+    "abs": lambda x: np.sum(np.abs(x - 1.05)), "norm": lambda x: np.linalg.norm(x, 1), "norm3": lambda x: np.linalg.norm(x, 3),
+    "linear": np.sum, "constant": lambda x: 3.0 * np.sum(x > 0),
+}  # fmt: skip
+TWICE = {
+    "grad": ad.grad, "hessian": ad.hessian, "gradient of a gradient": lambda f: ad.grad(lambda x: np.sum(ad.grad(f)(x) ** 2)),
+    "value": lambda f: lambda x: ad.value_and_grad(lambda x: np.sum(ad.grad(f)(x) ** 2))(x)[0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fun", KINKED)
+@pytest.mark.parametrize("twice", TWICE)
+def test_derivatives_that_are_constant_can_be_read_and_written(fun, twice, library):
+    """Zeros and ones that a library keeps without memory: what leaves a transform has some."""
+    taken = TWICE[twice](KINKED[fun])
+    x = np.array([0.7, 1.3, 2.1])
+    wanted = np.asarray(taken(ad.asarray(x)))
+    many = np.stack([x, x])
+    for got, want in (
+        (taken(ad.asarray(x)), wanted), (ad.jit(taken)(ad.asarray(x)), wanted), (ad.vmap(taken)(ad.asarray(many)), np.stack([wanted, wanted])),
+        (ad.jit(ad.vmap(taken))(ad.asarray(many)), np.stack([wanted, wanted])),
+    ):  # fmt: skip
+        np.testing.assert_allclose(got, want, 1e-12, 1e-12)
+        if want.ndim:
+            want = np.array(want)
+            got[..., :1] += 7
+            want[..., :1] += 7
+            np.testing.assert_allclose(got, want, 1e-12, 1e-12)
+
+
+def test_the_elements_of_a_broadcast_result_are_apart(library):
+    for transform in (
+        ad.jit,
+        lambda f: lambda x: ad.vmap(f)(x[None])[0],
+        lambda f: lambda x: ad.grad(lambda x: (x[0], f(x)), has_aux=True)(x)[1],
+    ):
+        made = transform(lambda x: np.broadcast_to(x, (2, 2)))(ad.asarray([1.0, 2.0]))
+        made[0, 0] = 7
+        np.testing.assert_array_equal(made, [[7, 2], [1, 2]])
+        made = transform(lambda x: np.lib.stride_tricks.sliding_window_view(x, 2))(ad.asarray([1.0, 2.0, 3.0]))
+        made[0, 1] = 7
+        np.testing.assert_array_equal(made, [[1, 7], [2, 3]])

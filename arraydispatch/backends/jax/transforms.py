@@ -94,7 +94,7 @@ def call_host(f: Any, natives: Sequence[Array], specs: Sequence[Any]) -> list[Ar
 
     @called.defjvp  # type: ignore[untyped-decorator]
     def _(primals: Any, tangents: Any) -> NoReturn:
-        raise tracing.refusal("ad.host_call runs on the host", line)
+        raise tracing.refusal(tracing.HOST_CALL, line)
 
     return called(*natives)
 

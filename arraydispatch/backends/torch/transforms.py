@@ -97,12 +97,22 @@ def differentiate(
             else:
                 grads = back(given)
         lead = (cotangents[0].shape[0],) if many else ()
-        made = [x.new_zeros(lead + x.shape) if g is None else g for x, g in zip(primals, grads)]
+        made = [x.new_zeros(lead + x.shape) if g is None or g._is_zerotensor() else g for x, g in zip(primals, grads)]
         return made if outer else _apart(made)
 
     if outer:
         return outs, extra, pull
-    return [x.detach() for x in outs], [x.detach() for x in extra], pull
+    return [_with_memory(x.detach()) for x in outs], [_with_memory(x.detach()) for x in extra], pull
+
+
+def _with_memory(a: Tensor) -> Tensor:
+    """The tensor, or one with memory for each element: what leaves a transform may be written."""
+    if a._is_zerotensor():
+        return a.new_zeros(a.shape)
+    if a.is_contiguous():
+        return a
+    steps = [(n - 1) * step for n, step in zip(a.shape, a.stride()) if n > 1]
+    return a.clone(memory_format=torch.contiguous_format) if 0 in steps or sum(steps) + 1 < a.numel() else a
 
 
 def _apart(grads: list[Tensor]) -> list[Tensor]:
@@ -164,6 +174,9 @@ def _not_gone_back_through() -> None:
         here.one_way = True
 
 
+_WITH_ZEROS = {torch.ops.aten._efficientzerotensor.default: torch.zeros}
+"""Autograd's zeros without memory, of which torch makes a constant without values where it needs the elements of many."""
+
 _recorder = threading.RLock()
 """Held while a program is made: what records it, and the compiler, keep what they are at in globals of the process."""
 
@@ -181,14 +194,14 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
     def run(*natives: Tensor) -> list[Tensor]:
         outs, extra = f(list(natives))
         counts[:] = [len(outs)]
-        return [*outs, *extra]
+        return [_with_memory(x) for x in (*outs, *extra)]
 
     plain = [x.detach() for x in examples]
     here = _Recording()
     token = _recorded_here.set(here)
     try:
         with _recorder:
-            recorded = make_fx(run, tracing_mode="fake", _allow_non_fake_inputs=True)(*plain)
+            recorded = make_fx(run, _WITH_ZEROS, tracing_mode="fake", _allow_non_fake_inputs=True)(*plain)
     finally:
         _recorded_here.reset(token)
     one_way = here.one_way or (here.called and tracing.current() is not None)  # the function itself refuses to be cut
@@ -336,7 +349,8 @@ def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
 
 
 def vectorize(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor], list[Tensor]]:
-    return torch.func.vmap(lambda *examples: f(list(examples)), randomness="different")(*natives)
+    outs, extra = torch.func.vmap(lambda *examples: f(list(examples)), randomness="different")(*natives)
+    return [_with_memory(x) for x in outs], [_with_memory(x) for x in extra]
 
 
 def number(host: Any, upload: Callable[[Any], Tensor]) -> Tensor:
