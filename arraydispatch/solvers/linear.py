@@ -19,7 +19,7 @@ from ..errors import ConvergenceError, ConvergenceWarning
 from ..sparse import SparseArray
 from ..transforms.bodies import is_array
 from ..transforms.constants import is_traced, stop_gradient
-from ..transforms.control import call_on_host, while_loop
+from ..transforms.control import host_call, while_loop
 from ..transforms.custom import custom_gradient
 from ..trees import tree_map
 from ..warned import warn
@@ -273,8 +273,7 @@ class _Iterative:
                 return tree_map(api.to_numpy, self.solved(params, own, b, x0, rtol, atol, adjoint))
 
         like = (np.empty(b.shape, b.dtype), np.empty((4, b.shape[0]), b.real.dtype))
-        given = stop_gradient((params, own, b, x0, rtol, atol))
-        return call_on_host(when_it_runs, like, given, has_rule=True)
+        return host_call(when_it_runs, like, params, own, b, x0, rtol, atol)
 
     def solved(self, params: Any, own: Any, b: Any, x0: Any, rtol: Any, atol: Any, adjoint: bool) -> Any:
         """Where the library can loop, or Python does."""
@@ -311,7 +310,7 @@ class _Direct:
             def solve(params: Any, b: Any) -> Any:
                 return self._factorised(params, b, adjoint)
 
-            x = call_on_host(solve, np.empty(b.shape, b.dtype), stop_gradient((params, b)), has_rule=True)
+            x = host_call(solve, np.empty(b.shape, b.dtype), params, b)
         else:
             matrix = np.conj(np.swapaxes(params, -1, -2)) if adjoint else params
             x = np.linalg.solve(matrix, b.T).T if matrix.ndim == 2 else self._each(matrix, b)
@@ -367,8 +366,7 @@ class _Host:
         def solve(params: Any, own: Any, b: Any, x0: Any, rtol: Any, atol: Any) -> Any:
             return self._solved(params, own, b, x0, rtol, atol, adjoint)
 
-        given = stop_gradient((params, own, b, x0, rtol, atol))
-        x, counted = call_on_host(solve, like, given, has_rule=True)
+        x, counted = host_call(solve, like, params, own, b, x0, rtol, atol)
         tolerance = np.maximum(rtol * krylov.length(b), atol)
         solved = counted[1] == 0
         return x, _told(b, system.apply(params, x, adjoint), tolerance, counted[0], solved, counted[1] < 0)

@@ -15,7 +15,7 @@ from ..array import Array
 from ..backends.base import Backend
 from ..sparse import SparseArray, csr_array, from_scipy
 from ..transforms.bodies import is_array, library_of
-from ..transforms.control import call_on_host
+from ..transforms.control import host_call
 from ..transforms.derivatives import grad
 from ..trees import tree_leaves
 
@@ -252,9 +252,7 @@ class Preconditioner:
             diagonal = self._diagonal(params, adjoint)
             return lambda r: r / diagonal
         if self.kind == "ilu":
-            return lambda r: call_on_host(
-                partial(self._solved, "H" if adjoint else "N"), np.empty(r.shape, r.dtype), (r,), has_rule=True
-            )
+            return lambda r: host_call(partial(self._solved, "H" if adjoint else "N"), np.empty(r.shape, r.dtype), r)
         return self._called
 
     def _diagonal(self, params: Any, adjoint: bool) -> Any:

@@ -219,11 +219,6 @@ def host_call(fun: Callable[..., Any], like: Any, *args: Any) -> Any:
     Under :func:`arraydispatch.vmap` ``fun`` is called once for all examples, on arrays with a leading axis for them, which the result
     is to have too; on the numpy backend once for each example.
     """
-    return call_on_host(fun, like, args)
-
-
-def call_on_host(fun: Callable[..., Any], like: Any, args: tuple[Any, ...], has_rule: bool = False) -> Any:
-    """:func:`host_call`; ``has_rule``: what calls it has a derivative of its own, so that none is cut."""
     leaves, structure = tree_flatten(args)
     wanted, result = tree_flatten(like)
     specs = [(tuple(x.shape), np.dtype(x.dtype)) for x in wanted]
@@ -235,7 +230,7 @@ def call_on_host(fun: Callable[..., Any], like: Any, args: tuple[Any, ...], has_
         if is_array(x) or isinstance(x, float | complex):
             natives.append(native_of(x, backend))
             places.append(i)
-    if not has_rule and trace is not None and not trace.staged and any(map(backend.followed, natives)):
+    if trace is not None and not trace.staged and any(map(backend.followed, natives)):
         raise tracing.refusal(tracing.HOST_CALL)
 
     def on_host(values: Sequence[np.ndarray[Any, Any]], lead: int = 0) -> list[np.ndarray[Any, Any]]:

@@ -413,6 +413,29 @@ def test_a_gradient_of_ones_own(library: str) -> None:
     assert host(twice).tolist() == [0, 1]  # of the clip, in the gradient
 
 
+def test_a_gradient_of_ones_own_for_what_the_host_computes(library: str) -> None:
+    """The rule is the derivative: nothing is cut by a host call, nor by NumPy's own arrays, in the function."""
+
+    def called(x):
+        return ad.host_call(np.sqrt, np.empty(x.shape), x)
+
+    def held(x):
+        return ad.asarray(np.sqrt(x.to_numpy()))
+
+    x = ad.asarray([1.0, 4.0])
+    for fun in (called, held):
+        root = ad.custom_gradient(fun, lambda args, result, cotangent: (cotangent / (2 * result),))
+
+        def loss(x, root=root):
+            return np.sum(root(x) ** 3)
+
+        np.testing.assert_allclose(host(ad.grad(loss)(x)), [1.5, 3])
+        if fun is called:  # the other one wants its values
+            np.testing.assert_allclose(host(ad.hessian(loss)(x)), [[0.75, 0], [0, 0.375]])
+            np.testing.assert_allclose(host(ad.jit(ad.grad(loss))(x)), [1.5, 3])
+            np.testing.assert_allclose(host(ad.vmap(ad.grad(root))(x)), [0.5, 0.25])
+
+
 def test_a_gradient_of_ones_own_at_every_order(library: str) -> None:
     """The second derivative goes the user's way too: here it is not that of the function."""
     f = ad.custom_gradient(np.sin, lambda args, result, cotangent: (cotangent * result * args[0],))

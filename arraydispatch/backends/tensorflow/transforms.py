@@ -176,7 +176,8 @@ def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
 
     @tf.custom_gradient  # type: ignore[untyped-decorator]
     def run(*values: Tensor) -> Any:
-        outs = f(list(values))[0]
+        # No derivative goes through here: what is the host's may be computed there.
+        outs = f([tf.stop_gradient(x) for x in values])[0]
 
         def backward(*cotangents: Tensor) -> list[Tensor]:
             # What was returned, not `outs`, from where a derivative of the derivative would not go the user's way.

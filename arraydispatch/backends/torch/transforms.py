@@ -327,9 +327,12 @@ def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
         @staticmethod
         def forward(*values: Tensor) -> Any:
             nonlocal count
-            outs = f(list(values))[0]
+            given = [
+                x.detach() for x in values
+            ]  # no derivative goes through here: what is the host's may be computed there
+            outs = f(given)[0]
             count = len(outs)
-            return tuple(x.clone() if any(x is y for y in values) else x for x in outs)
+            return tuple(x.clone() if any(x is y for y in given) else x for x in outs)
 
         @staticmethod
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
