@@ -15,6 +15,7 @@ import numpy as np
 from . import events, views
 from .engine import reductions, shifts, tape, updates, writes
 from .engine.nodes import Node, PendingView
+from .engine.tape import record
 from .methods import OPERATORS, short_power
 from .ufuncs.recorded import CLIP
 from .views import Handle
@@ -26,7 +27,7 @@ _where, _clip, _roll = np.where, np.clip, np.roll
 
 def _binary(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
-        made = tape.record(func, (self, other)) if tape.least else None
+        made = record(func, (self, other))
         return general(self, other) if made is None else made
 
     return method
@@ -34,7 +35,7 @@ def _binary(func: np.ufunc, general: Any) -> Any:
 
 def _reflected(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
-        made = tape.record(func, (other, self)) if tape.least else None
+        made = record(func, (other, self))
         return general(self, other) if made is None else made
 
     return method
@@ -50,7 +51,7 @@ def _inplace(func: np.ufunc, general: Any) -> Any:
 
 def _unary(func: np.ufunc, general: Any) -> Any:
     def method(self: Any) -> Any:
-        made = tape.record(func, (self,)) if tape.least else None
+        made = record(func, (self,))
         return general(self) if made is None else made
 
     return method
@@ -60,7 +61,7 @@ def _power(general: Any) -> Any:
     def __pow__(self: Any, exponent: Any, modulo: None = None) -> Any:
         if tape.least and modulo is None:
             short = short_power(self, exponent, True)
-            made = tape.record(np.power, (self, exponent)) if short is None else tape.record(short, (self,))
+            made = record(np.power, (self, exponent)) if short is None else record(short, (self,))
             if made is not None:
                 return made
         return general(self, exponent, modulo)
@@ -72,7 +73,7 @@ def _array_ufunc(general: Any) -> Any:
     def __array_ufunc__(self: Any, func: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if tape.least and method == "__call__":
             if not kwargs:
-                made = tape.record(func, inputs)
+                made = record(func, inputs)
                 if made is not None:
                     return made
             elif len(kwargs) == 1 and "out" in kwargs:
@@ -86,9 +87,9 @@ def _array_ufunc(general: Any) -> Any:
 
 def _clipped(a: Any, low: Any = None, high: Any = None) -> Any:
     if low is None:
-        return None if high is None else tape.record(np.minimum, (a, high), func_seen=_clip)
+        return None if high is None else record(np.minimum, (a, high), func_seen=_clip)
     func, operands = (np.maximum, (a, low)) if high is None else (CLIP, (a, low, high))
-    return tape.record(func, operands, func_seen=_clip)
+    return record(func, operands, func_seen=_clip)
 
 
 def _array_function(general: Any) -> Any:

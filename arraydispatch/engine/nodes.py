@@ -22,16 +22,24 @@ NEVER = -1
 """What :data:`arraydispatch.views.NEVER` is."""
 
 
-class Place(NamedTuple):
-    """A place in the user's code, of which a warning tells."""
+class Place:
+    """A place in the user's code, of which a warning tells.
 
-    code: CodeType
-    instruction: int
-    """Its place in the bytecode, of which Python finds the line when somebody asks."""
-    names: dict[str, Any]
-    """The globals of its module."""
-    filters: tuple[Any, ...]
-    """The warning filters there were."""
+    Attributes
+    ----------
+    code : CodeType
+    instruction : int
+        Its place in the bytecode, of which Python finds the line when somebody asks.
+    names : dict
+        The globals of its module.
+    filters : tuple
+        The warning filters there were.
+    """
+
+    __slots__ = ("code", "filters", "instruction", "names")
+
+    def __init__(self, code: CodeType, instruction: int, names: dict[str, Any], filters: tuple[Any, ...]) -> None:
+        self.code, self.instruction, self.names, self.filters = code, instruction, names, filters
 
     @property
     def line(self) -> int:
@@ -126,15 +134,18 @@ class Update(Elsewhere):
 
 
 class Buffer:
-    """An ndarray that nodes of a tape read, and the how-manieth of them it is; how it is laid, of an array of this kind."""
+    """An ndarray that nodes of a tape read, and the how-manieth of them it is; how it is laid, of an array of this kind.
 
-    __slots__ = ("array", "kind", "laid", "number")
+    ``memory``: what it reads, as :data:`arraydispatch.views.waiting` has it.
+    """
 
-    def __init__(self, array: np.ndarray[Any, Any], number: int) -> None:
-        self.array = array
-        self.number = number
-        self.kind: Any = None
-        self.laid: object = None
+    __slots__ = ("array", "kind", "laid", "memory", "number")
+
+    array: np.ndarray[Any, Any]
+    number: int
+    memory: int
+    kind: Any
+    laid: object
 
     def laid_as(self, kind: Any) -> object:
         """What a call that reads it has to know of it, as :attr:`Form.laid`."""
@@ -150,9 +161,16 @@ class Buffer:
         return flags.owndata and flags.writeable
 
 
+def buffer_of(array: Any, number: Any, memory: Any) -> Buffer:
+    """A buffer of which nobody has asked yet how it is laid."""
+    made: Buffer = Buffer.__new__(Buffer)
+    made.array, made.number, made.memory, made.kind, made.laid = array, number, memory, None, None
+    return made
+
+
 def _references() -> int:
     """As many as there are to an ndarray that only a buffer has, where the buffer asks."""
-    one = Buffer(np.empty(0), 0)
+    one = buffer_of(np.empty(0), 0, 0)
     return getrefcount(one.array)
 
 
@@ -186,6 +204,8 @@ class Form:
         The shape that it goes over: that of the result, or of what is reduced to it.
     halved : Whole or None
         How the parts of a reduction to one element are put together; None for others.
+    least : int
+        From which ``tape.least`` on it is not worth recording.
     work : int
         Time that it takes: in that of a sum of two numbers of eight bytes.
     laid : object
@@ -195,7 +215,7 @@ class Form:
     """
 
     __slots__ = (
-        "_by_rows", "_skipped", "alone", "dtype", "fortran", "func", "halved", "held", "ins", "laid", "nbytes", "ndim", "pinned", "reports", "row", "shape", "size",
+        "_by_rows", "_skipped", "alone", "dtype", "fortran", "func", "halved", "held", "ins", "laid", "least", "nbytes", "ndim", "pinned", "reports", "row", "shape", "size",
         "span", "weak", "work",
     )  # fmt: skip
 
@@ -216,6 +236,7 @@ class Form:
         self.span, self.halved = shape if span is None else span, halved
         self.dtype, self.size, self.ndim = held.dtype, prod(shape), len(shape)
         self.nbytes = self.size * self.dtype.itemsize
+        self.least = min(self.size, self.work)
         self.laid = laid(held, shape, fortran)
         self._by_rows: Form | None = None
         self.alone = self._skipped = 0
@@ -339,7 +360,7 @@ class Node:
 
 def node_of(form: Form, told: Any = None, place: Any = None) -> Node:
     """A node without operands yet, whose array is not made."""
-    made: Node = Node()
+    made: Node = Node.__new__(Node)
     made.form, made.dtype, made.shape, made.size, made.ndim = form, form.dtype, form.shape, form.size, form.ndim
     made.told, made.place, made.value, made.target, made.handle, made.tape = told, place, None, None, None, None
     return made

@@ -25,7 +25,8 @@ from ..views import NEVER, Handle
 from . import pool, reported, told
 from .blocks import Block, Short, needed, planned, whole_rounds
 from .loops import PYTHON, SCALARS, cast, fits, loop_of, select
-from .nodes import Buffer, Form, Node, PendingView, Shift, laid, like, node_of, strides_of
+from .nodes import Buffer, Form, Node, PendingView, Shift, buffer_of, laid, like, node_of, strides_of
+from .told import now
 
 __all__ = [
     "IN_THREADS", "LONGEST", "Tape", "array_of", "astype", "blank", "least", "mine", "operand", "order_of", "record", "run_all",
@@ -57,7 +58,7 @@ _bare: Any = None
 """Makes one without a value."""
 _every: Any = None
 _waiting = views.waiting
-_ref, _now, _NOTHING, _REFUSED = weakref.ref, told.now, told.NOTHING, told.REFUSED
+_ref, _NOTHING, _REFUSED = weakref.ref, told.NOTHING, told.REFUSED
 
 
 @process.follows("tap")
@@ -123,14 +124,14 @@ class Tape:
         Those that a run has begun with.
     block : Block or None
         While threads compute it.
-    memory : set of int
-        What nodes read, as :data:`arraydispatch.views.waiting` has it.
     views : list of weakref
         To pending views of the nodes' arrays, which they keep alive as long as somebody has them.
+    little : int
+        Bytes read and made up to which nothing of this is asked.
     most : int
         Nodes with which it is run, or is asked for how many it is.
-    bytes, seen : int
-        Of what they read; of what has been asked whether anybody else still has it.
+    bytes, made, seen : int
+        Of what they read; of what they make; of what has been asked whether anybody else still has it.
     work : int
         Of all nodes.
     lines : dict
@@ -143,11 +144,14 @@ class Tape:
         self.running: list[Node] | None = None
         self.block: Block | None = None
         self.buffers: dict[int, Buffer] = {}
-        self.memory: set[int] = set()
         self.views: list[Any] = []
         self.lines: dict[int, Any] = {}
-        self.bytes = self.seen = self.work = self.count = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self.bytes = self.made = self.seen = self.work = self.count = 0
         self.most = ROUNDS
+        self.little = min(DEAD_BYTES // 4, MOST_BYTES)
 
     def add(self, node: Node, values: list[Any]) -> None:
         """Record a node that computes with these values, which nobody may write from now on."""
@@ -156,10 +160,15 @@ class Tape:
         with self.lock:
             for x in values:
                 if type(x) is _ndarray:
-                    x = self._buffer(x)
-                    refs.append(-1 - x.number)
+                    buffer: Buffer = self._buffer(x)
+                    refs.append(-1 - buffer.number)
+                    args.append(buffer)
+                    continue
+                if type(x) is Node:
+                    earlier: Node = x
+                    refs.append(earlier.number)
                 else:
-                    refs.append(x.number if type(x) is Node else None)
+                    refs.append(None)
                 args.append(x)
             node.args, node.refs, node.number, node.tape = tuple(args), tuple(refs), self.count, self
             self.count += 1
@@ -169,22 +178,27 @@ class Tape:
                 _live.add(self)
             self.nodes.append(node)
             self.work += node.form.work
+            self.made += node.form.nbytes
 
     def _buffer(self, x: np.ndarray[Any, Any]) -> Buffer:
-        found = self.buffers.get(id(x))
+        at = id(x)
+        found = self.buffers.get(at)
         if found is None:
-            found = self.buffers[id(x)] = Buffer(x, len(self.buffers))
+            key = at if x.base is None else id(memory_of(x))
+            found = self.buffers[at] = buffer_of(x, len(self.buffers), key)
             self.bytes += x.nbytes
-            key = id(x if x.base is None else memory_of(x))
-            if key not in self.memory:
-                self.memory.add(key)
-                others = _waiting.get(key)
-                _waiting[key] = (self,) if others is None else (*others, self)
+            others = _waiting.get(key)
+            if others is None:
+                _waiting[key] = (self,)
+            elif self not in others:
+                _waiting[key] = (*others, self)
         return found
 
     def full(self) -> str:
         """Why it has to be run, because of its length or of what it keeps; empty where it has not."""
         count = len(self.nodes)
+        if count < self.most and self.bytes + self.made <= self.little:
+            return ""
         if count >= self.most:
             self.most = whole_rounds([node.form for node in self.nodes], LONGEST)
         if count >= self.most:
@@ -193,7 +207,9 @@ class Tape:
             return _MUCH
         if self.bytes - self.seen > DEAD_BYTES // 4 and self._keeps_dead():
             return _MUCH
-        return _MUCH if not count % 16 and self._holds_much() else ""
+        if self.bytes + self.made > MOST_BYTES and not count % 16 and self._holds_much():
+            return _MUCH
+        return ""
 
     def _keeps_dead(self) -> bool:
         """Whether it alone keeps so much that would be used again by now: new memory costs as much as a sum."""
@@ -345,15 +361,14 @@ class Tape:
 
     def _let_go(self) -> None:
         if not self.nodes:
-            for key in self.memory:
-                rest = tuple(tape for tape in views.waiting.get(key, ()) if tape is not self)
+            for buffer in self.buffers.values():
+                rest = tuple([tape for tape in views.waiting.get(buffer.memory, ()) if tape is not self])
                 if rest:
-                    views.waiting[key] = rest
+                    views.waiting[buffer.memory] = rest
                 else:
-                    views.waiting.pop(key, None)
-            self.buffers, self.memory, self.lines = {}, set(), {}
-            self.bytes = self.seen = self.work = self.count = 0
-            self.most = ROUNDS
+                    views.waiting.pop(buffer.memory, None)
+            self.buffers, self.lines = {}, {}
+            self._begin()
             _live.discard(self)
 
 
@@ -478,6 +493,9 @@ def record(
     values: list[Any] = []
     keys: list[Any] = [func, dtype]
     shared = False
+    before: Any = None
+    if not least:
+        return None
     for x in inputs:
         if type(x) is _cls or isinstance(x, Handle):
             a: Handle = x
@@ -494,6 +512,8 @@ def record(
                 node = v
                 operand: Form = node.form
                 keys.append(operand.laid)
+            elif x is before:  # as in x * x
+                keys.append(keys[-1])
             elif type(v) is _ndarray:
                 buffer: Buffer | None = buffers.get(id(v))
                 keys.append(laid(a._kind, v.shape, v.strides) if buffer is None else buffer.laid_as(a._kind))
@@ -501,6 +521,7 @@ def record(
             else:
                 return None
             values.append(v)
+            before = x
         elif type(x) in SCALARS:
             values.append(x)
             keys.append(type(x))
@@ -516,8 +537,8 @@ def record(
         form = _forms[key] = _form(func, inputs, values, dtype)
         if form is None:
             return None
-    if form.size < least or form.work < least or form.nbytes > MOST_BYTES:
-        return None  # for so much there may be no memory: NumPy says so at the call
+    if form.least < least:
+        return None
     if form.alone and form.gains_nothing():
         return None
     for i in form.weak:
@@ -525,7 +546,7 @@ def record(
             return None
     if like is not None and (form.dtype, form.shape) != like:
         return None
-    modes, place = _now() if form.reports else _NOTHING
+    modes, place = now() if form.reports else _NOTHING
     if modes is _REFUSED:
         return None
 
@@ -537,7 +558,8 @@ def record(
         made = into
         node.handle = _ref(made)
         if type(values[0]) is Node:
-            values[0].handle = None
+            replaced: Node = values[0]
+            replaced.handle = None
         tape.add(node, values)
         made._v = made._kind = made._root = node  # type: ignore[assignment]
         made._seen = NEVER
@@ -582,6 +604,8 @@ def _form(func: Any, inputs: tuple[Any, ...], values: list[Any], dtype: np.dtype
         reports, pinned = func is cast and (keys[0].kind in "fc" or half), False
         ins = tuple([dtype if key in PYTHON else np.dtype(key) for key in keys])
     shifts = isinstance(func, Shift)
+    if size * dtype.itemsize > MOST_BYTES:
+        return None  # for so much there may be no memory: NumPy says so at the call
     order = order_of(values, shape, func is cast or shifts)
     if order is None or (shifts and order[1]) or (pinned and (order[0] or size == 1)):
         return None

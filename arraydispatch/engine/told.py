@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from sys import _getframe
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .nodes import Place
 __all__ = ["NOTHING", "REFUSED", "begin", "now", "tell"]
 
 _errors_in_force: Any = np._core.umath._extobj_contextvar.get
+_warnings = vars(warnings)
 _filters: Any = None
 """The list of warning filters outside of any ``warnings.catch_warnings``."""
 
@@ -36,8 +38,8 @@ _heeded = True
 _modes_known: tuple[Any, dict[str, Any] | None] = (None, None)
 _every_modes: dict[tuple[Any, ...], dict[str, Any]] = {}
 _filters_known: tuple[list[Any], tuple[Any, ...], bool] = [], (), False
-_places: dict[tuple[int, int], Place] = {}
-"""By the code, which a place keeps alive, and the instruction."""
+_places: dict[int, Place] = {}
+"""By where the instruction lies, in the memory of the code that a place keeps alive."""
 _MOST_PLACES = 4096
 
 
@@ -46,50 +48,68 @@ def now() -> tuple[Any, Place | None]:
 
     The modes are the same object each time; None where all is ignored, ``REFUSED`` where an error is more than a warning.
     """
-    global _filters_known, _modes_known
-    errors = _errors_in_force()
     seen, found = _modes_known
+    errors = _errors_in_force()
     if errors is not seen or seen is None:
-        modes: dict[str, Any] = {**np.geterr()}
-        said = set(modes.values())
-        found = REFUSED if not said <= {"ignore", "warn"} else None if said == {"ignore"} else modes
-        if found is modes:
-            found = _every_modes.setdefault(tuple(modes.items()), modes)
-        _modes_known = errors, found
+        found = _learn_modes(errors)
     if found is None:
         return NOTHING
     if found is REFUSED:
         return REFUSED, None
-    filters, known = warnings.filters, _filters_known
+    filters, known = _warnings["filters"], _filters_known
     if filters != known[0]:
-        known = _filters_known = list(filters), tuple(filters), any(each[0] == "error" for each in filters)
+        known = _learn_filters(filters)
     if (filters is not _filters or known[2]) and _heeded:
         return REFUSED, None
-    frame = _getframe(0)
-    code = frame.f_code
-    while _is_inside[code.co_filename] and frame.f_back is not None:
+    frame: FrameType = _getframe(0)
+    code: CodeType = frame.f_code
+    while _inside(code.co_filename) and frame.f_back is not None:
         frame = frame.f_back
         code = frame.f_code
     at = frame.f_lasti
-    place = _places.get((id(code), at))
-    if place is None or place.names is not frame.f_globals or place.filters is not known[1]:
+    key = id(code) + at
+    place: Place | None = _places.get(key)
+    if (
+        place is None
+        or place.code is not code
+        or place.instruction != at
+        or place.names is not frame.f_globals
+        or place.filters is not known[1]
+    ):
         if len(_places) >= _MOST_PLACES:
             _places.clear()
-        place = _places[id(code), at] = Place(code, at, frame.f_globals, known[1])
+        place = _places[key] = Place(code, at, frame.f_globals, known[1])
     return found, place
 
 
-class _Inside(dict[str, bool]):
+def _learn_modes(errors: Any) -> Any:
+    global _modes_known
+    modes: dict[str, Any] = {**np.geterr()}
+    said = set(modes.values())
+    found: Any = REFUSED if not said <= {"ignore", "warn"} else None if said == {"ignore"} else modes
+    if found is modes:
+        found = _every_modes.setdefault(tuple(modes.items()), modes)
+    _modes_known = errors, found
+    return found
+
+
+def _learn_filters(filters: Any) -> tuple[list[Any], tuple[Any, ...], bool]:
+    global _filters_known
+    _filters_known = list(filters), tuple(filters), any(each[0] == "error" for each in filters)
+    return _filters_known
+
+
+_is_inside: dict[str, bool] = {}
+
+
+def _inside(file: str) -> bool:
     """Whether a file is this package's or NumPy's."""
-
-    def __missing__(self, file: str) -> bool:
-        if len(self) >= 4096:  # as of cells of a notebook
-            self.clear()
-        found = self[file] = is_core(file)
-        return found
-
-
-_is_inside = _Inside()
+    found = _is_inside.get(file)
+    if found is None:
+        if len(_is_inside) >= 4096:  # as of cells of a notebook
+            _is_inside.clear()
+        found = _is_inside[file] = is_core(file)
+    return found
 
 
 def tell(block: Block) -> None:
