@@ -217,6 +217,59 @@ def test_wrights_function_where_scipy_has_lost_digits(library: str) -> None:
     np.testing.assert_allclose(np.asarray(made), list(WRIGHT.values()), rtol=1e-12)
 
 
+HYPERU = {
+    (1.0, -4.0, 1e-8): 0.1999999995,
+    (8.0, 0.0, 5.0): 3.1083134959971174e-09,
+    (3.3, 12.0, 0.7): 116658661.45091462,
+    (-0.1, 0.0, 2.0): 1.1081134376141892,
+    (-3.7, 0.0, 0.1): -2.1053608544347666,
+    (-92.78453059414532, 11.611753475828557, 0.010018661784051319): -2.3268770577425318e170,
+    (-20.0, -12.0, 0.02): -3.1687425024973094e-14,
+    (0.5, 100.0, 60.0): 9057.068387319405,
+    (-1e-10, 3.6, 0.002): 0.9985073536463868,
+    (-30.0, 2000.5, 2000.0): 1.7359172680013948e65,
+    (0.3, 1.01, 1e-300): 33205.157940036166,
+    (50.0, -40.5, 200.0): 2.125648606775715e-123,
+    (0.5, 0.0, 11.0): 0.28376235067899597,
+    (-3.7, -7.2, 1e-8): 650.1431310126469,
+    (3.3, -7.2, 11.0): 4.020961363150797e-05,
+}
+"""Of both parameters and an argument, by mpmath with 40 digits."""
+
+
+@pytest.mark.one_backend
+def test_tricomis_function_where_scipy_has_lost_digits(library: str) -> None:
+    with ad.fallback("error"):
+        made = scipy.special.hyperu(*(ad.asarray(x, backend=library) for x in np.array(list(HYPERU)).T))
+    np.testing.assert_allclose(np.asarray(made), list(HYPERU.values()), rtol=1e-12)
+
+
+MATHIEU = {
+    (0, 2000.0, 30.0): [1.2636729541495218e-19, 9.751752087689451e-18, 0.0, 0.0],
+    (2, 1e-3, 10.0): [0.9398787230167592, -0.6838259925245732, 0.34196657875960845, 1.8791298947129018],
+    (9, -1e-8, 10.0): [-1.9238633060307984e-10, -9.000000000528576, 0.9999999999412692, -1.6887244577285332e-09],
+    (40, -1500.0, 276.0): [0.006487972854826893, 0.1673551638251087, 0.0027013032830063184, 0.07554494401336682],
+    (25, 0.5, -3.3): [0.13172012320466447, 24.772488976767814, -0.9916885865142638, 3.2902899418722984],
+    (300, -400.0, 334.0): [0.0013877633562538955, -300.40857483598927, 0.9986281601967244, 0.41399027262344723],
+    (7, 1e-30, 1e4): [-0.9396926207859084, -2.3941410032796813, 0.3420201433256687, -6.5778483455013586],
+}
+"""Of an order, a parameter and an angle both functions and their derivatives: by the tridiagonal matrix, in 40 digits."""
+
+
+@pytest.mark.one_backend
+def test_mathieu_functions_where_scipy_has_few_digits_or_none(library: str) -> None:
+    operands = [ad.asarray(x, backend=library) for x in np.array(list(MATHIEU), float).T]
+    with ad.fallback("error"):
+        made = [*scipy.special.mathieu_cem(*operands), *scipy.special.mathieu_sem(*operands)]
+        none = scipy.special.mathieu_cem(
+            *(ad.asarray(np.array(x), backend=library) for x in ([1, 2, np.inf], [np.nan, np.inf, 1], 3.0))
+        )
+    np.testing.assert_allclose(
+        np.transpose([np.asarray(x) for x in made]), list(MATHIEU.values()), rtol=2e-14, atol=2e-13
+    )
+    assert all(np.isnan(np.asarray(x)).all() for x in none)  # SciPy's end the process
+
+
 @pytest.mark.one_backend
 def test_chi_squared_of_many_terms_is_scipys(library: str) -> None:
     """In the lower tail too, where the largest terms are far from Poisson's mean."""

@@ -3,7 +3,7 @@
 They reach ``__array_ufunc__`` as NumPy's do, and are registered when the first of them comes, so nothing here imports
 SciPy. For (ufunc, backend) :func:`learn` decides once: the library's own kernel where it is accurate (the table
 ``SPECIAL`` in ``backends/<library>/special.py``), else a formula over ``xp`` (``elementary``, ``gammas``, ``errors``, ``bessel``, ``orders``,
-``integrals``, ``incomplete``, ``inverses``, ``noncentral``, ``wright``, ``orthogonal``, ``elliptic``; of complex numbers ``complexes``, ``faddeeva``), else the host, for a reason of its own.
+``integrals``, ``incomplete``, ``inverses``, ``noncentral``, ``wright``, ``mathieu``, ``confluent``, ``orthogonal``, ``elliptic``; of complex numbers ``complexes``, ``faddeeva``), else the host, for a reason of its own.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ _TOPICS = (
     "inverses",
     "noncentral",
     "wright",
+    "mathieu",
+    "confluent",
     "orthogonal",
     "elliptic",
     "complexes",
