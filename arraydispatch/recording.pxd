@@ -1,1 +1,6 @@
 from .engine.tape cimport record
+from .ndarrays cimport ndarray
+from .views cimport Handle
+
+cpdef _at_once(func, tuple inputs)
+cpdef _computed(func, tuple inputs)

@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from sys import getrefcount
 from threading import get_ident
+from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from . import events, views
+from .dispatch import hosted
 from .engine import reductions, shifts, tape, updates, writes
+from .engine.loops import SCALARS
 from .engine.nodes import Node, PendingView
 from .engine.tape import record
 from .methods import OPERATORS, short_power
@@ -22,12 +26,53 @@ from .views import Handle
 
 __all__ = ["NAMES", "calibrate", "over"]
 
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
+
 _where, _clip, _roll = np.where, np.clip, np.roll
+
+
+def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    """A ufunc of arrays and numbers that is not recorded, by NumPy; None where the general way has more to decide."""
+    values: list[Any] = []
+    kind: Any = None
+    size = 0
+    for x in inputs:
+        if isinstance(x, Handle):
+            a: Handle = x
+            v = a._v
+            if type(v) is not ndarray or (kind is not None and a._kind.backend is not kind.backend):
+                return None
+            value: ndarray = v
+            kind, size = a._kind, max(size, value.size)
+            values.append(value)
+        elif type(x) in SCALARS:
+            values.append(x)
+        else:
+            return None
+    if kind is None or size < tape.least or kind.standard or not kind.backend.hosted:
+        return None
+    tap = events.tap
+    start = 0.0 if tap is None else perf_counter()
+    result = func(*values)
+    if type(result) is not ndarray:
+        return None  # of which there is little to do twice
+    if tap is not None:
+        name = kind.backend.name
+        tap.call(func, name, hosted.CLASS[name == "numpy"], "", perf_counter() - start, result, 2 * views.frames)
+    return hosted.placed(result, kind.backend)
+
+
+def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    """A ufunc of arrays and numbers under fused execution, recorded or at once; None where the general way has more to decide."""
+    if not tape.least:
+        return None
+    made = record(func, inputs)
+    return _at_once(func, inputs) if made is None else made
 
 
 def _binary(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
-        made = record(func, (self, other))
+        made = _computed(func, (self, other))
         return general(self, other) if made is None else made
 
     return method
@@ -35,7 +80,7 @@ def _binary(func: np.ufunc, general: Any) -> Any:
 
 def _reflected(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
-        made = record(func, (other, self))
+        made = _computed(func, (other, self))
         return general(self, other) if made is None else made
 
     return method
@@ -51,7 +96,7 @@ def _inplace(func: np.ufunc, general: Any) -> Any:
 
 def _unary(func: np.ufunc, general: Any) -> Any:
     def method(self: Any) -> Any:
-        made = record(func, (self,))
+        made = _computed(func, (self,))
         return general(self) if made is None else made
 
     return method

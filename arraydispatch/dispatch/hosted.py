@@ -69,7 +69,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         owner = getattr(func, "__self__", None)
         named = owner if isinstance(owner, np.ufunc) else func
         held = found[0]._kind.backend.name if found else "numpy"
-        events.tap.call(named, held, _CLASS[held == "numpy"], "", perf_counter() - start, result)
+        events.tap.call(named, held, CLASS[held == "numpy"], "", perf_counter() - start, result)
     _written(func, found, kwargs)
     return dressed(result, found, (*args, *kwargs.values()))
 
@@ -80,7 +80,7 @@ def take(a: Handle, key: Any) -> Any:
     result = a._v[_given(key, _INDEX)]
     if events.tap is not None:
         name = "__getitem__" if type(result) is np.ndarray else events.ELEMENT
-        events.tap.call(name, held := a._kind.backend.name, _CLASS[held == "numpy"], "", perf_counter() - start)
+        events.tap.call(name, held := a._kind.backend.name, CLASS[held == "numpy"], "", perf_counter() - start)
     return dressed(result, [a])
 
 
@@ -95,10 +95,10 @@ def assign(a: Handle, key: Any, value: Any) -> None:
     if events.tap is not None:
         whole = type(key) is tuple and len(key) == a._v.ndim and all(isinstance(k, int) for k in key)
         name = events.ELEMENT_SET if whole or (type(key) is int and a._v.ndim == 1) else "__setitem__"
-        events.tap.call(name, held := a._kind.backend.name, _CLASS[held == "numpy"], "", perf_counter() - start)
+        events.tap.call(name, held := a._kind.backend.name, CLASS[held == "numpy"], "", perf_counter() - start)
 
 
-_CLASS = "hosted", "native"
+CLASS = "hosted", "native"
 """The class of a call that NumPy runs on values in the host state; for the backend of that name it is the library."""
 _WRITTEN = "written into a value on the host"
 _INDEX = "the index of a value on the host"

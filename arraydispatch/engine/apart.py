@@ -63,6 +63,12 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 @cache
+def _axis_word(func: Any) -> str:
+    """The parameter that says along which axis, or axes."""
+    return "axis" if "axis" in inspect.signature(func).parameters else "axes"
+
+
+@cache
 def _last(func: Any) -> int:
     """How many positional arguments come before ``dtype``."""
     names = list(inspect.signature(func).parameters)
@@ -78,7 +84,7 @@ def _parameter(func: Any, name: str) -> tuple[int, Any]:
 
 def _steps(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The axis of a call; of a transform along several axes, the transforms that NumPy does one after the other; else None."""
-    name = "axis" if "axis" in inspect.signature(func).parameters else "axes"
+    name = _axis_word(func)
     at, usual = _parameter(func, name)
     axis = args[at] if len(args) > at else kwargs.get(name, usual)
     ndim = args[0].ndim

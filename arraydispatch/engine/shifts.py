@@ -22,6 +22,8 @@ def rolled(a: Any, shift: Any, axis: Any = None) -> Any:
     """``np.roll(a, shift, axis)``, recorded; None where it is not."""
     if not isinstance(a, Handle):
         return None
+    if a.size * a.dtype.itemsize >> 3 < tape.least:  # type: ignore[attr-defined]
+        return None
     shape = a.shape  # type: ignore[attr-defined]
     ndim = len(shape)
     if axis is None:
