@@ -24,11 +24,16 @@ def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: s
     if x.dtype.char in "qQ":  # C's long long: equal to int64 and uint64, but types of their own
         x = x.view(np.dtype(x.dtype.str))
     made = backend.from_numpy(x, device, copy)
-    if tracing.running and x.dtype.kind in "biu":  # what may decide a shape
-        tracing.remember(made, x.copy())
+    _remembered(made, x)
     if events.tap is not None and not backend.native_is_ndarray:
         events.tap.transfer("to_device", x.nbytes, why, x)
     return made
+
+
+def _remembered(made: Native, x: np.ndarray[Any, Any]) -> None:
+    """Tell the trace that runs here, if one does, of values that may decide a shape."""
+    if tracing.running and x.dtype.kind in "biu":
+        tracing.remember(made, x.copy())
 
 
 REMEMBERED = 1 << 16
@@ -49,6 +54,7 @@ def lift(backend: Backend, x: np.ndarray[Any, Any], device: Any) -> Native:
             return backend.prim.broadcast_to(lift(backend, once, device), x.shape)
     if backend.mutable:
         made = backend.from_numpy(x, device, False)
+        _remembered(made, x)
         if events.tap is not None and not backend.on_cpu(made):
             events.tap.transfer("to_device", x.nbytes, _WHY, x)
         return made

@@ -67,7 +67,8 @@ def _known(xp: XP, x: Any) -> np.ndarray[Any, Any] | None:
     if not tracing.running:
         return None
     if xp.is_array(x):
-        return tracing.known(x)
+        found = tracing.known(x)
+        return np.asarray(xp.backend.to_numpy(x)) if found is None and xp.backend.is_concrete(x) else found
     return np.asarray(x) if first_native(xp, (x,)) is None else None
 
 
@@ -499,7 +500,12 @@ def histogramdd(
         weights = _as_weights(xp, weights, columns[0])
         if xp.shape_of(weights) != xp.shape_of(columns[0]):
             raise ValueError("The weights and list don't have the same length.")
-    counts = xp.prim.astype(xp.prim.bincount(places, weights, math.prod(shape)), dtypes.FLOAT64)
+    made = (
+        xp.prim.bincount(places, None, math.prod(shape))
+        if weights is None
+        else _summed(xp, places, weights, math.prod(shape))
+    )
+    counts = xp.prim.astype(made, dtypes.FLOAT64)
     counts = xp.prim.slice(xp.prim.reshape(counts, shape), tuple(slice(1, n - 1, 1) for n in shape))
     if density:
         total = reduced(xp, xp.add, counts, None)

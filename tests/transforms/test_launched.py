@@ -74,6 +74,30 @@ weights = np.array([1.0, 2.0])  # a constant of one program and of another, and 
 for transform in (ad.jit, ad.jit, ad.grad, ad.jit):
     print(transform(lambda x: np.sum(x * weights * np.array([3.0, 1.0])))(np.array([1.0, 2.0])))
 """
+SHAPES = """
+import numpy as np
+import arraydispatch as ad
+
+mask, counts = np.array([True, False, True]), np.array([1, 0, 2])
+
+def f(x):
+    square = np.outer(x, x)
+    return [
+        np.repeat(x, counts), np.delete(x, np.array([1])), np.insert(x, np.array([1]), 2.0), np.compress(mask, x), np.extract(mask, x),
+        np.pad(square, np.array([1, 2])), np.add.reduceat(x, np.array([0, 1])), np.bincount(counts, weights=x), x[mask],
+        np.bincount(np.digitize(counts, np.array([0.5, 1.5])), weights=x, minlength=4), np.roll(x, counts[2]), x[: counts[2]],
+        np.histogram2d(counts, counts, bins=2, weights=x)[0], np.tile(x, counts[[0, 2]]), np.split(x, counts[[0, 2]])[1],
+    ]
+
+x = np.array([1.25, 2.5, 0.75])
+for made in (ad.jit(f)(x), [a[0] for a in ad.vmap(f)(np.stack([x, x]))]):
+    for a, b in zip(made, f(x), strict=True):
+        np.testing.assert_allclose(a, b, 1e-14)
+loss = lambda x: sum(np.sum(a**2) for a in f(x))
+wanted = [(loss(x + e) - loss(x - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+np.testing.assert_allclose(ad.jit(ad.grad(loss))(x), wanted, 1e-7)
+print("as NumPy's")
+"""
 
 
 @pytest.mark.parametrize(
@@ -82,8 +106,9 @@ for transform in (ad.jit, ad.jit, ad.grad, ad.jit):
         (WRITTEN, "as finite differences\n"),
         (LEAKS, "TraceError True\nValueError False\n" * 2 + "[0. 0. 0.]\n"),
         (CONSTANTS, "7.0\n7.0\n[3. 2.]\n7.0\n"),
+        (SHAPES, "as NumPy's\n"),
     ],
-    ids=["written", "leaks", "constants"],
+    ids=["written", "leaks", "constants", "shapes"],
 )
 def test_arrays_on_the_host_in_a_trace(script: str, said: str, backend: str, tmp_path: Path, zygotes: Zygotes) -> None:
     """What a function makes begins on the host, and goes to the library when it is written with a traced value."""
