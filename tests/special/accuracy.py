@@ -184,7 +184,7 @@ def page() -> str:
         "message names. `arraydispatch coverage` lists them with NumPy's.",
         "",
         "Formulas compute in double precision, also for `float32` (as SciPy does), and round once. Of complex numbers SciPy alone",
-        "has most of these functions (below are those that run on every backend), as it has the `eval_*` but Chebyshev's of orders",
+        "has most of these functions (below are those that run on every backend; so do `iv` and `ive` of such that are real), as it has the `eval_*` but Chebyshev's of orders",
         "that are not whole or are not known yet. Of whole numbers the `eval_*` have infinities and NaN as SciPy's recurrences have",
         "them; of orders of a floating dtype SciPy has series, and a call that meets an infinity or NaN is left to it.",
         "",

@@ -22,8 +22,8 @@ FORMULAS = frozenset(special.BODIES)
 """Names of those with a formula, which run on every backend."""
 
 
-COMPLEX = sorted(special.COMPLEX)
-"""Names of those that run on every backend of complex numbers too."""
+COMPLEX = sorted(name for name in special.COMPLEX if UFUNCS[name].nin == 1)
+"""Names of those that run on every backend over the complex plane too."""
 
 
 def on_devices(backend: Backend) -> list[str]:

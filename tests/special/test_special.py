@@ -106,6 +106,43 @@ def test_complex_dtypes_shapes_and_options(library: str, dtype: str) -> None:
     np.testing.assert_allclose(np.asarray(real), scipy.special.wofz(np.array([0.5, 1.5])), rtol=1e-14)
 
 
+BESSEL = {
+    (100.0, 1.0): 8.47367400813808e-189,
+    (100.0, 3.3): 6.167310608171165e-137,
+    (60.0, 20.0): 6.062929755085656e-22,
+    (120.0, -40.0): 5.1892293919772465e-42,
+    (165.0, 50.0): 3.4916462301660796e-64,
+}
+"""Modified Bessel functions of large orders and small arguments, by mpmath with 40 digits."""
+
+
+def test_large_orders_have_all_digits(library: str) -> None:
+    """Where logarithms of the library's whole arrays are off by two units, and a hundred times that was in the exponent."""
+    with ad.fallback("error"):
+        operands = (np.repeat(x, 16) for x in np.array(list(BESSEL)).T)
+        made = scipy.special.iv(*(ad.asarray(x, backend=library) for x in operands))
+    np.testing.assert_allclose(np.asarray(made), np.repeat(list(BESSEL.values()), 16), rtol=5e-15)
+
+
+def test_bessel_functions_of_complex_numbers_that_are_real(library: str) -> None:
+    orders = np.array([0.0, 1.0, -1.0, 2.0, -3.0, 0.5, -0.5, -2.5, 40.0, 1.25, np.nan, 0.5])[:, None]
+    z = np.array([0.0, 1.0, -1.0, 3.5, -20.0, 400.0, -600.0, np.inf, np.nan]) + 0j
+    v, x = ad.asarray(orders, backend=library), ad.asarray(z, backend=library)
+    with np.errstate(all="ignore"):
+        for name in ("iv", "ive"):
+            with ad.fallback("error"):
+                made = np.asarray(UFUNCS[name](v, x))
+            want = UFUNCS[name](orders, z)
+            np.testing.assert_array_equal(np.isnan(made), np.isnan(want))
+            np.testing.assert_allclose(made, want, rtol=1e-13)  # what the last place of 600 makes
+        with ad.fallback("error"):
+            made = np.asarray(scipy.special.ivp(v[:4], x[1:4]))
+    np.testing.assert_allclose(made, scipy.special.ivp(orders[:4], z[1:4]), rtol=1e-13)
+    with pytest.warns(ad.HostFallbackWarning, match="of complex numbers that are not real"):
+        made = scipy.special.iv(v, x + 1j)
+    assert isinstance(made, ad.Array)
+
+
 ORDERS = [np.array([[-5], [-1], [201], [1000], [9999]]), np.array([[0.5], [-1.5], [30.7], [7.25]])]
 
 

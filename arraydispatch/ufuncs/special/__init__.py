@@ -106,19 +106,24 @@ def reason_of(ufunc: np.ufunc) -> str | None:
     return "no library has it"
 
 
+def _of_complex(loop: tuple[np.dtype[Any], ...]) -> bool:
+    """Whether a loop is one of complex numbers; orders beside them are real."""
+    return any(t.kind == "c" for t in loop)
+
+
 def kernel(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> Callable[..., Any]:
     """The formula of a ufunc of SciPy's as a kernel of a backend's."""
-    body = COMPLEX[NAMES[ufunc]] if loop[0].kind == "c" else COMPOSED[ufunc]
+    body = COMPLEX[NAMES[ufunc]] if _of_complex(loop) else COMPOSED[ufunc]
     return partial(body, backend.xp) if body in LOOKS else backend.fused(body)
 
 
 def is_composed(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> bool:
     """Whether a ufunc of SciPy's runs by a formula in this loop."""
-    return ufunc not in backend.UFUNCS or (loop[0].kind == "c" and not backend.native_is_ndarray)
+    return ufunc not in backend.UFUNCS or (_of_complex(loop) and not backend.native_is_ndarray)
 
 
 def refusal(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> str | None:
     """Why a ufunc of SciPy's that is known does not run in this loop; None if it does."""
-    if backend.native_is_ndarray or not any(t.kind == "c" for t in loop) or NAMES[ufunc] in COMPLEX:
+    if backend.native_is_ndarray or not _of_complex(loop) or NAMES[ufunc] in COMPLEX:
         return None
     return OF_COMPLEX

@@ -27,6 +27,7 @@ from .formula import (
     isnan,
     log,
     log1p,
+    of_complex_at,
     pieces,
     polynomial,
     power,
@@ -38,7 +39,7 @@ from .formula import (
     sqrt,
     where,
 )
-from .gammas import sin_pi
+from .gammas import cos_pi, sin_pi
 
 _INF, _NAN = math.inf, math.nan
 _EPS = 2.0**-53
@@ -46,6 +47,10 @@ _LARGE = 25.0
 """The order from which 13 terms of Debye's expansions are exact to double precision."""
 _SHORT = 12.0
 """The argument up to which the power series is used; beyond, orders are less than Debye's or not much more than it."""
+_COUNTED = 165.0
+"""The order up to which a gamma function is in range: an exponential of so many logarithms has fewer digits than their powers have."""
+_FAST = 16.0
+"""Of such a square of the argument over the order, the power series has no more than thirty terms."""
 _MOST = 500
 
 
@@ -130,8 +135,15 @@ def _i_recurrence(v: Real, x: Real) -> Real:
     def going(w: Real, later: Real, now: Real, low: Real, y: Real) -> Truth:
         return w > low + 0.5
 
+    def start(w: Real, y: Real) -> Real:
+        short = y * y <= (w + 1.0) * _FAST
+        return pieces(
+            (w, y),
+            [(short, lambda w, y: _i_series(w, y) * exp(-y), (1.0, 1.0)), (~short, _i_uniform, (30.0, 30.0))],
+        )
+
     top = v - floor(v) + _LARGE
-    return repeat(step, going, (top, _i_uniform(top + 1.0, x), _i_uniform(top, x), v, x), int(_LARGE) + 8)[2]
+    return repeat(step, going, (top, start(top + 1.0, x), start(top, x), v, x), int(_LARGE) + 8)[2]
 
 
 def _i(v: Real, x: Real, scaled: bool) -> Real:
@@ -151,8 +163,8 @@ def _i(v: Real, x: Real, scaled: bool) -> Real:
     return pieces(
         (v, x),
         [
+            ((x <= _SHORT) & (v < _LARGE) | (v <= _COUNTED) & (x * x <= (v + 1.0) * _FAST), by_series, (1.0, 1.0)),
             (v >= _LARGE, _i_uniform if scaled else _i_uniform_whole, (30.0, 1.0)),
-            (x <= _SHORT, by_series, (1.0, 1.0)),
             (x > _SHORT, by_recurrence, (1.0, 20.0)),
         ],
     )
@@ -329,3 +341,25 @@ def kn(n: Real, x: Real) -> Real:
 @formula("kve")
 def kve(v: Real, x: Real) -> Real:
     return _second_kind(v, x, True)
+
+
+def _on_the_line(v: Real, x: Real, scaled: bool) -> tuple[Real, Real]:
+    """Of a complex number that is real: one below zero is turned by half a circle from above (DLMF 10.34.1)."""
+    v, x = broadcast(v, x)
+    size = _first_kind(v, abs(x), scaled)
+    behind, whole = x < 0.0, floor(v) == v
+    turned = where(behind, v, 0.0)
+    re = where(isinf(v), size, size * cos_pi(turned))
+    im = where(behind & ~whole, size * sin_pi(turned), 0.0)
+    undefined = isnan(size) | ((x == 0.0) & ~whole & (v < 0.0))
+    return where(undefined, _NAN, re), where(undefined, _NAN, im)
+
+
+@of_complex_at("iv")
+def iv_complex(v: Real, x: Real) -> tuple[Real, Real]:
+    return _on_the_line(v, x, False)
+
+
+@of_complex_at("ive")
+def ive_complex(v: Real, x: Real) -> tuple[Real, Real]:
+    return _on_the_line(v, x, True)
