@@ -16,7 +16,7 @@ import scipy.special
 import arraydispatch as ad
 from arraydispatch.backends import loader
 from arraydispatch.ufuncs import describe
-from tests.rows import each
+from tests.rows import drawn, each
 
 from . import accuracy, arguments
 from .arguments import UFUNCS
@@ -46,8 +46,8 @@ def library(request: pytest.FixtureRequest) -> str:
 
 @pytest.mark.traces(2)
 @each("backend, name", EVERYWHERE)
-def test_values_over_the_whole_domain(backend: str, name: str) -> None:
-    _over_the_whole_domain(backend, name)
+def test_values_over_the_whole_domain(backend: str, name: str, request: pytest.FixtureRequest) -> None:
+    _over_the_whole_domain(backend, name, drawn(request, accuracy.DTYPES, one_of=2))
 
 
 @pytest.mark.one_backend("a root over the whole domain")
@@ -57,7 +57,7 @@ def test_roots_over_the_whole_domain(library: str, name: str, pytestconfig: pyte
     _over_the_whole_domain(library, name, accuracy.DTYPES if whole else accuracy.DTYPES[-1:])
 
 
-def _over_the_whole_domain(backend: str, name: str, dtypes: Sequence[str] = accuracy.DTYPES) -> None:
+def _over_the_whole_domain(backend: str, name: str, dtypes: Sequence[str]) -> None:
     for dtype in dtypes:
         allowed = accuracy.figure(backend, name, dtype)
         for distance in accuracy.run(backend, name, dtype):
@@ -318,14 +318,14 @@ def test_chi_squared_of_many_terms_is_scipys(library: str) -> None:
     np.testing.assert_allclose(np.asarray(made), scipy.special.chndtr(x, df, nc), rtol=2e-11, atol=1e-290)
 
 
-def test_distributions_at_the_ends_of_their_operands(library: str) -> None:
+def test_distributions_at_the_ends_of_their_operands(library: str, request: pytest.FixtureRequest) -> None:
     grid = np.meshgrid(
         [0.0, 0.5, 3.7, -0.5, -1.0, 1e30], [0.5, 2.9, -0.5, 1e30, np.inf, -np.inf, 4.0, np.nan], [0.0, 0.3, 1.0]
     )
     far = np.array([3.0, 1e-300, 1e30]), np.array([[1e200], [-1e200], [np.inf], [-np.inf]])
     ends = np.array([0.5, 3.0])[:, None], np.array([2.0, 1e30]), np.array(np.inf)
     cases = [(name, grid) for name in ("bdtr", "bdtrc", "nbdtr", "nbdtrc")]
-    for name, operands in [*cases, ("stdtr", far), ("fdtr", ends), ("fdtrc", ends)]:
+    for name, operands in drawn(request, [*cases, ("stdtr", far), ("fdtr", ends), ("fdtrc", ends)], library, 4):
         with ad.fallback("error"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # counts that are not whole
             made = np.asarray(UFUNCS[name](*(ad.asarray(np.asarray(x), backend=library) for x in operands)))
