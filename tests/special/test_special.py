@@ -23,10 +23,12 @@ from .arguments import UFUNCS
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARIES = [name for name in accuracy.BACKENDS if name in ad.available_backends()]
-ROOTS = ("betaincinv", "betainccinv", "btdtria", "btdtrib", "bdtrik")
-"""What is sought step by step, each a value of ``betainc``: over a whole domain that takes a minute where each call is one by itself."""
+LONG = (
+    "betaincinv", "betainccinv", "btdtria", "btdtrib", "bdtrik", "chndtr", "hyperu", "mathieu_cem", "mathieu_sem", "wright_bessel",
+)  # fmt: skip
+"""Roots that are sought step by step, and sums of very many terms: over a whole domain up to a minute, where each call is one by itself."""
 EVERYWHERE = {
-    backend: [(backend, name) for name in arguments.on_devices(loader.load(backend)) if name not in ROOTS]
+    backend: [(backend, name) for name in arguments.on_devices(loader.load(backend)) if name not in LONG]
     for backend in LIBRARIES
 }
 
@@ -50,9 +52,9 @@ def test_values_over_the_whole_domain(backend: str, name: str, request: pytest.F
     _over_the_whole_domain(backend, name, drawn(request, accuracy.DTYPES, one_of=2))
 
 
-@pytest.mark.one_backend("a root over the whole domain")
-@pytest.mark.parametrize("name", ROOTS)
-def test_roots_over_the_whole_domain(library: str, name: str, pytestconfig: pytest.Config) -> None:
+@pytest.mark.one_backend("what takes long over the whole domain")
+@pytest.mark.parametrize("name", LONG)
+def test_long_computations_over_the_whole_domain(library: str, name: str, pytestconfig: pytest.Config) -> None:
     whole = pytestconfig.option.whole  # single precision is computed in double, and rounded
     _over_the_whole_domain(library, name, accuracy.DTYPES if whole else accuracy.DTYPES[-1:])
 
