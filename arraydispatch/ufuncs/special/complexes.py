@@ -133,7 +133,7 @@ def log1p_complex(x: Real, y: Real) -> Pair:
     a, b = where(near, x, 0.0), where(near, y, 0.0)
     c, d = rint(a * _EXACT) * (1 / _EXACT), rint(b * _EXACT) * (1 / _EXACT)
     square = (c * 2.0 + c * c + d * d) + ((a - c) * (a + c + 2.0) + (b - d) * (b + d))  # |1 + z|**2 - 1
-    near = near & (square > -0.5)
+    near = near & (square > -0.3)  # below, that of one more has its digits, and XLA's not
     re = where(near, log1p(where(near, square, 0.0)) * 0.5, log(where(near, 1.0, hypot(up, y))))
     line = (y == 0.0) & (x >= -1.0)
     return where(line, log1p(where(line, x, 0.0)), re), where(line, 0.0, arctan2(y, up))
