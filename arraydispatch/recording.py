@@ -32,7 +32,7 @@ _where, _clip, _roll = np.where, np.clip, np.roll
 
 
 def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """A ufunc of arrays and numbers that is not recorded, by NumPy; None where the general way has more to decide."""
+    """A ufunc of arrays and numbers that is not recorded, by NumPy; None where the general way has more to decide, as of 0-d results."""
     values: list[Any] = []
     kind: Any = None
     size = 0
@@ -43,19 +43,19 @@ def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
             if type(v) is not ndarray or (kind is not None and a._kind.backend is not kind.backend):
                 return None
             value: ndarray = v
-            kind, size = a._kind, max(size, value.size)
+            if value.ndim:
+                size = max(size, value.size)
+            kind = a._kind
             values.append(value)
         elif type(x) in SCALARS:
             values.append(x)
         else:
             return None
-    if kind is None or size < tape.least or kind.standard or not kind.backend.hosted:
+    if size == 0 or size < tape.least or kind.standard or not kind.backend.hosted:
         return None
     tap = events.tap
     start = 0.0 if tap is None else perf_counter()
     result = func(*values)
-    if type(result) is not ndarray:
-        return None  # of which there is little to do twice
     if tap is not None:
         name = kind.backend.name
         tap.call(func, name, hosted.CLASS[name == "numpy"], "", perf_counter() - start, result, 2 * views.frames)

@@ -278,6 +278,17 @@ def test_what_is_assigned_is_computed_into_its_place() -> None:
         line[0] = arr(GIVEN["line"]) * 2
 
 
+def test_what_is_not_recorded_warns_once() -> None:
+    for given in (np.array(1e300), np.full(3, 1e300)[::-1]):  # a 0-d array, and one that no kernel takes
+        x = arr(given)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            made = x * x
+            np.asarray(made)
+        assert len(told) == 1
+        assert np.isinf(np.asarray(made)).all()
+
+
 def test_results_take_the_memory_of_dead_values() -> None:
     def taken() -> bool:
         x = arr(GIVEN["line"]) * 1
