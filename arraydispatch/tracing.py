@@ -181,7 +181,10 @@ HOST_CALL = "ad.host_call runs on the host"
 
 _KEEP = "keep it an array"
 _HOST = "compute on the host through ad.host_call"
-_JOIN = "make one array of several by np.stack or ad.asarray (np.array, and np. functions of lists, are NumPy's own)"
+_JOIN = (
+    "make one array of several by np.stack or ad.asarray, and one that they are written to by np.zeros_like(x, shape=...) "
+    "(np.array, np.zeros, and np. functions of lists, are NumPy's own)"
+)
 _WAYS = {
     SHAPE: (
         "choose element by element with np.where(mask, a, b), or give the result a fixed length (ad.nonzero, ad.masked and ad.unique "

@@ -119,7 +119,8 @@ def logaddexp(xp: Any, a: Any, b: Any) -> Any:
     """``log(exp(a) + exp(b))`` without overflow."""
     top = xp.maximum(a, b)
     rest = xp.log1p(xp.exp(xp.negative(xp.absolute(xp.subtract(a, b)))))
-    return xp.prim.where(xp.equal(a, b), xp.add(a, math.log(2.0)), xp.add(top, rest))
+    equal = xp.equal(a, b)
+    return xp.prim.where(equal, xp.add(_of_equal(xp, a, b, equal, 1.0), math.log(2.0)), xp.add(top, rest))
 
 
 @_in_single
@@ -127,7 +128,22 @@ def logaddexp2(xp: Any, a: Any, b: Any) -> Any:
     """``log2(2**a + 2**b)`` without overflow."""
     top = xp.maximum(a, b)
     rest = xp.multiply(xp.log1p(xp.exp2(xp.negative(xp.absolute(xp.subtract(a, b))))), 1.0 / math.log(2.0))
-    return xp.prim.where(xp.equal(a, b), xp.add(a, 1.0), xp.add(top, rest))
+    equal = xp.equal(a, b)
+    return xp.prim.where(equal, xp.add(_of_equal(xp, a, b, equal, math.log(2.0)), 1.0), xp.add(top, rest))
+
+
+def _of_equal(xp: Any, a: Any, b: Any, equal: Any, unit: float) -> Any:
+    """``a``, where it equals ``b``: for derivatives as the middle of both, and what grows with their difference, which is none.
+
+    The logarithm of ``2 * cosh(d / 2)`` is ``log(2) + d**2 / 8 - d**4 / 192``, and so on; ``unit`` is that of the base.
+    """
+    if not any(xp.backend.recorded(x) or xp.backend.followed(x) for x in (a, b)):
+        return a
+    here = xp.logical_and(equal, xp.isfinite(a))
+    gap = xp.prim.where(here, xp.subtract(a, b), _like(xp, a, 0))
+    square = xp.multiply(gap, gap)
+    curved = xp.subtract(xp.multiply(square, unit / 8), xp.multiply(xp.multiply(square, square), unit**3 / 192))
+    return xp.add(xp.add(xp.multiply(a, 0.5), xp.multiply(b, 0.5)), curved)
 
 
 @_in_single

@@ -729,3 +729,29 @@ def test_writes_at_places(library: str, write: Any) -> None:
     np.testing.assert_allclose(host(ad.vmap(gradient)(ad.asarray([x, x]))), [host(gradient(ad.asarray(x)))] * 2, 1e-12)
     second = host(whole(ad.hessian(f), library)(ad.asarray(x)))
     np.testing.assert_allclose(second, difference(lambda x: gradient(ad.asarray(x)), x), 1e-6, 1e-8)
+
+
+@pytest.mark.parametrize("fun", ["logaddexp", "logaddexp2"])
+def test_logarithms_of_sums_of_equal_numbers(fun, library):
+    """Where a logistic regression begins: the value has a case of its own there, the derivatives have none."""
+    base = {"logaddexp": 1.0, "logaddexp2": np.log(2.0)}[fun]
+    x = np.array([0.0, 1.0, -3.0, 300.0, -300.0])
+    likely = 1 / (1 + np.exp(-base * x))
+    loss = lambda x: np.sum(getattr(np, fun)(0.0, x))
+    both = lambda x: np.sum(getattr(np, fun)(x, x) ** 2)
+    for transform in (lambda f: f, ad.jit):
+        np.testing.assert_allclose(transform(ad.grad(loss))(ad.asarray(x)), likely, 1e-14)
+        np.testing.assert_allclose(ad.grad(transform(loss))(ad.asarray(x)), likely, 1e-14)
+        np.testing.assert_allclose(
+            transform(ad.hessian(loss))(ad.asarray(x)),
+            np.diag(base / (2 + np.exp(base * x) + np.exp(-base * x))),
+            1e-12,
+            1e-15,
+        )
+        np.testing.assert_allclose(transform(ad.grad(both))(ad.asarray(x)), 2 * getattr(np, fun)(x, x), 1e-14)
+    apart = ad.grad(lambda p: np.sum(getattr(np, fun)(p[0], p[1])))(
+        tuple(map(ad.asarray, ([1.0, -np.inf], [1.0, 2.0])))
+    )
+    np.testing.assert_allclose(np.stack(apart), [[0.5, 0.0], [0.5, 1.0]], 1e-14)
+    third = ad.grad(ad.grad(ad.grad(lambda x: getattr(np, fun)(x, 0.0))))
+    np.testing.assert_allclose(third(ad.asarray(0.0)), 0.0, 0, 1e-14)
