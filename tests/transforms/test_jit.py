@@ -366,6 +366,7 @@ LOOKS = {
     "item": (lambda a: a.max().item(), r"item\(\)"),
     "tolist": (lambda a: a.tolist(), r"tolist\(\)"),
     "asarray": (np.asarray, "ndarray"),
+    "written": (lambda a: np.zeros(2).__setitem__(slice(None), a), "ndarray.*np.zeros_like"),
     "mask": (lambda a: a[a > 1], "the shape of a result is a value.*np.where.*size="),
     "lstsq": (
         lambda a: np.linalg.lstsq(np.stack([a, a**2]), a)[0],
