@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -755,3 +756,22 @@ def test_logarithms_of_sums_of_equal_numbers(fun, library):
     np.testing.assert_allclose(np.stack(apart), [[0.5, 0.0], [0.5, 1.0]], 1e-14)
     third = ad.grad(ad.grad(ad.grad(lambda x: getattr(np, fun)(x, 0.0))))
     np.testing.assert_allclose(third(ad.asarray(0.0)), 0.0, 0, 1e-14)
+
+
+@pytest.mark.parametrize("seed", [1, 3, 6, 10])
+def test_extrema_of_what_a_compiler_computes_anew(seed, library):
+    """With sums and products rounded together here and not there, no element need be equal to the largest."""
+    rng = np.random.default_rng(seed)
+    image, kernel = rng.normal(size=(8, 8)), rng.normal(size=9)
+
+    def pooled(k, choose):
+        out = np.zeros_like(k, shape=(6, 6))
+        for i in range(3):
+            for j in range(3):
+                out += k[3 * i + j] * image[i : i + 6, j : j + 6]
+        return np.sum(choose(out.reshape(3, 2, 3, 2), axis=(1, 3)) ** 2) + np.var(out)
+
+    for choose in (np.max, np.min):
+        loss = functools.partial(pooled, choose=choose)
+        wanted = [(loss(kernel + e) - loss(kernel - e)) / 2e-6 for e in 1e-6 * np.eye(9)]
+        np.testing.assert_allclose(ad.jit(ad.grad(loss))(ad.asarray(kernel)), wanted, 1e-6, 1e-6)

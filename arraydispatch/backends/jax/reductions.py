@@ -43,10 +43,12 @@ def _product(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     return _wide(jnp.prod)(a, axes, keepdims)
 
 
-def _extremum_of(real: Kernel, choose: Kernel) -> Callable[[Array, tuple[int, ...], bool], Array]:
+def _extremum_of(real: Kernel, place: Kernel, choose: Kernel) -> Callable[[Array, tuple[int, ...], bool], Array]:
     def reduce(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
-        if not jnp.issubdtype(a.dtype, np.complexfloating) or not axes:
+        if not axes or not jnp.issubdtype(a.dtype, np.inexact):
             return real(a, axes, keepdims=keepdims)
+        if not jnp.issubdtype(a.dtype, np.complexfloating):
+            return _derived_by_place(real, place, axes, keepdims)(a)
         # The lexicographic order is not one XLA reduces by: fold pairs, halving the axis each time.
         kept = [axis for axis in range(a.ndim) if axis not in axes]
         shape = [1 if axis in axes else n for axis, n in enumerate(a.shape)]
@@ -55,6 +57,34 @@ def _extremum_of(real: Kernel, choose: Kernel) -> Callable[[Array, tuple[int, ..
             half = n // 2
             out = jnp.concatenate([choose(out[:half], out[half : 2 * half]), out[2 * half :]])
         return out[0].reshape(shape if keepdims else [a.shape[axis] for axis in kept])
+
+    return reduce
+
+
+def _derived_by_place(real: Kernel, place: Kernel, axes: tuple[int, ...], keepdims: bool) -> Kernel:
+    """The derivative of an extremum is that of the element at its place.
+
+    JAX's own is that of all elements that equal it. In a program for the CPU XLA computes them anew in each loop, with sums and
+    products rounded together in one and not in another, so that none may equal it, and the derivative is lost.
+    """
+
+    @jax.custom_jvp  # type: ignore[untyped-decorator]
+    def reduce(a: Array) -> Array:
+        return real(a, axes, keepdims=keepdims)
+
+    @reduce.defjvp  # type: ignore[untyped-decorator]
+    def _(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+        (a,), (tangent,) = primals, tangents
+        kept = [axis for axis in range(a.ndim) if axis not in axes]
+        shape = *(a.shape[axis] for axis in kept), -1
+
+        def lines(x: Array) -> Array:
+            return jnp.transpose(x, (*kept, *axes)).reshape(shape)
+
+        rows, out = lines(a), reduce(a)
+        here = jnp.arange(rows.shape[-1]) == place(rows, -1)[..., None]
+        found = jnp.sum(jnp.where(here, lines(tangent), 0), -1)
+        return out, found.reshape(out.shape)
 
     return reduce
 
@@ -71,8 +101,8 @@ def _bitwise(operator: Kernel, identity: int) -> Callable[[Array, tuple[int, ...
 REDUCE: dict[Any, Kernel] = {
     np.add: _reduction(_sum),
     np.multiply: _reduction(_product),
-    np.maximum: _reduction(_extremum_of(jnp.max, maximum)),
-    np.minimum: _reduction(_extremum_of(jnp.min, minimum)),
+    np.maximum: _reduction(_extremum_of(jnp.max, jnp.argmax, maximum)),
+    np.minimum: _reduction(_extremum_of(jnp.min, jnp.argmin, minimum)),
     # Of complex numbers `jnp.all` and `jnp.any` look at the real part alone.
     np.logical_and: _reduction(lambda a, axes, keepdims: jnp.all(a != 0, axes, keepdims=keepdims)),
     np.logical_or: _reduction(lambda a, axes, keepdims: jnp.any(a != 0, axes, keepdims=keepdims)),
