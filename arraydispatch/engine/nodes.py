@@ -205,7 +205,7 @@ class Form:
     halved : Whole or None
         How the parts of a reduction to one element are put together; None for others.
     least : int
-        From which ``tape.least`` on it is not worth recording.
+        What ``tape.least`` may be at most, so that it is worth recording.
     work : int
         Time that it takes: in that of a sum of two numbers of eight bytes.
     laid : object

@@ -163,13 +163,13 @@ class Tape:
                     buffer: Buffer = self._buffer(x)
                     refs.append(-1 - buffer.number)
                     args.append(buffer)
-                    continue
-                if type(x) is Node:
+                elif type(x) is Node:
                     earlier: Node = x
                     refs.append(earlier.number)
+                    args.append(earlier)
                 else:
                     refs.append(None)
-                args.append(x)
+                    args.append(x)
             node.args, node.refs, node.number, node.tape = tuple(args), tuple(refs), self.count, self
             self.count += 1
             if _every is not None:
@@ -488,14 +488,14 @@ def record(
     ``dtype``: of the result, where ``func`` is no ufunc that has one; ``like``: the dtype and shape that the result has to have; ``runs``: whether others, who may write what is read, make it run;
     ``func_seen``: what the program has called, where that is not ``func``.
     """
+    if not least:
+        return None
     tape = mine()
     buffers = tape.buffers
     values: list[Any] = []
     keys: list[Any] = [func, dtype]
     shared = False
     before: Any = None
-    if not least:
-        return None
     for x in inputs:
         if type(x) is _cls or isinstance(x, Handle):
             a: Handle = x
@@ -525,6 +525,7 @@ def record(
         elif type(x) in SCALARS:
             values.append(x)
             keys.append(type(x))
+            before = None
         else:
             return None
     key = tuple(keys)

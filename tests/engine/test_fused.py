@@ -278,6 +278,18 @@ def test_what_is_assigned_is_computed_into_its_place() -> None:
         line[0] = arr(GIVEN["line"]) * 2
 
 
+def test_an_array_given_twice_with_a_number_between() -> None:
+    for given in (GIVEN["line"], GIVEN["line"][::2]):
+        x = arr(given)
+        for low, high in [(0.25, 0.5), (0.25, x), (x, x), (x, 0.25)]:  # each with what is known of the one before
+            bounds = [given if z is x else z for z in (low, high)]
+            assert value(np.clip(x, low, high)).tobytes() == np.clip(given, *bounds).tobytes()
+        c, known = arr(given > 0), given > 0
+        for first, second in ((2, 3), (2, c), (c, c), (c, 2)):
+            chosen = [known if z is c else z for z in (first, second)]
+            assert value(np.where(c, first, second)).tobytes() == np.where(known, *chosen).tobytes()
+
+
 def test_what_is_not_recorded_warns_once() -> None:
     for given in (np.array(1e300), np.full(3, 1e300)[::-1]):  # a 0-d array, and one that no kernel takes
         x = arr(given)

@@ -327,9 +327,8 @@ def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
         @staticmethod
         def forward(*values: Tensor) -> Any:
             nonlocal count
-            given = [
-                x.detach() for x in values
-            ]  # no derivative goes through here: what is the host's may be computed there
+            # No derivative goes through here: what is the host's may be computed there.
+            given = [x.detach() for x in values]
             outs = f(given)[0]
             count = len(outs)
             return tuple(x.clone() if any(x is y for y in given) else x for x in outs)
