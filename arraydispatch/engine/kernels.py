@@ -6,6 +6,7 @@ there is no llvmlite, NumPy's own loops compute it. The bits are the same either
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import platform
@@ -43,7 +44,8 @@ __all__ = [
 HOT = 1 << 26
 """Elements, times calls, that a chain has computed before it is compiled: some 30 ms of NumPy's time, as long as compiling takes."""
 KNOWN = 1 << 23
-"""The same, of a chain that another process has had compiled: its code is on disk, and to load the first takes some 30 ms."""
+"""The same, of a chain that another process has had compiled: its code is on disk, and the compiler, whose loading takes some 30 ms,
+is loaded while NumPy's loops compute what comes to this."""
 MOST = 512
 """Kernels of a process."""
 LONGEST = 40
@@ -72,6 +74,14 @@ _on_disk: set[str] | None = None
 """Their names, when somebody has looked."""
 _refused: set[Chain] = set()
 """Chains that are left to NumPy's loops after all."""
+_loading: threading.Thread | None = None
+"""What loads the compiler, once that has been begun."""
+
+
+def _wait() -> None:
+    """Before a fork: what another thread imports halfway would stay so in it. Not for long: whoever forks may hold an import itself."""
+    if _loading is not None:
+        _loading.join(1.0)
 
 
 def _forget() -> None:
@@ -81,7 +91,7 @@ def _forget() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(before=_wait, after_in_child=_forget)
 
 
 class Group(NamedTuple):
@@ -287,8 +297,11 @@ def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group
                 ins, args = ins[1:], args[1:]
         calls.append(Call(op, tuple(map(_name, ins)), _name(form.dtype), tuple(args)))
     chain = Chain(tuple(calls), tuple(of_scalars))
-    if _work.get(chain, 0) < _enough(chain):
-        of.cold.append((chain, nodes[numbers[0]].size * len(numbers)))
+    if (before := _work.get(chain, 0)) < (enough := _enough(chain)):
+        work = nodes[numbers[0]].size * len(numbers)
+        if chain in _known and before + work >= enough:
+            _load()
+        of.cold.append((chain, work))
         return list(numbers)
     if chain in _refused:
         return list(numbers)
@@ -349,6 +362,20 @@ def _compiler() -> Compiler:
     from .compiler import Compiler
 
     return Compiler()
+
+
+def _load() -> None:
+    """Begin to load the compiler, beside what is computed meanwhile; whoever needs it first waits for it."""
+    global _loading
+    with _lock:
+        if _loading is None and not _compiler.cache_info().currsize:
+            _loading = threading.Thread(target=_loaded, name="arraydispatch compiler")
+            _loading.start()
+
+
+def _loaded() -> None:
+    with _lock, contextlib.suppress(Exception):  # which comes up again where it is needed
+        _compiler()
 
 
 def refuse(chain: Chain) -> None:

@@ -288,6 +288,39 @@ def test_a_chain_that_was_worth_it_once_is_compiled_sooner(tmp_path: Path) -> No
     assert counts() == "0" * 10 + "1" * 4
 
 
+_LOADED = """
+import os
+import numpy as np
+from arraydispatch import creation, settings
+from arraydispatch.engine import kernels, tape
+kernels.HOT, kernels.KNOWN, tape.IN_THREADS = 60_000, 10_000, 0
+settings.default.min_size = 1
+settings.set_execution("fused")
+x = np.linspace(-1, 1, 5000)
+
+def count():
+    for i in range(7):
+        y = creation.array(x) * (i + 1) + 2.0
+        assert y[-1] == i + 3
+    return len(kernels._kernels)
+
+y = creation.array(x) * 3 + 2.0
+assert y[0] == -1
+begun = kernels._loading is not None  # while NumPy computed what comes to KNOWN
+if (child := os.fork()) == 0:  # of which the compiler is whole
+    os._exit(count())
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == count()
+print(begun, count())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
+def test_the_compiler_is_loaded_beside_what_numpy_computes(tmp_path: Path) -> None:
+    env = {**os.environ, "ARRAYDISPATCH_CACHE": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}
+    ran = [subprocess.run([sys.executable, "-c", _LOADED], env=env, capture_output=True, text=True) for _ in range(2)]
+    assert [run.stdout.split() for run in ran] == [["False", "1"], ["True", "1"]], ran
+
+
 def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert _processes(tmp_path / "file") == "1 1"
