@@ -186,6 +186,8 @@ class Backend:
     install: ClassVar[str]
     mutable: ClassVar[bool]
 
+    derives_determinants = True
+    """Whether derivatives of its determinants are right where a matrix is singular, and the second where singular values are equal."""
     unrolls: ClassVar[bool] = False
     """Whether programs of the library have the steps of a loop one after another, so that their number is to be known."""
 

@@ -16,7 +16,19 @@ from ..registry import implements
 from ..ufuncs.methods import casting_error
 from ..views import native
 from . import calculus
-from .operands import BOOL, check_broadcast, filled, first_native, scalar, sequence, to_host, truth, unshared
+from .operands import (
+    BOOL,
+    check_broadcast,
+    filled,
+    first_native,
+    is_followed,
+    scalar,
+    sequence,
+    to_host,
+    truth,
+    unshared,
+    valued,
+)
 
 __all__ = ["calculus"]
 
@@ -186,12 +198,35 @@ def angle(xp: Any, z: Any, deg: bool = False) -> Native:
 @implements(np.sinc, layout="broadcast")
 def sinc(xp: Any, x: Any) -> Native:
     x = xp.multiply(math.pi, xp.asarray(x))
+    if not is_followed(xp, x):
+        return _sine_by(xp, x)
+    near, square = _square_near(xp, x, 1.0)
+    series = _power_series(xp, square, [(-1) ** k / math.factorial(2 * k + 1) for k in range(12)])
+    far = _sine_by(xp, xp.prim.where(near, scalar(xp, 1, xp.dtype_of(x), x), x))
+    return xp.prim.where(near, valued(xp, _sine_by(xp, xp.backend.transforms.stop_gradient(x)), series), far)
+
+
+def _sine_by(xp: Any, x: Native) -> Native:
     dtype = xp.dtype_of(x)
     eps = 1e-20
     if dtypes.category(dtype) == "float":
         eps = 2.0**-7 if dtypes.is_bfloat16(dtype) else float(np.finfo(dtype).eps)
     y = xp.prim.where(truth(xp, x), x, scalar(xp, eps, dtype, x))
     return xp.true_divide(xp.sin(y), y)
+
+
+def _square_near(xp: Any, x: Native, limit: float) -> tuple[Native, Native]:
+    """Where a number is near zero, and its square there: quotients and absolute values have no second derivative at zero."""
+    near = xp.less(xp.absolute(x), limit)
+    x = xp.prim.where(near, x, scalar(xp, 0, xp.dtype_of(x), x))
+    return near, xp.multiply(x, x)
+
+
+def _power_series(xp: Any, x: Native, coefficients: list[float]) -> Native:
+    total: Any = coefficients[-1]
+    for c in coefficients[-2::-1]:
+        total = xp.add(xp.multiply(x, total), c)
+    return total
 
 
 # Chebyshev coefficients of exp(-x) I0(x) on [0, 8] and of exp(-x) sqrt(x) I0(x) on [8, inf], from cephes (as in NumPy).
@@ -232,10 +267,20 @@ def i0(xp: Any, x: Any) -> Native:
     kind = dtypes.category(xp.dtype_of(x))
     if kind == "complex":
         raise TypeError("i0 not supported for complex values")
-    x = xp.absolute(x if kind == "float" else xp.prim.astype(x, dtypes.FLOAT64))
+    x = x if kind == "float" else xp.prim.astype(x, dtypes.FLOAT64)
+    if not is_followed(xp, x):
+        return _i0(xp, x)
+    near, square = _square_near(xp, x, 1.0)
+    series = _power_series(xp, square, [0.25**k / math.factorial(k) ** 2 for k in range(14)])
+    return xp.prim.where(near, valued(xp, _i0(xp, xp.backend.transforms.stop_gradient(x)), series), _i0(xp, x))
+
+
+def _i0(xp: Any, x: Native) -> Native:
+    x = xp.absolute(x)
     near = xp.less_equal(x, 8.0)
-    inside = xp.minimum(x, 8.0)  # what the other branch computes must stay finite
-    outside = xp.maximum(x, 8.0)
+    limit = scalar(xp, 8, xp.dtype_of(x), x)
+    inside = xp.prim.where(near, x, limit)  # what the other branch computes must stay finite
+    outside = xp.prim.where(near, limit, x)
     small = xp.multiply(xp.exp(inside), _chebyshev(xp, xp.subtract(xp.true_divide(inside, 2.0), 2), _I0_NEAR))
     ratio = xp.subtract(xp.true_divide(32.0, outside), 2.0)
     large = xp.true_divide(xp.multiply(xp.exp(outside), _chebyshev(xp, ratio, _I0_FAR)), xp.sqrt(outside))

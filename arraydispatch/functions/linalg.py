@@ -12,6 +12,7 @@ from numpy.linalg import LinAlgError
 
 from .. import dtypes, tracing
 from ..registry import XP, implements
+from . import twins
 from .averages import report
 from .contractions import conjugate
 from .factorisations import (
@@ -26,7 +27,7 @@ from .factorisations import (
     result_dtype,
     svd,
 )
-from .operands import is_concrete, is_recorded, itself, to_host, unshared
+from .operands import is_concrete, is_followed, is_recorded, itself, to_host, unshared, valued
 from .reductions import known_any
 
 SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
@@ -131,6 +132,13 @@ def pinv(xp: XP, a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: An
     if 0 in shape and math.prod(shape[-2:]) == 0:
         m, n = shape[-2:]
         return filled(xp, (*shape[:-2], n, m), 0, dtype, a)
+    if not (is_followed(xp, a) and twins.leaves_nothing_out(rcond)):
+        return _by_singular_values(xp, a, rcond, hermitian)
+    inverse = _by_singular_values(xp, xp.backend.transforms.stop_gradient(a), rcond, hermitian)
+    return valued(xp, inverse, twins.pseudo_inverse(xp, twins.from_triangle(xp, a) if hermitian else a, inverse))
+
+
+def _by_singular_values(xp: XP, a: Any, rcond: Any, hermitian: bool) -> Any:
     u, s, vh = svd(xp, a, full_matrices=False, hermitian=hermitian)
     largest = xp.maximum.reduce(s, axis=-1, keepdims=True, initial=0)
     large = xp.greater(s, xp.multiply(_per_matrix(xp, rcond, s), largest))
@@ -174,7 +182,8 @@ def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
         rank, s = 0, filled(xp, (0,), 0, real, a)
         x = filled(xp, (n, columns), 0, to, a)
     else:
-        u, s, vh = prim.svd(a, False)
+        by_twin = is_followed(xp, a) and twins.leaves_nothing_out(rcond)
+        u, s, vh = prim.svd(xp.backend.transforms.stop_gradient(a) if by_twin else a, False)
         if not is_recorded(xp, s):
             raise tracing.refusal(tracing.RANK)
         host = to_host(xp, s if is_concrete(xp, s) else xp.backend.transforms.stop_gradient(s))
@@ -184,6 +193,13 @@ def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
         projected = prim.matmul(adjoint(xp, prim.slice(u, (every[0], *used))), b)
         projected = xp.divide(projected, prim.reshape(prim.slice(s, used), (rank, 1)))
         x = prim.matmul(adjoint(xp, prim.slice(vh, (*used, every[1]))), projected)
+        if by_twin:
+            back = xp.multiply(
+                prim.slice(vh, (*used, every[1])), prim.reshape(xp.divide(1.0, prim.slice(s, used)), (rank, 1))
+            )
+            inverse = prim.matmul(adjoint(xp, back), adjoint(xp, prim.slice(u, (every[0], *used))))
+            x = valued(xp, xp.backend.transforms.stop_gradient(x), prim.matmul(twins.pseudo_inverse(xp, a, inverse), b))
+            s = prim.svdvals(a)
     if rank == n and m > n:
         rest = xp.absolute(xp.subtract(b, prim.matmul(a, prim.astype(x, compute))) if n else b)
         residuals = prim.astype(xp.add.reduce(xp.multiply(rest, rest), axis=0), real)
@@ -203,7 +219,11 @@ def det(xp: XP, a: Any) -> Any:
     shape = xp.shape_of(a)
     check_square(shape)
     a, to = computable(xp, a)
-    return xp.prim.astype(xp.prim.det(a), to) if 0 not in shape else filled(xp, shape[:-2], 1, to, a)
+    if 0 in shape:
+        return filled(xp, shape[:-2], 1, to, a)
+    if xp.backend.derives_determinants or not is_followed(xp, a) or (twin := twins.determinant(xp, a)) is None:
+        return xp.prim.astype(xp.prim.det(a), to)
+    return xp.prim.astype(valued(xp, xp.prim.det(xp.backend.transforms.stop_gradient(a)), twin), to)
 
 
 @implements(np.linalg.slogdet, min_bits=32, defined="logarithm of a determinant")

@@ -197,6 +197,18 @@ def is_recorded(xp: Any, a: Native) -> bool:
     return is_concrete(xp, a) or is_concrete(xp, xp.backend.transforms.stop_gradient(a))
 
 
+def is_followed(xp: Any, *xs: Native) -> bool:
+    """Whether a derivative depends on the values, or may: of a program, and of many at once, one may be taken later."""
+    return any(xp.backend.recorded(x) or xp.backend.followed(x) for x in xs)
+
+
+def valued(xp: Any, value: Native, twin: Native) -> Native:
+    """The value, to the last bit, with the derivatives of what equals it; with none where that is not finite."""
+    nothing = xp.subtract(twin, xp.backend.transforms.stop_gradient(twin))
+    zero = scalar(xp, 0, xp.dtype_of(nothing), nothing)
+    return xp.add(value, xp.prim.where(xp.equal(nothing, nothing), nothing, zero))
+
+
 def truth(xp: Any, a: Native) -> Native:
     """``a`` as bool."""
     return xp.prim.astype(a, BOOL)

@@ -367,6 +367,19 @@ def _spacing(a: Array) -> Array:
 
 
 @jax.custom_jvp  # type: ignore[untyped-decorator]
+def _hypot(a: Array, b: Array) -> Array:
+    """Of equal numbers JAX's second derivative is zero, as that of a larger and a smaller one."""
+    return jnp.hypot(a, b)
+
+
+@_hypot.defjvp  # type: ignore[untyped-decorator]
+def _(values: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    length = _hypot(*values)
+    by = jnp.where(length == 0, jnp.ones_like(length), length)
+    return length, values[0] / by * tangents[0] + values[1] / by * tangents[1]
+
+
+@jax.custom_jvp  # type: ignore[untyped-decorator]
 def _neighbour(a: Array, b: Array) -> Array:
     """``lax.nextafter``, which has no derivative: it goes along with the number."""
     return lax.nextafter(a, b)
@@ -507,7 +520,7 @@ _BINARY: dict[np.ufunc, Kernel] = {
     np.power: _power,
     np.float_power: _power,
     np.arctan2: wide(lax.atan2),
-    np.hypot: wide(jnp.hypot),
+    np.hypot: wide(_hypot),
     np.copysign: jnp.copysign,
     np.nextafter: _nextafter,
     np.heaviside: wide(jnp.heaviside),

@@ -199,8 +199,9 @@ def _complex_divide(a: Tensor, b: Tensor) -> Tensor:
     real = _mul(_add(first, _mul(second, ratio)), scale)
     cross = _mul(first, ratio)
     imag = _mul(_select(by_real, _sub(second, cross), _sub(cross, second)), scale)
-    size = _abs(br)
-    return _select(_equal(b, scalar(0j, b)), join(_div(ar, size), _div(ai, size)), join(real, imag))
+    zero = _equal(b, scalar(0j, b))
+    size = _select(zero, _abs(br), scalar(1.0, br))  # what is not chosen has a derivative too
+    return _select(zero, join(_div(ar, size), _div(ai, size)), join(real, imag))
 
 
 def _divide_by(a: Tensor, b: complex) -> Tensor:

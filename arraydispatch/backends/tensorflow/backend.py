@@ -90,6 +90,7 @@ class TensorFlowBackend(Backend):
     install = "pip install 'arraydispatch[tensorflow]'"
     mutable = False
     survives_fork = False
+    derives_determinants = False
 
     OPTIONS: ClassVar[dict[str, str]] = {
         "num_threads": "threads TensorFlow uses within one operation on the CPU; only before its first tensor",

@@ -90,9 +90,23 @@ def _truth(op: Kernel) -> Kernel:
     return kernel
 
 
+def _product(a: Tensor, axes: Any, keepdims: bool) -> Tensor:
+    """The second derivative of TensorFlow's own divides by the factors, which may be zero: here it is that of products of two."""
+    if not (a.dtype in BITS or a.dtype in COMPLEX) or (tf.executing_eagerly() and not taped()):
+        return _prod(a, axes, keepdims)
+    whole = a
+    for axis in np.atleast_1d(axes).tolist():
+        while (n := dims(whole)[axis]) > 1:
+            first, second, rest = tf.split(whole, [n // 2, n // 2, n % 2], axis)
+            whole = tf.concat([first * second, rest], axis)
+    value, whole = _prod(tf.stop_gradient(a), axes, keepdims), _prod(whole, axes, keepdims)
+    nothing = tf.stop_gradient(whole) - whole
+    return tf.where(_not_equal(nothing, nothing), value, value - nothing)
+
+
 REDUCE: dict[Any, Kernel] = {
     np.add: _arithmetic(_sum, _any),
-    np.multiply: _arithmetic(_prod, _all),
+    np.multiply: _arithmetic(_product, _all),
     np.maximum: _extremum(_max, _any, primitives.argmax),
     np.minimum: _extremum(_min, _all, primitives.argmin),
     np.logical_and: _truth(_all),

@@ -56,6 +56,7 @@ class TorchBackend(Backend):
     install = "pip install 'arraydispatch[torch]'"
     mutable = True
     unrolls = True
+    derives_determinants = False
     native_views = True
 
     OPTIONS: ClassVar[dict[str, str]] = {

@@ -345,8 +345,12 @@ def nextafter(a: Tensor, b: Tensor) -> Tensor:
 
 
 def conjugate(a: Tensor) -> Tensor:
-    """Always a new tensor: torch hands a real one back."""
-    return torch.conj_physical(a) if a.dtype.is_complex else a.clone()
+    """Always a new tensor: torch hands a real one back. Of many at once it would take one after another, and warn."""
+    if not a.dtype.is_complex:
+        return a.clone()
+    if torch._C._functorch.is_functorch_wrapped_tensor(a):
+        return torch.complex(a.real, -a.imag)
+    return torch.conj_physical(a)
 
 
 def absolute(a: Tensor) -> Tensor:

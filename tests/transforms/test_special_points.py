@@ -1,0 +1,155 @@
+"""Second derivatives at single points: zeros, equal arguments, matrices that are singular or have equal singular values."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraydispatch as ad
+
+from .conftest import whole
+
+EYE = np.eye(3)
+
+
+def _signs(n: int) -> np.ndarray[Any, Any]:
+    """The Levi-Civita symbol."""
+    signs = np.zeros((n,) * n)
+    for order in itertools.permutations(range(n)):
+        signs[order] = round(np.linalg.det(np.eye(n)[list(order)]))
+    return signs
+
+
+def _determinant(a: Any) -> np.ndarray[Any, Any]:
+    """The Hessian of a determinant of 3 by 3."""
+    e = _signs(3)
+    return np.einsum("ikm,jln,mn->ijkl", e, e, a)
+
+
+def _inverse(a: Any) -> np.ndarray[Any, Any]:
+    """The Hessian of the sum of the elements of an inverse, each times its place."""
+    b = np.linalg.inv(a)
+    w = np.arange(1.0, 10).reshape(3, 3)
+    one = np.einsum("pq,pi,jk,lq->ijkl", w, b, b, b)
+    return one + one.transpose(2, 3, 0, 1)
+
+
+def _placed(a: Any) -> Any:
+    return np.sum(a * np.arange(1.0, 10).reshape(3, 3))
+
+
+def _normal(x: Any) -> Any:
+    """The same as least squares of a matrix of full rank."""
+    a = x.reshape(3, 2)
+    return np.sum(np.linalg.solve(a.T @ a, a.T @ np.array([1.0, 2.0, 4.0])) * np.array([1.0, 3.0]))
+
+
+def _fitted(x: Any) -> Any:
+    made = np.linalg.pinv(x.reshape(3, 2)) @ np.array([1.0, 2.0, 4.0])
+    return np.sum(made * np.array([1.0, 3.0]))
+
+
+TWO = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]).reshape(-1)
+I2 = float(np.i0(8.0))  # of which the derivatives at 8 are those of SciPy's i1
+I1_OF_8 = 399.8731367825600982
+SECOND = {
+    "sinc": (np.sinc, 0.0, -(np.pi**2) / 3),
+    "sinc near zero": (np.sinc, 1e-9, -(np.pi**2) / 3),
+    "sinc at 1": (np.sinc, 1.0, 2.0),
+    "sinc of complex numbers": (lambda x: np.sinc(x * 1j).real, 0.0, np.pi**2 / 3),
+    "i0": (np.i0, 0.0, 0.5),
+    "i0 where two series meet": (np.i0, 8.0, I2 - I1_OF_8 / 8),
+    "hypot": (lambda x: np.hypot(x[0], x[1]), [1.0, 1.0], np.array([[1, -1], [-1, 1]]) / math.sqrt(8)),
+    "hypot of opposites": (lambda x: np.hypot(x[0], x[1]), [-2.0, 2.0], np.array([[1, 1], [1, 1]]) / math.sqrt(32)),
+    "prod": (np.prod, [0.0, 2.0, 3.0], [[0, 3, 2], [3, 0, 0], [2, 0, 0]]),
+    "prod of two zeros": (np.prod, [0.0, 0.0, 3.0, 2.0], [[0, 6, 0, 0], [6, 0, 0, 0], [0] * 4, [0] * 4]),
+    "prod of ones": (np.prod, [1.0] * 5, np.ones((5, 5)) - np.eye(5)),
+    "prod of complex numbers": (
+        lambda x: np.prod(x + 0j).real, [0.0, 2.0, 3.0], [[0, 3, 2], [3, 0, 0], [2, 0, 0]],
+    ),
+    "prod along axes": (
+        lambda x: np.sum(np.prod(x.reshape(2, 2, 1), axis=(0, 2)) * np.array([1, 2])),
+        [0.0, 1.0, 0.0, 3.0],
+        [[0, 0, 1, 0], [0, 0, 0, 2], [1, 0, 0, 0], [0, 2, 0, 0]],
+    ),
+    **{
+        f"det of {name}": (np.linalg.det, a, _determinant(a))
+        for name, a in {
+            "an identity": EYE,
+            "rank 2": np.diag([1.0, 0.0, 2.0]),
+            "rank 1": np.outer([1.0, 2.0, 3.0], [1.0, 0.0, 2.0]),
+            "zeros": np.zeros((3, 3)),
+            "a permutation": -EYE[[1, 2, 0]],
+        }.items()
+    },
+    "det of complex numbers": (lambda a: np.linalg.det(a * 1j).imag, EYE, -_determinant(EYE)),
+    "pinv of an identity": (lambda a: _placed(np.linalg.pinv(a)), EYE, _inverse(EYE)),
+    "pinv of a permutation": (lambda a: _placed(np.linalg.pinv(a)), EYE[[1, 2, 0]], _inverse(EYE[[1, 2, 0]])),
+    "pinv of a symmetric matrix": (
+        lambda x: _placed(np.linalg.pinv(EYE + x * np.ones((3, 3)), hermitian=True)), 0.0, 270.0,
+    ),
+}  # fmt: skip
+
+
+def _curved(transform: Callable[[Any], Any]) -> list[Any]:
+    """The Hessian of each, all in one program where they are of one."""
+    points = [np.asarray(x, float) for _, x, _ in SECOND.values()]
+    hessians = transform(lambda *xs: [ad.hessian(f)(x) for (f, _, _), x in zip(SECOND.values(), xs)])
+    return hessians(*(ad.asarray(x) for x in points))  # type: ignore[no-any-return]
+
+
+def _of_many(f: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *xs: [made[1] for made in ad.vmap(f)(*(np.stack([x * 2, x]) for x in xs))]
+
+
+def test_second_derivatives(library: str) -> None:
+    """JAX compiles operations by themselves as it does in a program, and TensorFlow takes one example after another."""
+    ways: dict[str, Callable[[Any], Any]] = {"jit": ad.jit, "vmap": _of_many, "plain": lambda f: f}
+    wrong = [
+        f"{how}, {name}: {np.asarray(made).tolist()} is not {np.asarray(want).tolist()}"
+        for how in {"jax": ["jit"], "tensorflow": ["jit", "plain"]}.get(library, ways)
+        for (name, (_, _, want)), made in zip(SECOND.items(), _curved(ways[how]))
+        if not np.allclose(np.asarray(made), want, 1e-9, 1e-9)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_first_derivatives_of_singular_matrices(library: str) -> None:
+    rank2 = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
+    cofactors = [[-3, 6, -3], [6, -12, 6], [-3, 6, -3]]
+    made = ad.jit(ad.grad(np.linalg.det))(ad.asarray(rank2))
+    np.testing.assert_allclose(np.asarray(made), cofactors, 1e-12)
+    np.testing.assert_allclose(np.asarray(ad.grad(np.linalg.det)(ad.asarray(rank2))), cofactors, 1e-12)
+
+
+@pytest.mark.compiles(4)
+def test_fits_by_orthogonal_columns(library: str) -> None:
+    """Of which the singular values are equal; and the rank is a value, which is known outside programs only."""
+    want = np.asarray(ad.jit(ad.grad(_normal))(ad.asarray(TWO)))
+    for fit in (_fitted, _placed_fit):
+        np.testing.assert_allclose(np.asarray(ad.grad(fit)(ad.asarray(TWO))), want, 1e-12)
+    curved = ad.jit(lambda x: (ad.hessian(_fitted)(x), ad.hessian(_normal)(x)))(ad.asarray(TWO))
+    np.testing.assert_allclose(np.asarray(curved[0]), np.asarray(curved[1]), 1e-10, 1e-12)
+
+
+def _placed_fit(x: Any) -> Any:
+    made = np.linalg.lstsq(x.reshape(3, 2), np.array([1.0, 2.0, 4.0]), rcond=None)[0]
+    return np.sum(made * np.array([1.0, 3.0]))
+
+
+@pytest.mark.compiles(4)
+def test_higher_derivatives(library: str) -> None:
+    """And values, which stay as they are to the last bit where a series has the derivatives."""
+    third = ad.grad(ad.grad(ad.grad(lambda x: np.sinc(x) + 4 * np.i0(x))))
+    both = lambda x: (third(x), ad.grad(third)(x))
+    made = whole(both, library)(ad.asarray(0.0))
+    np.testing.assert_allclose([float(x) for x in made], [0.0, np.pi**4 / 5 + 1.5], 1e-13, 1e-15)
+    x = ad.asarray(np.linspace(-1.3, 1.3, 101))
+    values = lambda x: np.stack([np.sinc(x), np.i0(x)])
+    _, kept = ad.grad(lambda x: (np.sum(values(x)), values(x)), has_aux=True)(x)
+    np.testing.assert_array_equal(np.asarray(kept), np.asarray(values(x)))
