@@ -66,7 +66,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "ndimage": ("ndimage", "interpolation", "neighbourhoods", "objects"),
     "signal": ("signal", "filters", "smoothing", "standard", "spectra"),
     "spatial": ("spatial",),
-    "special": ("derivatives", "standard"),
+    "special": ("derivatives", "legendre", "standard"),
     "stats": ("distributions", "standard"),
 }
 """Topic -> the modules here that enter its functions."""
