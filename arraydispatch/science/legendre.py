@@ -44,7 +44,8 @@ def _double(xp: XP, x: Any, like: Any) -> Real:
 
 
 def _stacked(xp: XP, terms: list[Any], axis: int, to: np.dtype[Any]) -> Any:
-    return xp.stack([xp.prim.astype(x, to) for x in terms], axis=axis)
+    terms = [xp.prim.astype(x, to) for x in terms]
+    return xp.stack(terms, axis=axis) if len(terms) > 1 else xp.expand_dims(terms[0], axis)
 
 
 def _harmonics(xp: XP, p: list[Real], phi: Real, m: Whole, shape: tuple[int, ...], to: np.dtype[Any]) -> Any:

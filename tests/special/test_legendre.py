@@ -55,11 +55,12 @@ ROWS: dict[str, list[Row]] = {
         ((4, 1, INSIDE), {"branch_cut": np.where(INSIDE > 0.2, 3, 2)}),
         ((4, -2, np.float32(INSIDE)), {}),
         ((4, 2, np.array([-1.0, 1, 0.5, -1j])), {"norm": True}),
+        ((4, 2, np.array([-1j, 0.5])), {"diff_n": 2}),
         ((150, [0, 1, 40, 149, -150, 151], INSIDE[:, None]), {"norm": True}),
     ],
     "assoc_legendre_p_all": [*_associated((6, 8, EDGES), (20, 20, INSIDE), (5, 3, INSIDE), plane=[(4, 3, PLANE), (4, 3, LINE)])],
     "sph_legendre_p": _rows((5, 2, ANGLES), (DEGREES, ORDERS, ANGLES), (400, [0, 1, 150, -399], ANGLES[:, None])),
-    "sph_legendre_p_all": _rows((6, -8, ANGLES), (12, 10, ANGLES), (3, 2, np.float32(ANGLES))),
+    "sph_legendre_p_all": _rows((3, 4, np.linspace(-3, 3, 2100)),(6, -8, ANGLES), (12, 10, ANGLES), (3, 2, np.float32(ANGLES))),
     "sph_harm_y": _rows((5, 2, ANGLES, 0.3), (DEGREES, ORDERS, ANGLES, ANGLES[::-1].copy()), (2, -1, np.array(0.4), 3), (3, 2, np.float32(INSIDE), np.float32(INSIDE))),
     "sph_harm_y_all": _rows((5, 4, ANGLES, ANGLES[::-1].copy()), (3, 4, ANGLES[:5], ANGLES[:, None]), (3, 2, np.float32(INSIDE), 0.3)),
 }  # fmt: skip

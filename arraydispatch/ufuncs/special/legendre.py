@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .formula import Real, Truth, choose, constant, cos, isfinite, sin, sqrt, where
+from .formula import Real, Truth, any_of, choose, constant, cos, is_known, isfinite, sin, sqrt, where
 
 __all__ = ["Associated", "Spherical", "at_degrees", "is_complex", "plain", "up_to"]
 
@@ -120,9 +120,9 @@ def _full(like: Real, value: float) -> Real:
 
 def _beyond(made: Dual, z: Real, *wrong: np.ndarray[Any, Any]) -> Dual:
     """NaN where a number is not finite and derivatives are wanted: SciPy's dual numbers have zero times it."""
-    if len(made.terms) == 1:
-        return made
     endless = ~isfinite(z)
+    if len(made.terms) == 1 or (is_known(z) and not any_of(endless)):
+        return made
     return Dual(*(_either(endless & _truth(z, where_wrong), math.nan, x) for x, where_wrong in zip(made.terms, wrong)))
 
 
@@ -262,6 +262,8 @@ class Associated(NamedTuple):
         """
         z = self.at
         upper, lower = z == 1.0, z == -1.0
+        if is_known(z) and not any_of(upper | lower):
+            return self._beyond(made, n, m)
         terms: list[Term] = []
         for order, term in enumerate(made.terms):
             known = [self._at_end(n, m, end, order) for end in (1.0, -1.0)]
@@ -273,8 +275,11 @@ class Associated(NamedTuple):
                 values = [constant(z, 1.0) * x for x in values]  # of complex numbers too
             like = constant(z, 0.0) if term is None else term
             terms.append(choose(like, (upper, values[0]), (lower, values[1])))
+        return self._beyond(Dual(*terms), n, m)
+
+    def _beyond(self, made: Dual, n: Whole, m: Whole) -> Dual:
         there = abs(m) <= n
-        return _beyond(Dual(*terms), z, there & (m != 0), there & (n > 0), there & (n > 0))
+        return _beyond(made, self.at, there & (m != 0), there & (n > 0), there & (n > 0))
 
     def _at_end(self, n: Whole, m: Whole, end: float, order: int) -> Floats:
         n, m, cuts = np.broadcast_arrays(n, m, self.cuts)
@@ -350,6 +355,8 @@ class Spherical(NamedTuple):
 
 
 Kind = Plain | Associated | Spherical
+_MANY = 2000
+"""Elements from which on what is saved by not computing zeros is more than what calls cost."""
 
 
 def plain(z: Real, count: int) -> Plain:
@@ -360,32 +367,44 @@ def plain(z: Real, count: int) -> Plain:
 # -- the recurrences -----------------------------------------------------------------------------------------------------------
 
 
-def _first(kind: Kind, like: Real, m: Whole, most: int) -> Dual:
-    """Of each order, the function whose degree that is; zero where the order is beyond ``most``."""
-    made = Dual(*(None for _ in kind.argument.terms))
-    orders = np.unique(m[abs(m) <= most])
+def _nothing(kind: Kind) -> Dual:
+    return Dual(*(None for _ in kind.argument.terms))
+
+
+def _firsts(kind: Kind, m: Whole, most: int) -> dict[int, Dual]:
+    """Of each order whose size is not beyond ``most``, the function that has this size for its degree."""
+    made: dict[int, Dual] = {}
+    orders = np.unique(m[abs(m) <= most]).tolist()
     for negative in (False, True):
-        wanted = {abs(k): k for k in orders.tolist() if (k < 0) == negative}
-        for k, found in enumerate(kind.diagonal(max(wanted, default=-1), negative)) if wanted else ():
-            if k in wanted:
-                made = found if m.size == 1 else _chosen(_truth(like, m == wanted[k]), found, made)
+        wanted = {abs(k): k for k in orders if (k < 0) == negative}
+        for size, found in enumerate(kind.diagonal(max(wanted), negative)) if wanted else ():
+            if size in wanted:
+                made[wanted[size]] = found
     return made
 
 
-def _degrees(kind: Kind, like: Real, m: Whole, most: int) -> Iterator[Dual]:
-    """The functions of the degrees 0, 1, … of each order, by one step each."""
+def _together(kind: Kind, like: Real, m: Whole, firsts: dict[int, Dual]) -> Dual:
+    """Of each element that of its order; zero where there is none."""
+    if m.size == 1:
+        return firsts.get(m.item(), _nothing(kind))
+    made = _nothing(kind)
+    for order, found in firsts.items():
+        made = _chosen(_truth(like, m == order), found, made)
+    return made
+
+
+def _degrees(kind: Kind, like: Real, m: Whole, most: int, first: Dual) -> Iterator[Dual]:
+    """The functions of the degrees 0, 1, … of each order, by one step each, from those of a degree that is the order's size."""
     sizes = abs(m)
-    first = _first(kind, like, m, most)
-    before = now = nothing = Dual(*(None for _ in kind.argument.terms))
+    before = now = nothing = _nothing(kind)
     for degree in range(most + 1):
+        following = nothing
         if (sizes < degree).any():
             back, on = kind.factors(degree, m)
             following = kind.argument * _known(like, on) * now + before * _known(like, back)
-        else:
-            following = nothing
         if (sizes == degree).all():
             following = first
-        elif m.size > 1:
+        elif (sizes >= degree).any() and m.size > 1:
             begun = _chosen(_truth(like, sizes < degree), following, nothing)
             following = _chosen(_truth(like, sizes == degree), first, begun)
         before, now = now, following
@@ -393,19 +412,32 @@ def _degrees(kind: Kind, like: Real, m: Whole, most: int) -> Iterator[Dual]:
 
 
 def up_to(kind: Kind, like: Real, most: int, m: Whole, shape: tuple[int, ...]) -> list[Real]:
-    """The functions of all degrees up to one: value and derivatives, the degrees along a new first axis of a shape."""
-    found = list(_degrees(kind, like, m, most))
+    """The functions of all degrees up to one: value and derivatives, the degrees along a new first axis of a shape.
+
+    Of many elements each order takes its own steps, else all take them together, those that have not begun yet too.
+    """
+    xp = like.xp
+    firsts = _firsts(kind, m, most)
     lead = np.arange(most + 1).reshape(-1, *[1] * len(shape))
-    rows = [[_shaped(like, term, shape) for term in each.terms] for each in found]
-    stacked = Dual(*(Real(like.xp, like.xp.stack(column)) for column in zip(*rows)))
-    return [_of(like, term) for term in kind.ends(stacked, lead, m).terms]
+    if m.size > 1 and is_known(like) and math.prod(xp.shape_of(like.v)) >= _MANY:
+        lines = [
+            _degrees(kind, like, order, most, _together(kind, like, order, firsts)) for order in m.reshape(m.size, 1)
+        ]
+        found = [each for step in zip(*lines) for each in step]
+        part = shape[1:]
+    else:
+        found, part = list(_degrees(kind, like, m, most, _together(kind, like, m, firsts))), shape
+    columns = zip(*([_shaped(like, term, part) for term in each.terms] for each in found))
+    stacked = [Real(xp, xp.prim.reshape(xp.stack(column), (most + 1, *shape))) for column in columns]
+    return [_of(like, term) for term in kind.ends(Dual(*stacked), lead, m).terms]
 
 
 def at_degrees(kind: Kind, like: Real, n: Whole, m: Whole, shape: tuple[int, ...]) -> list[Real]:
     """The functions of a degree and an order for each element: value and derivatives, in a shape."""
     made = kind.below()
     most = int(n.max()) if n.size else -1
-    for degree, found in enumerate(_degrees(kind, like, m, most)):
+    first = _together(kind, like, m, _firsts(kind, m, most))
+    for degree, found in enumerate(_degrees(kind, like, m, most, first)):
         if n.size == 1:
             made = found
         elif (n == degree).any():
