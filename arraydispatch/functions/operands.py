@@ -204,9 +204,11 @@ def is_followed(xp: Any, *xs: Native) -> bool:
 
 def valued(xp: Any, value: Native, twin: Native) -> Native:
     """The value, to the last bit, with the derivatives of what equals it; with none where that is not finite."""
-    nothing = xp.subtract(twin, xp.backend.transforms.stop_gradient(twin))
+    nothing = xp.subtract(xp.backend.transforms.stop_gradient(twin), twin)
     zero = scalar(xp, 0, xp.dtype_of(nothing), nothing)
-    return xp.add(value, xp.prim.where(xp.equal(nothing, nothing), nothing, zero))
+    return xp.subtract(
+        value, xp.prim.where(xp.equal(nothing, nothing), nothing, zero)
+    )  # minus zero leaves zeros their sign
 
 
 def truth(xp: Any, a: Native) -> Native:

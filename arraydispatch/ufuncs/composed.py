@@ -51,7 +51,20 @@ def _in_single(body: Callable[..., Any]) -> Callable[..., Any]:
 
 @_in_single
 def cbrt(xp: Any, x: Any) -> Any:
-    """Cube root: a power of the magnitude, then one Newton step, which brings it to the last bit or two."""
+    """Cube root. Of zero it is the square root, whose derivative is as infinite."""
+    if not _is_followed(xp, x):
+        return _cube_root(xp, x)
+    zero, one = xp.equal(x, 0), _like(xp, x, 1)
+    return xp.prim.where(zero, xp.sqrt(xp.prim.where(zero, x, one)), _cube_root(xp, xp.prim.where(zero, one, x)))
+
+
+def _is_followed(xp: Any, *xs: Any) -> bool:
+    """Whether a derivative depends on the values, or may."""
+    return any(xp.backend.recorded(x) or xp.backend.followed(x) for x in xs)
+
+
+def _cube_root(xp: Any, x: Any) -> Any:
+    """A power of the magnitude, then one Newton step, which brings it to the last bit or two."""
     size = xp.absolute(x)
     root = xp.power(size, 1.0 / 3.0)
     square = xp.multiply(root, root)
@@ -137,7 +150,7 @@ def _of_equal(xp: Any, a: Any, b: Any, equal: Any, unit: float) -> Any:
 
     The logarithm of ``2 * cosh(d / 2)`` is ``log(2) + d**2 / 8 - d**4 / 192``, and so on; ``unit`` is that of the base.
     """
-    if not any(xp.backend.recorded(x) or xp.backend.followed(x) for x in (a, b)):
+    if not _is_followed(xp, a, b):
         return a
     here = xp.logical_and(equal, xp.isfinite(a))
     gap = xp.prim.where(here, xp.subtract(a, b), _like(xp, a, 0))

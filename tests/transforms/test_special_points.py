@@ -58,6 +58,9 @@ TWO = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]).reshape(-1)
 I2 = float(np.i0(8.0))  # of which the derivatives at 8 are those of SciPy's i1
 I1_OF_8 = 399.8731367825600982
 SECOND = {
+    "power of zero": (lambda x: np.sum(x ** np.array([1.0, 2.0, 3.0, 0.0])), np.zeros(4), np.diag([0.0, 2, 0, 0])),
+    "power by both": (lambda x: x[0] ** x[1], [2.0, 0.0], [[0, 0.5], [0.5, math.log(2) ** 2]]),
+    "root of complex numbers": (lambda x: np.sqrt(x[0] + 1j * x[1]).real, [4.0, 0.0], [[-1 / 32, 0], [0, 1 / 32]]),
     "sinc": (np.sinc, 0.0, -(np.pi**2) / 3),
     "sinc near zero": (np.sinc, 1e-9, -(np.pi**2) / 3),
     "sinc at 1": (np.sinc, 1.0, 2.0),
@@ -153,3 +156,59 @@ def test_higher_derivatives(library: str) -> None:
     values = lambda x: np.stack([np.sinc(x), np.i0(x)])
     _, kept = ad.grad(lambda x: (np.sum(values(x)), values(x)), has_aux=True)(x)
     np.testing.assert_array_equal(np.asarray(kept), np.asarray(values(x)))
+
+
+def _pair(f: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: f(x[0], x[1])
+
+
+EQUAL = [2.0, 2.0]
+CORNERS: dict[str, tuple[Callable[[Any], Any], list[float], list[float]]] = {
+    "abs": (np.abs, [0.0, -0.0, -2.0], [0, 0, -1]),
+    "fabs": (np.fabs, [0.0, 2.0], [0, 1]),
+    "hypot": (_pair(np.hypot), [0.0, 0.0], [0, 0]),
+    "arctan2": (_pair(np.arctan2), [0.0, 0.0], [0, 0]),
+    "copysign": (lambda x: np.copysign(x, -1.0), [0.0, -0.0, 2.0], [0, 0, -1]),
+    "modulus": (_pair(lambda x, y: np.abs(x + 1j * y)), [0.0, 0.0], [0, 0]),
+    "angle": (_pair(lambda x, y: np.angle(x + 1j * y)), [0.0, 0.0], [0, 0]),
+    "sign of complex numbers": (_pair(lambda x, y: np.sign(x + 1j * y).real), [0.0, 0.0], [0, 0]),
+    "maximum": (_pair(np.maximum), EQUAL, [0.5, 0.5]),
+    "minimum": (_pair(np.minimum), EQUAL, [0.5, 0.5]),
+    "fmax": (_pair(np.fmax), EQUAL, [0.5, 0.5]),
+    "fmin": (_pair(np.fmin), EQUAL, [0.5, 0.5]),
+    "fmax of NaN": (_pair(np.fmax), [np.nan, 1.0], [0, 1]),
+    "a number": (lambda x: np.maximum(x, 0.0), [0.0, 1.0, -1.0], [0.5, 1, 0]),
+    "clip": (lambda x: np.clip(x, 0.0, 1.0), [0.0, 1.0, 0.5, 2.0], [0.5, 0.5, 1, 0]),
+    "max": (np.max, [1.0, 2.0, 2.0], [0, 1, 0]),
+    "min": (np.min, [1.0, 2.0, 1.0], [1, 0, 0]),
+    "nanmax": (np.nanmax, [np.nan, 2.0, 2.0], [0, 1, 0]),
+    "ptp": (np.ptp, [1.0, 2.0, 2.0, 1.0], [-1, 1, 0, 0]),
+    "max along axes": (lambda x: np.max(x.reshape(2, 2, 1), axis=(0, 2)), [1.0, 1.0, 1.0, 2.0], [1, 0, 0, 1]),
+    "max, kept": (lambda x: np.max(x.reshape(2, 2), axis=1, keepdims=True) * x[:2], [3.0, 3.0, 1.0, 1.0], [10, 4, 6, 0]),
+    "median": (np.median, [1.0, 2.0, 2.0, 1.0], [0, 0.5, 0, 0.5]),
+    "norm of order inf": (lambda x: np.linalg.norm(x, np.inf), [1.0, -1.0], [1, 0]),
+    "norm of order 1": (lambda x: np.linalg.norm(x, 1), [0.0, -1.0], [0, -1]),
+    "cbrt": (np.cbrt, [0.0, 8.0], [np.inf, 1 / 12]),
+    "cube of complex numbers": (_pair(lambda x, y: ((x + 1j * y) ** 3).imag), [0.0, 0.0], [0, 0]),
+    "powers of complex numbers": (lambda x: ((x + 0j) ** np.array([1.0, 2.0, -1.0])).real, [0.0, 0.0, 2.0], [1, 0, -0.25]),
+    "a quotient by imaginary numbers": (lambda x: (x / np.array([1j, 2j])).imag, [1.0, 3.0], [-1, -0.5]),
+}  # fmt: skip
+
+
+def test_corners(library: str) -> None:
+    """Where there is no derivative, each library has the same."""
+    total = lambda *xs: sum(np.sum(f(x)) for (f, _, _), x in zip(CORNERS.values(), xs))
+    points = [ad.asarray(np.array(x)) for _, x, _ in CORNERS.values()]
+    slopes = lambda f: ad.grad(f, tuple(range(len(points))))
+    wrong = []
+    for how, transformed in {
+        "jit": ad.jit(slopes(total)),
+        "of jit": slopes(ad.jit(total)),
+        "plain": slopes(total),
+    }.items():
+        if (library, how) == ("jax", "plain"):  # which compiles each operation by itself
+            continue
+        for (name, (_, _, want)), made in zip(CORNERS.items(), transformed(*points)):
+            if not np.allclose(np.asarray(made), want, 1e-12, 1e-14):
+                wrong.append(f"{how}, {name}: {np.asarray(made).tolist()} is not {want}")
+    assert not wrong, "\n".join(wrong)

@@ -145,8 +145,11 @@ def _power(a: Array, b: Array) -> Array:
     if _is(a, np.complexfloating):
         return _complex_power(a, b)
     if not _integral(a):
-        # 0 to the power of 0 is 1 to it, of which the derivative is not 0 times infinity.
-        return wide(jnp.power)(jnp.where((a == 0) & (b == 0), jnp.ones_like(a), a), b)
+        # 0 to small whole powers, of which the derivatives are not 0 times infinity.
+        whole = (a == 0) & ((b == 0) | (b == 1) | (b == 2) | (b == 3))
+        product = jnp.where(b == 1, a, jnp.where(b == 2, a * a, a * a * a))
+        out = wide(jnp.power)(jnp.where(whole, jnp.ones_like(a), a), b)
+        return jnp.where(whole & (b > 0), product, out)
 
     # Repeated squaring with as many steps as the exponent's type has bits. Negative exponents are refused above.
     def step(_: int, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
@@ -349,12 +352,27 @@ def _trunc(a: Array) -> Array:
     return jnp.copysign(lax.floor(lax.abs(a)), a)
 
 
+@jax.custom_jvp  # type: ignore[untyped-decorator]
+def _magnitude(a: Array) -> Array:
+    """Of real numbers; of zero JAX's derivative is 1, and 0 on the others."""
+    return lax.abs(a)
+
+
+_magnitude.defjvp(lambda values, tangents: (_magnitude(*values), lax.sign(values[0]) * tangents[0]))
+
+
+_copysign = derived_from(lambda a, sign: _magnitude(a) * jnp.where(jnp.signbit(sign), -1, 1).astype(a.dtype))(
+    jnp.copysign
+)
+"""Of zero the derivative is that of the absolute value."""
+
+
 def _absolute(a: Array) -> Array:
     if a.dtype == np.bool_ or _is(a, np.unsignedinteger):
         return a
-    size = lax.abs(a)
     if not _is(a, np.complexfloating):
-        return size
+        return _magnitude(a) if _is(a, np.floating) else lax.abs(a)
+    size = lax.abs(a)
     return jnp.where(jnp.isinf(lax.real(a)) | jnp.isinf(lax.imag(a)), jnp.full_like(size, np.inf), size)
 
 
@@ -377,6 +395,16 @@ def _(values: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array
     length = _hypot(*values)
     by = jnp.where(length == 0, jnp.ones_like(length), length)
     return length, values[0] / by * tangents[0] + values[1] / by * tangents[1]
+
+
+def _angle(a: Array, b: Array) -> Array:
+    nothing = (a == 0) & (b == 0)
+    one = jnp.ones_like(a)
+    return jnp.where(nothing, 0, lax.atan2(jnp.where(nothing, one, a), jnp.where(nothing, one, b)))
+
+
+_arctan2 = derived_from(_angle)(lax.atan2)
+"""Of two zeros the derivative is 0, and NaN in JAX."""
 
 
 @jax.custom_jvp  # type: ignore[untyped-decorator]
@@ -463,7 +491,7 @@ _UNARY: dict[np.ufunc, Kernel] = {
     np.positive: lambda a: a,
     np.negative: lax.neg,
     np.absolute: _absolute,
-    np.fabs: lax.abs,
+    np.fabs: _magnitude,
     np.sign: _sign,
     np.signbit: jnp.signbit,
     np.conjugate: _conjugate,
@@ -519,9 +547,9 @@ _BINARY: dict[np.ufunc, Kernel] = {
     np.fmod: _fmod,
     np.power: _power,
     np.float_power: _power,
-    np.arctan2: wide(lax.atan2),
+    np.arctan2: wide(_arctan2),
     np.hypot: wide(_hypot),
-    np.copysign: jnp.copysign,
+    np.copysign: _copysign,
     np.nextafter: _nextafter,
     np.heaviside: wide(jnp.heaviside),
     np.logaddexp: _log_add(jnp.logaddexp, jnp.exp, 1.0),

@@ -274,17 +274,24 @@ def _complex_power(a: Tensor, b: Tensor) -> Tensor:
     small = _and(_and(_equal(im, 0.0), _equal(n, _floor(n))), _less(n, scalar(100.0, n)))
     n = _cast(_select(small, n, scalar(0.0, n)), tf.int64)
     one = scalar(1 + 0j, a)
+    lost = nothing = _equal(a, zero)
+    if (
+        taped() or not tf.executing_eagerly()
+    ):  # what is not chosen has a derivative too, and a whole power of zero its own
+        lost = _and(nothing, _or(_equal(n, scalar(0, n)), _less_equal(re, 0.0)))
+        a = _select(lost, one, a)
     whole, factor = one, a
     for bit in range(7):
         odd = _equal(_bit_and(_right_shift(n, scalar(bit, n)), scalar(1, n)), scalar(1, n))
         whole = _select(odd, _mul(whole, factor), whole)
         factor = _square(factor)
-    whole = _select(_less(re, 0.0), _complex_divide(one, whole), whole)
+    negative = _less(re, 0.0)
+    whole = _select(negative, _complex_divide(one, _select(negative, whole, one)), whole)
     square = _square(a)
     for k, value in ((1, a), (2, square), (3, _mul(a, square))):
         whole = _select(_equal(b, scalar(complex(k), a)), value, whole)
-    out = _select(_greater(n, scalar(0, n)), whole, _pow(a, b))
-    out = _select(_equal(a, zero), of_zero, out)
+    out = _select(_greater(n, scalar(0, n)), whole, _pow(a if lost is nothing else _select(nothing, one, a), b))
+    out = _select(lost, of_zero, out)
     return _select(_equal(b, zero), scalar(1 + 0j, a), out)
 
 
@@ -315,9 +322,12 @@ def power(a: Any, b: Any) -> Tensor:
 
 
 def _differentiable_power(a: Tensor, b: Tensor) -> Tensor:
-    """0 to the power of 0 is 1 to it, of which the derivative is not 0 times infinity."""
-    both = _and(_equal(a, scalar(0.0, a)), _equal(b, scalar(0.0, b)))
-    return _pow(_select(both, scalar(1.0, a), a), b)
+    """0 to small whole powers, of which the derivatives are not 0 times infinity."""
+    one, two, three = (_equal(b, scalar(float(k), b)) for k in (1, 2, 3))
+    product = _and(_equal(a, scalar(0.0, a)), _or(one, _or(two, three)))
+    whole = _or(product, _and(_equal(a, scalar(0.0, a)), _equal(b, scalar(0.0, b))))
+    out = _pow(_select(whole, scalar(1.0, a), a), b)
+    return _select(product, _select(one, a, _select(two, _mul(a, a), _mul(a, _mul(a, a)))), out)
 
 
 def exp2(a: Tensor) -> Tensor:
@@ -345,7 +355,9 @@ def sqrt(a: Tensor) -> Tensor:
     if a.dtype not in COMPLEX:
         return _sqrt(a)
     re, im = parts(a)
-    root = _sqrt(join(re, _abs(im)))
+    root = _sqrt(
+        join(re, _select(signbit(im), _neg(im), im))
+    )  # not the absolute value, whose derivative at zero is zero
     return _select(signbit(im), _conj(root), root)
 
 

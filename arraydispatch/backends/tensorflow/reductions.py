@@ -66,9 +66,32 @@ def _extremum(op: Kernel, of_bool: Kernel, find: Kernel) -> Kernel:
         dtype = a.dtype
         if dtype in COMPLEX:
             return _complex_extremum(a, axes, keepdims, find) if axes else fresh(a)
+        if axes and dtype in BITS and (taped() or not tf.executing_eagerly()):
+            return _derived_by_place(op, a, axes, keepdims, find)
         return _apart((of_bool if dtype is BOOL else op)(a, axes_of(axes), keepdims), a, axes)
 
     return kernel
+
+
+def _derived_by_place(op: Kernel, a: Tensor, axes: Axes, keepdims: bool, find: Kernel) -> Tensor:
+    """The derivative of an extremum is that of the first element that equals it; in TensorFlow all of these share it."""
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]
+    def run(a: Tensor) -> Any:
+        shape = dims(a)
+        kept = tuple(axis for axis in range(len(shape)) if axis not in axes)
+        order = kept + tuple(axes)
+        moved = tuple(shape[axis] for axis in order)
+
+        def back(dy: Tensor) -> Tensor:
+            rows = primitives.reshape(primitives.transpose(tf.stop_gradient(a), order), (*moved[: len(kept)], -1))
+            here = tf.one_hot(find(rows, len(kept)), dims(rows)[-1], dtype=a.dtype)
+            here = primitives.transpose(primitives.reshape(here, moved), tuple(np.argsort(order).tolist()))
+            return here * primitives.reshape(dy, tuple(1 if axis in axes else n for axis, n in enumerate(shape)))
+
+        return op(a, axes_of(axes), keepdims), back
+
+    return run(a)
 
 
 def _complex_extremum(a: Tensor, axes: Axes, keepdims: bool, find: Kernel) -> Tensor:

@@ -48,6 +48,7 @@ from arraydispatch.backends.tensorflow.core import (
     host,
     raw,
     scalar,
+    taped,
 )
 from arraydispatch.backends.tensorflow.reductions import ACCUMULATE, REDUCE
 
@@ -118,8 +119,33 @@ def _comparison(plain: Kernel, strict: Kernel) -> Kernel:
     return kernel
 
 
+def _halved(plain: Kernel) -> Kernel:
+    """Of equal numbers half of the derivative is each one's, and all the first one's in TensorFlow."""
+
+    def kernel(a: Any, b: Any) -> Tensor:
+        if (tf.executing_eagerly() and not taped()) or (b if type(a) in PYTHON else a).dtype not in BITS:
+            return plain(a, b)
+        a, b = tensors(a, b)
+        held, other = tf.stop_gradient(a), tf.stop_gradient(b)
+        equal = _and(_equal(held, other), _less(_abs(held), scalar(np.inf, held)))
+        nothing = _mul(_add(_sub(held, a), _sub(other, b)), scalar(0.5, held))
+        return _select(equal, _sub(plain(held, other), _select(equal, nothing, scalar(0.0, held))), plain(a, b))
+
+    return kernel
+
+
+def _arctan2(a: Tensor, b: Tensor) -> Tensor:
+    """Of two zeros the derivative is 0, and NaN in TensorFlow."""
+    if tf.executing_eagerly() and not taped():
+        return _atan2(a, b)
+    held, other = tf.stop_gradient(a), tf.stop_gradient(b)
+    nothing, one = _and(_equal(held, 0.0), _equal(other, 0.0)), scalar(1.0, a)
+    return _select(nothing, _atan2(held, other), _atan2(_select(nothing, one, a), _select(nothing, one, b)))
+
+
 def _extremum(plain: Kernel, at_least: Kernel, strict: Kernel) -> Kernel:
     """maximum or minimum: TensorFlow's propagates NaN, as NumPy's; complex numbers in lexicographic order."""
+    plain = _halved(plain)
     signed = binary(plain)
 
     def kernel(a: Any, b: Any) -> Tensor:
@@ -134,6 +160,7 @@ def _extremum(plain: Kernel, at_least: Kernel, strict: Kernel) -> Kernel:
 
 def _extremum_without_nan(plain: Kernel, at_least: Kernel, strict: Kernel) -> Kernel:
     """fmax or fmin."""
+    plain = _halved(plain)
 
     def kernel(a: Tensor, b: Tensor) -> Tensor:
         dtype = a.dtype
@@ -189,6 +216,8 @@ def sign(a: Tensor) -> Tensor:
 def copysign(a: Tensor, b: Tensor) -> Tensor:
     """By a choice, which has a derivative, and not by putting bits together."""
     integers = BITS[a.dtype]
+    if taped() or not tf.executing_eagerly():  # of zero it is that of the absolute value
+        a = _select(_equal(a, scalar(0.0, a)), tf.stop_gradient(a), a)
     alike = _greater_equal(_bit_xor(_bitcast(a, integers), _bitcast(b, integers)), scalar(0, _bitcast(a, integers)))
     return _select(alike, a, _neg(a))
 
@@ -398,7 +427,7 @@ UFUNCS: dict[Any, Kernel] = {
     np.arcsin: raw("Asin"),
     np.arccos: raw("Acos"),
     np.arctan: raw("Atan"),
-    np.arctan2: _atan2,
+    np.arctan2: _arctan2,
     np.sinh: raw("Sinh"),
     np.cosh: raw("Cosh"),
     np.tanh: raw("Tanh"),

@@ -22,6 +22,7 @@ __all__ = [
     "WIDER",
     "compiling",
     "concrete",
+    "derived",
     "going_back_for_many",
     "innermost_transform",
     "may_alias",
@@ -104,6 +105,12 @@ def concrete(a: Tensor) -> bool:
     if _going_back and torch._C._functorch.is_legacy_batchedtensor(a):
         return False
     return innermost_transform() is None or not torch._C._functorch.is_functorch_wrapped_tensor(a)
+
+
+def derived(*tensors: Tensor) -> bool:
+    """Whether a derivative may be taken of what is computed of these, now or later."""
+    wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+    return any(x.requires_grad or wrapped(x) or not concrete(x) for x in tensors)
 
 
 _AS_IT_IS = contextlib.nullcontext()

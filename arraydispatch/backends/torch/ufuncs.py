@@ -16,8 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from arraydispatch.backends.torch.dtypes import UNSIGNED, concrete, innermost_transform, out_of_transforms
+from arraydispatch.backends.torch.dtypes import UNSIGNED, derived, innermost_transform
 from arraydispatch.backends.torch.host_kernels import sqrt
+from arraydispatch.backends.torch.powers import float_power, power, real_power
 from arraydispatch.backends.torch.reductions import ACCUMULATE, REDUCE
 
 __all__ = ["ACCUMULATE", "INPLACE", "REDUCE", "RING", "SCALARS", "UFUNCS", "kernel_for"]
@@ -206,74 +207,7 @@ def lcm(a: Tensor, b: Tensor) -> Tensor:
     return parts * torch.abs(b)
 
 
-# -- powers and exponents --------------------------------------------------------------------------------------------
-
-
-def _any_negative(b: Tensor) -> bool:
-    if not concrete(b):
-        return False
-    with out_of_transforms():
-        return bool((b < 0).any())
-
-
-def power(a: Any, b: Any) -> Tensor:
-    """Negative powers of integers raise, as NumPy's do; uint64 is computed modulo 2**64."""
-    dtype = a.dtype if isinstance(a, Tensor) else b.dtype
-    if dtype.is_floating_point:
-        return _float_power(a, b)
-    if dtype.is_complex:
-        return _complex_power(a, b)
-    if dtype is torch.uint64:
-        # x**(k * 2**62) is 1 for odd x and 0 for even x and k > 0, modulo 2**64
-        device = a.device if isinstance(a, Tensor) else b.device
-        a, b = (x if isinstance(x, Tensor) else torch.tensor(x, dtype=torch.uint64, device=device) for x in (a, b))
-        high = b.view(torch.int64)
-        exponent = (high & (2**62 - 1)) | torch.where((high >> 62) != 0, 2**62, 0)
-        return torch.pow(a.view(torch.int64), exponent).view(torch.uint64)
-    negative = _any_negative(b) if isinstance(b, Tensor) else b < 0
-    if dtype.is_signed and negative and not (isinstance(a, Tensor) and a.numel() == 0):
-        raise ValueError("Integers to negative integer powers are not allowed.")
-    return torch.pow(a, b)
-
-
-def _float_power(a: Any, b: Any) -> Tensor:
-    """torch takes an exponent of 0.5 or -0.5 for a square root, which differs at -inf and -0, unless there are many of them."""
-    if isinstance(a, Tensor) and a.ndim:
-        if not isinstance(b, Tensor):
-            if b in (0.5, -0.5):
-                b = torch.full_like(a, b)
-        elif not b.ndim:
-            b = b.expand(a.shape).contiguous()
-    return torch.pow(a, b)
-
-
-def float_power(a: Any, b: Any) -> Tensor:
-    """As ``power``; torch takes a 0-d exponent of 0.5 for a square root, which differs at -inf and -0."""
-    if isinstance(a, Tensor) and not a.dtype.is_complex and (not isinstance(b, Tensor) or not b.ndim):
-        b = torch.full_like(a, b) if not isinstance(b, Tensor) else b.to(a.dtype).expand(a.shape).contiguous()
-    return power(a, b)
-
-
-def _complex_power(a: Any, b: Any) -> Tensor:
-    """NumPy's special cases: small whole powers by multiplication, 0**0 is 1, and 0 to a power with positive real part 0."""
-    if not isinstance(b, Tensor):
-        if b == 2:
-            return a * a
-        b = torch.as_tensor(b, dtype=a.dtype, device=a.device)
-    a = torch.as_tensor(a, dtype=b.dtype, device=b.device)
-    # numpy/_core/src/npymath/npy_math_complex.c.src: npy_cpow
-    n = torch.abs(b.real)
-    n = torch.where((b.imag == 0) & (n == torch.floor(n)) & (n < 100), n, 0).to(torch.int64)
-    whole, factor = torch.ones_like(a), a
-    for bit in range(7):
-        whole = torch.where((n >> bit & 1).bool(), whole * factor, whole)
-        factor = factor * factor
-    whole = torch.where(b.real < 0, 1 / whole, whole)
-    for k, value in ((1, a), (2, a * a), (3, a * (a * a))):
-        whole = torch.where(b == k, value, whole)
-    out = torch.where(n > 0, whole, torch.pow(a, b))
-    out = torch.where(a == 0, torch.where(b.real > 0, 0.0, complex("nan+nanj")), out)
-    return torch.where(b == 0, 1.0, out)
+# -- bits and exponents ---------------------------------------------------------------------------------------------
 
 
 def right_shift(a: Tensor, b: Tensor) -> Tensor:
@@ -320,7 +254,7 @@ def sign(a: Tensor) -> Tensor:
         far_re, far_im = torch.isinf(re), torch.isinf(im)
         far = torch.complex(torch.where(far_re, torch.sign(re), 0.0), torch.where(far_im, torch.sign(im), 0.0))
         undefined = torch.isnan(a) | (far_re & far_im)
-        size = torch.hypot(re, im)
+        size = hypot(re, im)
         size = torch.where(size == 0, 1, size)
         unit = torch.complex(re / size, im / size)  # `sgn` multiplies by the reciprocal
         unit = torch.where(a == 0, 0, unit)
@@ -336,6 +270,28 @@ def heaviside(a: Tensor, b: Tensor) -> Tensor:
         step = torch.where(a == 0, b, (a > 0).to(a.dtype))
         return torch.where(a != a, math.nan, step)
     return torch.heaviside(a, b).masked_fill_(a != a, math.nan)
+
+
+def hypot(a: Tensor, b: Tensor) -> Tensor:
+    """Of two zeros the derivative is 0, and NaN in torch."""
+    if not (a.dtype.is_floating_point and derived(a, b)):
+        return torch.hypot(a, b)
+    nothing = (a == 0) & (b == 0)
+    return torch.where(nothing, 0.0, torch.hypot(torch.where(nothing, 1.0, a), torch.where(nothing, 1.0, b)))
+
+
+def _without_nan(plain: Kernel, order: Kernel) -> Kernel:
+    """fmax or fmin: of equal numbers half of the derivative is each one's, and all the first one's in torch."""
+
+    def kernel(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
+        if out is not None or not derived(a, b):
+            return plain(a, b, out=out)
+        return torch.where(torch.isnan(a), b, torch.where(torch.isnan(b), a, order(a, b)))
+
+    return kernel
+
+
+_fmax, _fmin = _without_nan(torch.fmax, torch.maximum), _without_nan(torch.fmin, torch.minimum)
 
 
 def nextafter(a: Tensor, b: Tensor) -> Tensor:
@@ -462,7 +418,7 @@ UFUNCS: dict[Any, Kernel] = {
     np.frexp: frexp,
     np.heaviside: heaviside,
     np.conjugate: conjugate,
-    np.hypot: torch.hypot,
+    np.hypot: hypot,
     # rounding
     np.rint: rint,
     np.floor: _integral(torch.floor),
@@ -504,8 +460,8 @@ UFUNCS: dict[Any, Kernel] = {
     np.greater_equal: _comparison(torch.ge, torch.le),
     np.maximum: _extremum(torch.maximum, torch.ge, _propagate),
     np.minimum: _extremum(torch.minimum, torch.le, _propagate),
-    np.fmax: _extremum(torch.fmax, torch.ge, _ignore),
-    np.fmin: _extremum(torch.fmin, torch.le, _ignore),
+    np.fmax: _extremum(_fmax, torch.ge, _ignore),
+    np.fmin: _extremum(_fmin, torch.le, _ignore),
     # logic and bits
     np.logical_and: torch.logical_and,
     np.logical_or: torch.logical_or,
@@ -537,15 +493,15 @@ _ORDER: dict[Any, Kernel] = {
     np.greater_equal: torch.ge,
     np.maximum: torch.maximum,
     np.minimum: torch.minimum,
-    np.fmax: torch.fmax,
-    np.fmin: torch.fmin,
+    np.fmax: _fmax,
+    np.fmin: _fmin,
 }
 
 _FLOAT: dict[Any, Kernel] = {
     np.absolute: torch.abs,
     np.floor_divide: _floor_quotient,
     np.fmod: torch.fmod,
-    np.power: _float_power,
+    np.power: real_power,
     np.reciprocal: torch.reciprocal,
     np.rint: torch.round,
     np.floor: torch.floor,

@@ -1,0 +1,89 @@
+"""Powers of torch's numbers, as NumPy has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from arraydispatch.backends.torch.dtypes import concrete, derived, out_of_transforms
+
+
+def _any_negative(b: Tensor) -> bool:
+    if not concrete(b):
+        return False
+    with out_of_transforms():
+        return bool((b < 0).any())
+
+
+def power(a: Any, b: Any) -> Tensor:
+    """Negative powers of integers raise, as NumPy's do; uint64 is computed modulo 2**64."""
+    dtype = a.dtype if isinstance(a, Tensor) else b.dtype
+    if dtype.is_floating_point:
+        return real_power(a, b)
+    if dtype.is_complex:
+        return _of_complex(a, b)
+    if dtype is torch.uint64:
+        # x**(k * 2**62) is 1 for odd x and 0 for even x and k > 0, modulo 2**64
+        device = a.device if isinstance(a, Tensor) else b.device
+        a, b = (x if isinstance(x, Tensor) else torch.tensor(x, dtype=torch.uint64, device=device) for x in (a, b))
+        high = b.view(torch.int64)
+        exponent = (high & (2**62 - 1)) | torch.where((high >> 62) != 0, 2**62, 0)
+        return torch.pow(a.view(torch.int64), exponent).view(torch.uint64)
+    negative = _any_negative(b) if isinstance(b, Tensor) else b < 0
+    if dtype.is_signed and negative and not (isinstance(a, Tensor) and a.numel() == 0):
+        raise ValueError("Integers to negative integer powers are not allowed.")
+    return torch.pow(a, b)
+
+
+def real_power(a: Any, b: Any) -> Tensor:
+    """torch takes an exponent of 0.5 or -0.5 for a square root, which differs at -inf and -0, unless there are many of them."""
+    if isinstance(a, Tensor) and a.ndim:
+        if not isinstance(b, Tensor):
+            if b in (0.5, -0.5):
+                b = torch.full_like(a, b)
+        elif not b.ndim:
+            b = b.expand(a.shape).contiguous()
+    if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
+        return torch.pow(a, b)
+    if derived(a):  # 0 to the power of 0 is 1 to it
+        a = torch.where((a == 0) & (b == 0), 1.0, a)
+    if derived(b):  # torch has zeros for the slopes by the base, which change with the exponent
+        flat = (b == 0) & (a > 0)
+        curved = torch.exp(b * torch.log(torch.where(flat, a, 1.0)))
+        return torch.where(flat, curved, torch.pow(a, torch.where(flat, 1.0, b)))
+    return torch.pow(a, b)
+
+
+def float_power(a: Any, b: Any) -> Tensor:
+    """As ``power``; torch takes a 0-d exponent of 0.5 for a square root, which differs at -inf and -0."""
+    if isinstance(a, Tensor) and not a.dtype.is_complex and (not isinstance(b, Tensor) or not b.ndim):
+        b = torch.full_like(a, b) if not isinstance(b, Tensor) else b.to(a.dtype).expand(a.shape).contiguous()
+    return power(a, b)
+
+
+def _of_complex(a: Any, b: Any) -> Tensor:
+    """NumPy's special cases: small whole powers by multiplication, 0**0 is 1, and 0 to a power with positive real part 0."""
+    if not isinstance(b, Tensor):
+        if b == 2:
+            return a * a
+        b = torch.as_tensor(b, dtype=a.dtype, device=a.device)
+    a = torch.as_tensor(a, dtype=b.dtype, device=b.device)
+    # numpy/_core/src/npymath/npy_math_complex.c.src: npy_cpow
+    n = torch.abs(b.real)
+    n = torch.where((b.imag == 0) & (n == torch.floor(n)) & (n < 100), n, 0).to(torch.int64)
+    lost = zero = a == 0
+    if derived(a, b):  # what is not chosen is to have a derivative too, and a small whole power of zero has its own
+        lost = zero & ~((n > 0) & (b.real > 0))
+        a = torch.where(lost, 1.0, a)
+    whole, factor = torch.ones_like(a), a
+    for bit in range(7):
+        whole = torch.where((n >> bit & 1).bool(), whole * factor, whole)
+        factor = factor * factor
+    whole = torch.where(b.real < 0, 1 / torch.where(b.real < 0, whole, 1.0), whole)
+    for k, value in ((1, a), (2, a * a), (3, a * (a * a))):
+        whole = torch.where(b == k, value, whole)
+    out = torch.where(n > 0, whole, torch.pow(torch.where(zero, 1.0, a) if lost is not zero else a, b))
+    out = torch.where(lost, torch.where(b.real > 0, 0.0, complex("nan+nanj")), out)
+    return torch.where(b == 0, 1.0, out)
