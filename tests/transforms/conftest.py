@@ -28,3 +28,14 @@ def library(request: pytest.FixtureRequest) -> Iterator[str]:
 def whole(f: Callable[..., Any], library: str) -> Callable[..., Any]:
     """A function, on JAX as one program: operation by operation JAX compiles a program for each, dozens for one derivative."""
     return ad.jit(f) if library == "jax" else f
+
+
+class Counted:
+    """A function that counts how often it runs."""
+
+    def __init__(self, fun):
+        self.fun, self.runs = fun, 0
+
+    def __call__(self, *args, **kwargs):
+        self.runs += 1
+        return self.fun(*args, **kwargs)

@@ -1,8 +1,7 @@
-"""jit: traced once, writes and identity kept, and values that are not known named with their line."""
+"""jit: traced once for each kind of call, its dtypes NumPy's, inside and around other transforms."""
 
 from __future__ import annotations
 
-import contextlib
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,20 +15,11 @@ import arraydispatch as ad
 from arraydispatch.transforms import compiled
 from tests.launched import Zygotes
 
+from .conftest import Counted
+
 
 def host(x):
     return np.asarray(x)
-
-
-class Counted:
-    """A function that counts how often it runs."""
-
-    def __init__(self, fun):
-        self.fun, self.runs = fun, 0
-
-    def __call__(self, *args, **kwargs):
-        self.runs += 1
-        return self.fun(*args, **kwargs)
 
 
 def test_the_result_is_that_of_the_function(library):
@@ -131,88 +121,6 @@ def test_pytrees_in_and_out(library):
     assert rest[0] == 3 and rest[1] == ()
 
 
-# -- writes ------------------------------------------------------------------------------------------------------------------
-
-
-def test_written_arguments_come_back_written(library):
-    @ad.jit
-    def advance(u, v, n):
-        u[1:] += v[0]
-        v.T[...] = 5
-        return n * 2
-
-    u, v, w = ad.asarray([1.0, 2.0, 3.0, 4.0]), ad.asarray([[10.0, 1.0]]), np.ones((1, 2))
-    view = u[:3]
-    for _ in range(2):
-        advance(view, v[0], 1.0)
-        advance(u[3:], w[0], 1.0)
-    assert host(u).tolist() == [1, 17, 18, 4]
-    assert host(v).tolist() == [[5, 5]] and w.tolist() == [[5, 5]]
-
-
-def test_an_argument_returned_is_the_callers_own(library):
-    x = ad.asarray([1.0, 2.0])
-
-    @ad.jit
-    def f(a, b):
-        a[0] = b
-        return a, [a], a * 1
-
-    for value in (7.0, 8.0):
-        made = f(x, value)
-        assert made[0] is x and made[1][0] is x and made[2] is not x
-        assert host(x)[0] == value
-    made[2][0] = 0
-    assert host(x)[0] == 8
-
-
-def test_one_array_passed_twice_is_one_array(library):
-    @ad.jit
-    def f(a, b):
-        a[0] = 5
-        return np.sum(b)
-
-    x = ad.asarray([1.0, 2.0])
-    assert f(x, x) == 7
-    assert host(x).tolist() == [5, 2]
-    assert f(x.copy(), ad.asarray([1.0, 1.0])) == 2
-
-
-def test_two_views_of_one_memory_are_refused_if_one_is_written(library):
-    x = ad.asarray([1.0, 2.0, 3.0])
-    with pytest.raises(ad.TraceError, match="shares memory"):
-        ad.jit(lambda a, b: a.fill(0))(x, x[1:])
-    assert host(x).tolist() == [1, 2, 3]
-    ad.jit(lambda a, b: a.fill(0))(x[:1], x[1:])
-    assert host(x).tolist() == [0, 2, 3]
-
-
-def test_read_only_arguments_refuse(library):
-    x = np.ones(2)
-    x.flags.writeable = False
-    with pytest.raises(ValueError, match="read-only"):
-        ad.jit(lambda a: a.fill(0))(x)
-
-
-def test_shapes_are_not_changed_in_place(library):
-    def f(a):
-        a.shape = (2, 1)
-
-    with pytest.raises(ad.TraceError, match="changes the shape or the dtype"):
-        ad.jit(f)(ad.asarray([1.0, 2.0]))
-
-
-def test_donated_buffers_are_not_read_again(library):
-    @ad.jit
-    def f(a):
-        z = np.zeros(3, like=a)
-        y = a * z
-        z[0] = a[0]
-        return y + z
-
-    np.testing.assert_allclose(host(f(ad.asarray([1.0, 2.0, 3.0]))), [1, 0, 0])
-
-
 # -- dtypes ------------------------------------------------------------------------------------------------------------------
 
 
@@ -259,35 +167,6 @@ def test_precision_in_force_makes_another_program(library):
         assert jitted(x).dtype == "float32"
     assert jitted(x).dtype == "float64"
     assert fun.runs == 2
-
-
-# -- constants -----------------------------------------------------------------------------------------------------------------
-
-
-def test_numpy_constants_are_computed_once(library):
-    table = np.arange(4.0)
-    runs = Counted(np.cumsum)
-
-    @ad.jit
-    def f(a):
-        kernel = runs(np.sin(table))  # NumPy's own, while tracing
-        assert type(kernel) is np.ndarray
-        return a * kernel
-
-    for _ in range(4):
-        made = f(ad.asarray(np.ones(4)))
-    assert runs.runs == 1
-    np.testing.assert_allclose(host(made), np.cumsum(np.sin(table)))
-
-
-def test_constants_are_what_they_were(library):
-    w = ad.asarray([0.0, 2.0])
-    w[0] = 1  # its buffer is the array's own now, and may be reused by the next write
-    f = ad.jit(lambda a: a * w)
-    x = ad.asarray([1.0, 1.0])
-    assert host(f(x)).tolist() == [1, 2]
-    w[0] = 9
-    assert host(f(x)).tolist() == [1, 2]
 
 
 # -- nesting -------------------------------------------------------------------------------------------------------------------
@@ -342,199 +221,6 @@ def _leaves(tree):
     from arraydispatch.trees import tree_leaves
 
     return tree_leaves(tree)
-
-
-# -- refusals --------------------------------------------------------------------------------------------------------------------
-
-
-def _halve(a):
-    while a.sum() > 1:
-        a = a / 2
-    return a
-
-
-LOOKS = {
-    "if": (lambda a: a if a.sum() > 0 else -a, r"bool\(\).*np.where.*ad.while_loop"),
-    "while": (_halve, r"bool\(\).*ad.while_loop"),
-    "float": (lambda a: float(a[0]), r"float\(\).*ad.host_call"),
-    "int": (lambda a: int(a[0]), r"int\(\).*static_argnums"),
-    "index": (lambda a: a[a[0].astype(int)] if False else [1][a[0].astype(int)], r"an index.*static_argnums"),
-    "range": (lambda a: list(range(a[0].astype(int))), r"an index.*static_argnums"),
-    "zeros": (lambda a: np.zeros(a[0].astype(int)), r"an index.*static_argnums"),
-    "full": (lambda a: np.full((2, np.argmax(a)), 1.0), r"an index.*static_argnums"),
-    "format": (lambda a: "%d" % a[0].astype(int), r"int\(\).*static_argnums"),  # noqa: UP031 - what a user may write
-    "item": (lambda a: a.max().item(), r"item\(\)"),
-    "tolist": (lambda a: a.tolist(), r"tolist\(\)"),
-    "asarray": (np.asarray, "ndarray"),
-    "written": (lambda a: np.zeros(2).__setitem__(slice(None), a), "ndarray.*np.zeros_like"),
-    "mask": (lambda a: a[a > 1], "the shape of a result is a value.*np.where.*size="),
-    "lstsq": (
-        lambda a: np.linalg.lstsq(np.stack([a, a**2]), a)[0],
-        r"the rank that np.linalg.lstsq finds.*np.linalg.pinv\(a\) @ b",
-    ),
-    "nonzero": (np.nonzero, "the shape of a result is a value.*size="),
-    "unique": (np.unique, "a value is needed"),
-    "repeat": (lambda a: np.repeat(a, a.astype(int)), "a value is needed"),
-    "host": (lambda a: np.sum(a, dtype="longdouble"), r"np.sum runs on the host.*ad.host_call"),
-}
-
-
-@pytest.mark.parametrize("look", LOOKS)
-def test_values_that_are_not_known(library, look):
-    fun, said = LOOKS[look]
-    x = ad.asarray([1.0, 2.0])
-    with pytest.raises(ad.TraceError, match=said) as caught:
-        ad.jit(fun)(x)
-    assert "which ad.jit traces" in str(caught.value)
-    assert "test_jit.py:" in str(caught.value)
-    assert look in ("while", "asarray", "nonzero", "unique") or "<lambda>()" in str(caught.value)
-    assert isinstance(caught.value, TypeError)
-
-
-def _raised_where_large(a):
-    a[a > 1] += 5
-    return np.sum(a**2)
-
-
-INSIDE = {
-    "mask": (_raised_where_large, r"np.where.*ad.masked"),
-    "lstsq": (
-        lambda a: np.sum(np.linalg.lstsq(np.stack([a, a**2]), a)[0]),
-        r"np.linalg.pinv\(a\).*ad.host_call.*ad.custom_gradient",
-    ),
-    "if": (lambda a: a[0] if a[0] > 0 else a[1], r"np.where.*ad.while_loop"),
-    "float": (lambda a: a[0] * float(a[1]), r"keep it an array.*ad.host_call.*ad.custom_gradient"),
-}
-
-
-@pytest.mark.parametrize("look", INSIDE)
-def test_derivatives_inside_programs_are_of_unknown_values(look, library):
-    """The way out of the program is told: what helps a derivative alone (``ad.stop_gradient``) knows no value here."""
-    fun, said = INSIDE[look]
-    for transform, x in ((ad.jit, [1.0, 2.0]), (ad.vmap, [[1.0, 2.0], [2.0, 3.0]])):
-        if transform is ad.vmap and (look, library) == ("lstsq", "jax"):
-            continue  # a batch of values has ranks
-        with pytest.raises(ad.TraceError, match=said) as caught:
-            transform(ad.grad(fun))(ad.asarray(x))
-        said_ = str(caught.value)
-        assert f"which ad.{transform.__name__} traces" in said_
-        assert "test_jit.py:" in said_
-        assert "would cut" not in said_
-
-
-def test_fits_in_programs(library):
-    """The rank, which decides about a warning only, is not known there."""
-    x, y = np.linspace(-1, 2, 6), np.array([[1.0, 2.0], [0.5, 3.0], [2.0, 1.0], [4.0, 0.0], [3.0, 3.0], [5.0, 1.5]])
-    w = np.array([1.0, 2.0, 1.0, 0.5, 1.0, 1.0])
-    got = ad.jit(
-        lambda x, y, w: (np.polyfit(x, y, 2, w=w), np.polyfit(x, y[:, 0], 3), np.polyfit([0, 1, 2], y[:3, 1], 1))
-    )(x, y, w)
-    for a, b in zip(got, (np.polyfit(x, y, 2, w=w), np.polyfit(x, y[:, 0], 3), np.polyfit([0, 1, 2], y[:3, 1], 1))):
-        np.testing.assert_allclose(a, b, 1e-9, 1e-12)
-
-    def loss(y):
-        return np.sum(np.polyfit(x, y, 2) ** 2)
-
-    wanted = [(loss(y[:, 0] + e) - loss(y[:, 0] - e)) / 2e-6 for e in 1e-6 * np.eye(6)]
-    np.testing.assert_allclose(ad.jit(ad.grad(loss))(y[:, 0]), wanted, 1e-6)
-    np.testing.assert_allclose(ad.vmap(ad.grad(loss))(y.T)[0], wanted, 1e-6)
-    with pytest.raises(ad.TraceError, match="the rank"):
-        ad.jit(lambda y: np.polyfit(y, y, 2, full=True))(y[:, 0])
-
-
-def test_leaking_writes_are_refused(library):
-    outside, log = ad.asarray([0.0, 0.0]), np.zeros(2)
-
-    def f(a):
-        outside[0] = a[0]
-
-    def g(a):
-        log[0] = a[0]
-
-    def h(a):
-        outside[0] += 1  # staged as well: it would happen once, or at each call?
-        return a
-
-    x = ad.asarray([1.0])
-    for leak in (f, g, h):
-        with pytest.raises(ad.TraceError, match=r"test_jit.py:\d+"):
-            ad.jit(leak)(x)
-    assert host(outside).tolist() == [0, 0] and log.tolist() == [0, 0]
-
-
-def test_what_is_left_behind_is_an_error_where_it_is_used(library):
-    kept = []
-
-    def f(a):
-        kept.extend([a, a * 2, a[1:], np.sum(a)])
-        return a * 3
-
-    x = ad.asarray([1.0, 2.0])
-    uses = [
-        lambda v: v + 1,
-        np.asarray,
-        np.sum,
-        lambda v: v.native,
-        lambda v: ad.jit(lambda a: a * v)(x),
-        lambda v: x * v,
-    ]
-    for transformed in (ad.jit(f), ad.vmap(lambda a: f(np.stack([a, a])))):
-        kept.clear()
-        transformed(x)
-        for value in kept:
-            assert "left behind" in repr(value)
-            for use in uses:
-                with pytest.raises(
-                    ad.TraceError, match=r"traced in .*test_jit.py:\d+\) is used at .*test_jit.py:\d+.* after"
-                ):
-                    use(value)
-    with pytest.raises(ad.TraceError, match="is used at"):
-        kept[1][0] = 5.0
-    assert host(x * 2).tolist() == [2, 4]
-
-
-def test_what_a_derivative_leaves_behind(library):
-    kept = []
-
-    def f(a):
-        kept.append(a * 2)
-        return np.sum(kept[-1] ** 2)
-
-    x = ad.asarray([1.0, 2.0])
-    assert host(ad.grad(f)(x)).tolist() == [8, 16]
-    with pytest.raises(ad.TraceError, match=r"is used at .*test_jit.py:\d+.*has_aux"):
-        kept[-1] + 1
-    assert host(ad.grad(lambda a: np.sum(ad.grad(f)(a) * kept[-1].shape[0]))(x)).tolist() == [16, 16]
-
-
-def test_what_nested_and_failing_transforms_leave_behind(library):
-    kept = []
-
-    def f(a):
-        kept.append({"it": (a * 2, np.sum(a))})
-        return np.sum(a**2)
-
-    def fails(a):
-        f(a)
-        raise KeyError("mine")
-
-    x = ad.asarray([[1.0, 2.0], [3.0, 4.0]])
-    runs = [
-        lambda: ad.grad(lambda x: np.sum(ad.vmap(f)(x)))(x),
-        lambda: ad.grad(ad.jit(f))(x),
-        lambda: ad.vmap(ad.grad(f))(x),
-        lambda: ad.hessian(f)(x),
-        lambda: ad.grad(fails)(x),
-        lambda: ad.jit(fails)(x),
-    ]
-    for run in runs:
-        kept.clear()
-        with contextlib.suppress(KeyError):
-            run()
-        for value in kept[-1]["it"]:
-            for use in (np.asarray, lambda v: v + 1, np.sin):
-                with pytest.raises(ad.TraceError, match=r"is used at .*test_jit.py:\d+"):
-                    use(value)
 
 
 def test_functions_raise_as_they_do(library):
@@ -594,66 +280,6 @@ def test_torchs_own_compiler():
     with pytest.raises(ValueError, match="no compiler 'gcc'"):
         backend.configure(compiler="gcc")
     assert torch is not None
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.complex128, bool])
-def test_writes_to_most_of_an_array(library, dtype):
-    """In a program they are another operation than writes to a part, with the same values and derivatives."""
-    rng = np.random.default_rng(7)
-    x = (rng.normal(size=(5, 6)) * 9).astype(dtype)
-
-    def writes(a, b):
-        out = [a.copy() for _ in range(5)]
-        out[0][1:-1, 1:-1] = b[2:, 2:]
-        out[1][:, 2:] = b[:1, 2:]
-        out[2][...] = b
-        out[3][:4] = True
-        out[4][::-1][1:, ::-1] = b[1:]
-        return out
-
-    expected = writes(x, x[::-1].copy())
-    for made, want in zip(ad.jit(writes)(ad.asarray(x), ad.asarray(x[::-1].copy())), expected):
-        assert made.dtype == want.dtype
-        np.testing.assert_array_equal(host(made), want)
-    if dtype is np.float64:
-        odd = np.where(rng.random((5, 6)) < 0.3, np.nan, np.where(x > 5, np.inf, x))
-        for made, want in zip(ad.jit(writes)(ad.asarray(odd), ad.asarray(-odd)), writes(odd, -odd)):
-            np.testing.assert_array_equal(host(made), want)
-
-        def total(a, b):
-            return sum(np.sum(np.sin(part) * k) for k, part in enumerate(writes(a, b), 1))
-
-        # Which element of a and of b each element of the results is, told by numbers that are their places.
-        places, wanted = np.arange(60.0).reshape(2, 5, 6) + 10, np.zeros((2, 30))
-        for k, (place, part) in enumerate(zip(writes(*places), expected), 1):
-            moved = place != 1
-            np.add.at(wanted.reshape(-1), place[moved].astype(int) - 10, k * np.cos(part[moved]))
-        for made, want in zip(ad.jit(ad.grad(total, (0, 1)))(ad.asarray(x), ad.asarray(x[::-1].copy())), wanted):
-            np.testing.assert_allclose(host(made), want.reshape(5, 6), rtol=1e-12, atol=1e-12)
-        many = ad.vmap(lambda a: writes(a, a * 2)[0])(ad.asarray(np.stack([x, 2 * x])))
-        np.testing.assert_allclose(host(many)[1], writes(2 * x, 4 * x)[0])
-
-
-@pytest.mark.parametrize("number", [0.1, -0.0, np.nan])
-def test_numbers_of_writes_to_most_of_an_array(library, number):
-    """They decide what is written, and not where: whatever their value, what lies outside stays."""
-    x = np.random.default_rng(8).normal(size=(5, 6))
-
-    def steps(u, k, c):
-        for i in range(3):
-            u[1:-1, 1:-1] += k * (u[2:, 1:-1] + u[:-2, 1:-1] - (2 + i) * c * u[1:-1, 1:-1])
-        return u
-
-    expected = steps(x.copy(), number, 0.5)
-    made = ad.jit(steps)(ad.asarray(x.copy()), number, ad.asarray(0.5))
-    np.testing.assert_allclose(host(made), expected, rtol=1e-12)
-    many = ad.vmap(lambda k: steps(ad.asarray(x.copy()), k, 0.5)[1:4:2])(ad.asarray(np.array([number, 0.25])))
-    np.testing.assert_allclose(host(many)[0], expected[1:4:2], rtol=1e-12)
-    if np.isfinite(number):
-        slope = ad.jit(ad.grad(lambda k, u: np.sum(steps(u.copy(), k, 0.5))))(number, ad.asarray(x))
-        by = 1e-6
-        near = [np.sum(steps(x.copy(), number + way * by, 0.5)) for way in (1, -1)]
-        np.testing.assert_allclose(host(slope), (near[0] - near[1]) / (2 * by), rtol=1e-5)
 
 
 def test_derivatives_of_joins_in_a_program(library):
@@ -742,149 +368,6 @@ def test_second_calls_of_every_kind(library):
     assert written(aliased, aliased).tolist() == [2, 2, 2]
 
 
-V = np.array([0.3, 0.7, 0.5, 0.9, 0.2])
-MASK = V > 0.4
-
-
-def _tripled(x):
-    x = x.copy()
-    x[MASK] = x[MASK] * 3
-    return x
-
-
-def _doubled_rows(x):
-    both = np.stack([x, 2 * x])
-    both[:, MASK] = both[..., MASK][::-1]
-    both[1, [True, False, False, False, True]] = 7.0
-    return both
-
-
-BY_MASK = {
-    "read": lambda x: x[MASK],
-    "write": _tripled,
-    "in place": lambda x: np.add(x[MASK], 1),
-    "rows": _doubled_rows,
-    "matrix": lambda x: np.outer(x, x)[np.eye(5) > 0],
-    "list": lambda x: x[[True, False, True, True, False]],
-    "new axis": lambda x: x[None, MASK],
-    "none": lambda x: x[np.zeros(5, bool)],
-}
-
-
-def _slope(f):
-    """The gradient of the sum of squares at V: by steps so small, and imaginary, that nothing is rounded."""
-    return [np.sum(f(V + step) ** 2).imag / 1e-30 for step in 1e-30j * np.eye(len(V))]
-
-
-@pytest.mark.parametrize("name", BY_MASK)
-def test_masks_whose_values_are_known(library, name):
-    """NumPy's masks and lists of bools are constants of the program: how many there are is known."""
-    f = BY_MASK[name]
-    expected = f(V)
-    x = ad.asarray(V)
-    np.testing.assert_allclose(host(ad.jit(f)(x)), expected)
-    np.testing.assert_allclose(host(ad.vmap(f)(ad.asarray(np.stack([V, V])))[1]), expected)
-    gradient, slope = ad.grad(lambda a: np.sum(f(a) ** 2)), _slope(f)
-    np.testing.assert_allclose(host(ad.jit(gradient)(x)), slope)
-    np.testing.assert_allclose(host(ad.vmap(gradient)(ad.asarray(np.stack([V, V])))[1]), slope)
-    if library != "jax" or name == "write":  # JAX would compile as many programs again, one for each operation
-        np.testing.assert_allclose(host(gradient(x)), slope)
-
-
-COUNTS, PLACES = np.array([1, 0, 2, 3, 1]), np.array([0, 3])
-
-
-def _shaped(x):
-    square = np.outer(x, x)
-    return {
-        "compress": np.compress(MASK, x),
-        "compress by a list": np.compress([True, False, True], x),
-        "compress rows": square.compress(MASK, axis=0),
-        "extract": np.extract(np.outer(MASK, MASK), square),
-        "delete by a mask": np.delete(x, MASK),
-        "delete": np.delete(square, PLACES, axis=1),
-        "insert": np.insert(x, PLACES, [5.0, 6.0]),
-        "repeat": np.repeat(x, COUNTS),
-        "tile": np.tile(x, np.array([2, 1])),
-        "roll": np.roll(square, np.array([1, 2]), (0, 1)),
-        "pad": np.pad(square, np.array([[1, 0], [0, 2]])),
-        "reduceat": np.add.reduceat(square, PLACES, axis=1),
-        "histogram": np.histogram(COUNTS, bins=3, weights=x)[0],
-    }
-
-
-def test_constants_that_decide_a_shape(library):
-    """What NumPy holds is known while a program is made, though the library took it in as one of its values."""
-    x, expected = ad.asarray(V), _shaped(V)
-    made, many = ad.jit(_shaped)(x), ad.vmap(_shaped)(ad.asarray(np.stack([V, 2 * V])))
-    for name, values in _shaped(2 * V).items():
-        np.testing.assert_array_equal(host(made[name]), expected[name], err_msg=name)
-        np.testing.assert_array_equal(host(many[name][1]), values, err_msg=name)
-    gradient = ad.grad(lambda a: sum(np.sum(part**2) for part in _shaped(a).values()))
-    slope = _slope(lambda a: np.concatenate([part.reshape(-1) for part in _shaped(a).values()]))
-    np.testing.assert_allclose(host(ad.jit(gradient)(x)), slope, rtol=1e-13)
-    if library != "jax":  # which would compile a program for each operation
-        np.testing.assert_allclose(host(gradient(x)), slope, rtol=1e-13)
-
-
-def test_constants_are_known_as_they_were(library):
-    """A program is made of the values at the call, whatever is written to them later."""
-    counts = COUNTS.copy()
-
-    def f(x):
-        made = np.repeat(x, counts)
-        counts[:] = 1
-        return made
-
-    assert host(ad.jit(f)(ad.asarray(V))).tolist() == np.repeat(V, COUNTS).tolist()
-    with pytest.raises(ad.TraceError):
-        ad.jit(lambda x: np.compress(x > 0.4, x))(ad.asarray(V))
-    with pytest.raises(ad.TraceError):
-        ad.jit(lambda x: np.repeat(x, np.asarray(COUNTS, like=x) + 1))(ad.asarray(V))
-    with pytest.raises(ad.TraceError, match=r"test_jit.*ad\.host_call"):
-        ad.jit(np.bincount)(ad.asarray(COUNTS))
-    with pytest.raises(ad.TraceError, match=r"test_jit.*ad\.host_call"):
-        ad.jit(lambda x, widths: np.pad(x * 2, widths))(ad.asarray(V), ad.asarray(PLACES))
-
-
-def test_sums_by_constant_places(library):
-    """How many there are is known, and the weights have a derivative."""
-    x = ad.asarray(V)
-
-    def counted(a):
-        return np.bincount(COUNTS, weights=a, minlength=6)
-
-    def binned(a):
-        return np.histogram(COUNTS, bins=[0, 1, 2, 4], weights=a)[0]
-
-    for f, places in ((counted, COUNTS), (binned, np.minimum(COUNTS, 2))):
-        np.testing.assert_allclose(host(ad.jit(f)(x)), f(V), rtol=1e-15)
-        np.testing.assert_allclose(host(ad.vmap(f)(ad.asarray(np.stack([V, 2 * V])))[1]), f(2 * V), rtol=1e-15)
-        slope = ad.jit(ad.grad(lambda a, f=f: np.sum(f(a) ** 2)))
-        np.testing.assert_allclose(host(slope(x)), 2 * f(V)[places], rtol=1e-14)
-
-
-def test_constants_of_the_library_are_known(library):
-    """An array that is no argument has its values while the function is traced."""
-    mask, factors = ad.asarray(MASK), ad.asarray([2.0, 3.0])
-    x = ad.asarray(V)
-    assert ad.jit(lambda a: a[mask])(x).tolist() == V[MASK].tolist()
-    assert ad.jit(lambda a: a * np.asarray(factors).sum())(x).tolist() == (V * 5).tolist()
-    assert "2." in ad.jit(lambda a: (a, repr(factors)))(x)[1]
-
-
-def test_masks_of_another_shape(library):
-    with pytest.raises(IndexError):
-        ad.jit(lambda a: a[np.ones(4, bool)])(ad.asarray(V))
-
-
-def test_slices_are_static(library):
-    part = ad.jit(lambda a, places: a[places])
-    x = ad.asarray(V)
-    assert part(x, slice(1, 3)).tolist() == V[1:3].tolist()
-    assert part(x, slice(0, 2)).tolist() == V[:2].tolist()
-
-
 def test_factors_in_a_program_are_exact(library):
     """XLA's own kernels of these end at 1e-6 of the matrix."""
     a = np.random.default_rng(3).normal(size=(13, 12))
@@ -907,11 +390,11 @@ def test_factors_in_a_program_are_exact(library):
 def test_functions_traced_in_several_threads(library):
     def one(i):
         with ad.backend(library):
-            return ad.jit(lambda a: np.sin(a) * i)(ad.asarray(V)).tolist()
+            return ad.jit(lambda a: np.sin(a) * i)(ad.asarray([0.3, 0.7])).tolist()
 
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(one, range(8)))
-    np.testing.assert_allclose(made, [np.sin(V) * i for i in range(8)])
+    np.testing.assert_allclose(made, [np.sin([0.3, 0.7]) * i for i in range(8)])
 
 
 def test_one_array_twice_in_a_result_is_one_array(library: str) -> None:

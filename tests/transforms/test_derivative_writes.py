@@ -1,0 +1,170 @@
+"""Derivatives of functions that write: to their arguments, to what they make, to what is not theirs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import arraydispatch as ad
+from arraydispatch import tracing
+
+
+def host(x):
+    return np.asarray(x)
+
+
+def test_writes_and_views_inside(library):
+    def f(a):
+        b = a.copy()
+        b[0] *= 2
+        c = np.zeros_like(b)
+        c[:, ::-1] = b
+        c.T[0][1] += b.sum()
+        d = c.reshape(-1)
+        d[1:3] = d[:2] * d[2:4]
+        c += a
+        np.add.at(c, ([0, 0], [1, 1]), a[1, :2])
+        return np.sum(c**2)
+
+    def by_hand(a):
+        with ad.backend("numpy"):
+            return f(a)
+
+    x = np.arange(1.0, 7).reshape(2, 3)
+    step = 1e-6
+    expected = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        e = np.zeros_like(x)
+        e[i] = step
+        expected[i] = (by_hand(x + e) - by_hand(x - e)) / (2 * step)
+    np.testing.assert_allclose(host(ad.grad(f)(ad.asarray(x))), expected, rtol=1e-5)
+
+
+def test_values_read_before_a_write_keep_their_derivative(library):
+    def f(a):
+        b = a * 1.0
+        s = np.sin(b)  # whose derivative needs the old b
+        b[:] = 0
+        return np.sum(s + b)
+
+    x = ad.asarray([1.0, 2.0])
+    np.testing.assert_allclose(host(ad.grad(f)(x)), np.cos([1, 2]))
+
+
+def test_a_written_argument_comes_back_written(library):
+    x, y = ad.asarray([1.0, 2.0]), ad.asarray([5.0, 6.0, 7.0])
+
+    def f(a, b):
+        a[0] = a[1] * 3
+        b += 1
+        return np.sum(a**2)
+
+    value, g = ad.value_and_grad(f)(x, y[1:])
+    assert value == 40
+    np.testing.assert_allclose(host(g), [0, 40])
+    np.testing.assert_allclose(host(x), [6, 2])
+    np.testing.assert_allclose(host(y), [5, 7, 8])
+    z = np.array([1.0, 2.0])
+    ad.grad(f)(z, ad.asarray([1.0]))
+    np.testing.assert_allclose(z, [6, 2])
+
+
+def test_two_arguments_in_one_memory_are_not_torn_apart(library):
+    x = ad.asarray([1.0, 2.0, 3.0])
+
+    def f(a, b):
+        a[0] = 9
+        return np.sum(a * b)
+
+    np.testing.assert_allclose(host(ad.grad(lambda a, b: np.sum(a * b))(x, x[:])), [1, 2, 3])
+    with pytest.raises(ad.TraceError, match="shares memory"):
+        ad.grad(f)(x, x[:2][:1])
+
+
+def test_a_traced_value_does_not_leak(library):
+    outside = ad.asarray([0.0, 0.0])
+
+    def basic(a):
+        outside[0] = a[0]
+        return np.sum(a)
+
+    def advanced(a):
+        outside[[0, 1]] = a
+        return np.sum(a)
+
+    def masked(a):
+        outside[np.array([True, False])] = a[:1]
+        return np.sum(a)
+
+    def in_place(a):
+        np.add(outside, a, out=outside)
+        return np.sum(a)
+
+    def operator(a):
+        nonlocal outside
+        outside += a
+        return np.sum(a)
+
+    def copied(a):
+        np.copyto(outside, a)
+        return np.sum(a)
+
+    def at(a):
+        np.add.at(outside, [0, 0], a)
+        return np.sum(a)
+
+    def through_view(a):
+        outside[::-1][:1] = a[0]
+        return np.sum(a)
+
+    for leak in (basic, advanced, masked, in_place, operator, copied, at, through_view):
+        with pytest.raises(ad.TraceError, match=r"test_derivative_writes.py:\d+"):
+            ad.grad(leak)(ad.asarray([1.0, 2.0]))
+        assert host(outside).tolist() == [0, 0]
+        outside += 1
+        outside -= 1
+
+
+def test_what_is_born_inside_may_be_written(library):
+    constant = ad.asarray([5.0, 6.0])
+
+    def f(a):
+        buffer = np.zeros_like(constant)  # of no traced value
+        view = buffer[1:]
+        view[0] = a[0] * 2
+        more = constant * 2
+        more[0] = a[1]
+        more[1:] += view
+        return np.sum(buffer**2) + np.sum(more)
+
+    np.testing.assert_allclose(host(ad.grad(f)(ad.asarray([1.0, 2.0]))), [8 + 2, 1])
+    assert host(constant).tolist() == [5, 6]
+
+
+def test_constants_may_be_written_from_inside(library):
+    counter = ad.asarray([0.0])
+    log = np.zeros(1)
+
+    def f(a):
+        counter[0] = 3.0
+        log[0] += 1
+        return np.sum(a)
+
+    ad.grad(f)(ad.asarray([1.0]))
+    assert float(counter[0]) == 3
+    assert log[0] == 1
+
+
+def test_arrays_are_themselves_again_after_an_error(library):
+    x = ad.asarray([1.0, 2.0])
+
+    def f(a):
+        a[0] = 5
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        ad.grad(f)(x)
+    assert host(x).tolist() == [1, 2]
+    from arraydispatch import views
+
+    assert tracing.current() is None and tracing.running == 0 and views.watch is None
