@@ -179,12 +179,16 @@ RANK = "the rank that np.linalg.lstsq finds"
 HOST_CALL = "ad.host_call runs on the host"
 """Why a derivative is cut that depends on what host code returns."""
 
+WRITTEN = "the array written to is a NumPy array"
+"""Why one is needed by a write to what NumPy holds."""
+
 _KEEP = "keep it an array"
 _HOST = "compute on the host through ad.host_call"
 _JOIN = (
     "make one array of several by np.stack or ad.asarray, and one that they are written to by np.zeros_like(x, shape=...) "
     "(np.array, np.zeros, and np. functions of lists, are NumPy's own)"
 )
+_INTO = "return it from the function, or write it to an array that np.zeros_like(x, shape=...) makes there (np.zeros makes NumPy's own)"
 _WAYS = {
     SHAPE: (
         "choose element by element with np.where(mask, a, b), or give the result a fixed length (ad.nonzero, ad.masked and ad.unique "
@@ -195,6 +199,7 @@ _WAYS = {
     "an index": "make it a static argument (ad.jit(f, static_argnums=...)), or index with an array by np.take",
     "int()": "make it a static argument (ad.jit(f, static_argnums=...))",
     AT_A_DOOR: f"{_JOIN}, or {_HOST}",
+    WRITTEN: f"{_INTO}, or {_HOST}",
     "axes or a shape given as an array": "make it a static argument (ad.jit(f, static_argnums=...))",
 }
 _STOP = "take it from ad.stop_gradient(x), as a constant"
@@ -233,7 +238,7 @@ def refusal(why: str, where: str | None = None) -> TraceError:
         said = f"{_needed(why)} at {where} in {trace.name}, which {staged.what} traces; {way}."
         trace.refused = where, said
         return TraceError(said)
-    way = _JOIN if why == AT_A_DOOR else _KEEP
+    way = {AT_A_DOOR: _JOIN, WRITTEN: _INTO}.get(why, _KEEP)
     return TraceError(
         f"{_needed(why)} at {where} in {trace.name} would cut the derivative that {trace.what} takes; {way}, or {_STOP}."
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import conversion, dtypes, events, settings, views, writing
+from .. import conversion, dtypes, events, settings, tracing, views, writing
 from ..backends import loader
 from ..backends.base import Backend, Kind, Unsupported
 from ..errors import HostFallbackError
@@ -428,7 +428,7 @@ def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
     target = args[0] if args else kwargs[names[0]]
     if not isinstance(target, Handle):
         if isinstance(target, np.ndarray):
-            return host.call(spec.func, args, kwargs, backend, "the array written to is a NumPy array")
+            return host.call(spec.func, args, kwargs, backend, tracing.WRITTEN)
         raise TypeError(f"{host.name_of(spec.func)} writes into its first argument, which is a {type(target).__name__}")
     if wrapping.admit is not None:
         wrapping.admit(target, (*args[1:], *kwargs.values()))

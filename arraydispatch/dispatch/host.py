@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import conversion, dtypes, events, names, settings, views, writing
+from .. import conversion, dtypes, events, names, settings, tracing, views, writing
 from ..backends import loader
 from ..backends.base import Backend, Unsupported
 from ..errors import HostFallbackError, HostFallbackWarning
@@ -65,11 +65,13 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
     if isinstance(target, np.ufunc) and func is not target and func.__name__ == "at":
         writes = (0,)
     outs = kwargs.get("out")
+    into_numpys = bool(writes) and len(args) > writes[0] and isinstance(args[writes[0]], np.ndarray)
+    why = tracing.WRITTEN if into_numpys else f"{name_of(target)} runs on the host"
     copies: list[tuple[Handle, np.ndarray[Any, Any]]] = []
 
     def to_host(x: Any, written: bool = False) -> Any:
         if isinstance(x, Handle):
-            host = conversion.download(x._kind.backend, views.expose(x), f"{name_of(target)} runs on the host")
+            host = conversion.download(x._kind.backend, views.expose(x), why)
             if settings.current_precision() in (16, "bf16") and x._kind.dtype.itemsize == 2:
                 host = host.astype(dtypes.widen_half(host.dtype))  # NumPy has no linear algebra at 16 bits
             if written:

@@ -237,7 +237,7 @@ def of_method(
 def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend, heard: bool) -> Any:
     target, indices, *rest = inputs
     if not isinstance(target, Handle):
-        raise Unsupported("the array written to is a NumPy array")
+        raise Unsupported(tracing.WRITTEN)
     wrapping.check_writeable(target)
     device = backend.device_of(native(target))
     known = indexing.known_places(indices, target) if tracing.running else None

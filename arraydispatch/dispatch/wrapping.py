@@ -282,7 +282,7 @@ def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_ki
         else:
             writing.assign(out, conversion.download(backend, value, "out= is a NumPy-held array").astype(want))
     else:
-        np.copyto(out, conversion.download(backend, value, "out= is a NumPy array"), casting="unsafe")
+        np.copyto(out, conversion.download(backend, value, tracing.WRITTEN), casting="unsafe")
     return out
 
 

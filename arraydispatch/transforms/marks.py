@@ -118,6 +118,8 @@ def admit(a: Handle, given: tuple[Any, ...] = ()) -> None:
         return
     root = views.owner(a)
     if not born_in(root, trace):
+        if given and _is_traced(given, trace.backend):
+            raise tracing.leak()
         return
     derived = views_of(root)
     views.ghost(root)

@@ -168,3 +168,43 @@ def test_arrays_are_themselves_again_after_an_error(library):
     from arraydispatch import views
 
     assert tracing.current() is None and tracing.running == 0 and views.watch is None
+
+
+WRITES = {
+    "copyto": np.copyto,
+    "copyto, where": lambda out, x: np.copyto(out, x, where=np.array([True, False])),
+    "put": lambda out, x: np.put(out, [0, 1], x),
+    "putmask": lambda out, x: np.putmask(out, np.array([True, True]), x),
+    "place": lambda out, x: np.place(out, np.array([True, True]), x),
+    "put_along_axis": lambda out, x: np.put_along_axis(out, np.array([0, 1]), x, 0),
+    "ufunc.at": lambda out, x: np.add.at(out, [0, 1], x),
+    "a ufunc": lambda out, x: np.add(x, 1, out=out),
+    "a reduction": lambda out, x: np.sum(np.stack([x, x]), axis=0, out=out),
+    "a product": lambda out, x: np.matmul(np.eye(2), x, out=out),
+    "a function": lambda out, x: np.clip(x, 0, 1, out=out),
+}
+
+
+@pytest.mark.parametrize("whose", ["the library's", "NumPy's"])
+def test_functions_that_write_name_the_way_out(library, whose):
+    """The line, and what to do instead; and the array stays as it was."""
+    wrong = []
+    for name, write in WRITES.items():
+        for transform in (ad.grad, ad.jit, ad.vmap):
+            out = np.array([5.0, 6.0]) if whose == "NumPy's" else ad.asarray([5.0, 6.0])
+
+            def f(x, out=out, write=write):
+                write(out, x)
+                return np.sum(x)
+
+            said = ""
+            try:
+                transform(f)(ad.asarray([[1.0, 2.0]] if transform is ad.vmap else [1.0, 2.0]))
+            except ad.TraceError as error:
+                said = str(error)
+            helps = (
+                "return it from the function" in said and ("zeros_like" if whose == "NumPy's" else "argument") in said
+            )
+            if not ("test_derivative_writes.py:" in said and helps and host(out).tolist() == [5, 6]):
+                wrong.append(f"{transform.__name__}, {name}: {said!r}, {host(out)}")
+    assert not wrong, "\n".join(wrong)
