@@ -12,6 +12,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from arraydispatch.backends.tensorflow.arithmetic import log1p
+
 Tensor = Any
 Kernel = Callable[..., Any]
 
@@ -71,7 +73,7 @@ SPECIAL: dict[str, Kernel] = {
     "k0e": _positive(_BESSEL.bessel_k0e),
     "k1": _positive(_BESSEL.bessel_k1),
     "k1e": _positive(_BESSEL.bessel_k1e),
-    "log1p": tf.math.log1p,
+    "log1p": log1p,
     "log_expit": tf.math.log_sigmoid,
     "ndtri": tf.math.ndtri,
     "psi": _digamma,

@@ -16,6 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from arraydispatch.backends.tensorflow.arithmetic import (
+    arctanh,
     binary,
     divide,
     exp2,
@@ -433,7 +434,7 @@ UFUNCS: dict[Any, Kernel] = {
     np.tanh: raw("Tanh"),
     np.arcsinh: raw("Asinh"),
     np.arccosh: raw("Acosh"),
-    np.arctanh: raw("Atanh"),
+    np.arctanh: arctanh,
     np.deg2rad: _radians,
     np.radians: _radians,
     np.rad2deg: _degrees,

@@ -174,8 +174,31 @@ def _not_gone_back_through() -> None:
         here.one_way = True
 
 
-_WITH_ZEROS = {torch.ops.aten._efficientzerotensor.default: torch.zeros}
-"""Autograd's zeros without memory, of which torch makes a constant without values where it needs the elements of many."""
+def _expm1(x: Tensor) -> Tensor:
+    """For the CPU torch's compiler writes exp(x) - 1, of which no digit is left near zero (``CppVecOverrides.expm1``)."""
+    if x.device.type != "cpu" or not x.is_floating_point():
+        return NotImplemented
+    near = x.abs() < 1.0
+    half = torch.where(near, x, 0.0) * 0.5
+    return torch.where(near, half.sinh() * half.exp() * 2.0, x.exp() - 1.0)
+
+
+def _atanh(x: Tensor) -> Tensor:
+    """And a logarithm of a quotient near one (``CppVecOverrides.atanh``)."""
+    if x.device.type != "cpu" or not x.is_floating_point():
+        return NotImplemented
+    size = torch.where(x < 0.0, -x, x)
+    found = (size * 2.0 / (1.0 - size)).log1p() * 0.5
+    return torch.where(x < 0.0, -found, found)
+
+
+_INSTEAD = {
+    torch.ops.aten._efficientzerotensor.default: torch.zeros,
+    torch.ops.aten.expm1.default: _expm1,
+    torch.ops.aten.atanh.default: _atanh,
+}
+"""Operation -> what is recorded in its place: autograd's zeros without memory, of which torch makes a constant without values where it
+needs the elements of many, and functions that lose digits when they are compiled."""
 
 _recorder = threading.RLock()
 """Held while a program is made: what records it, and the compiler, keep what they are at in globals of the process."""
@@ -201,7 +224,7 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
     token = _recorded_here.set(here)
     try:
         with _recorder:
-            recorded = make_fx(run, _WITH_ZEROS, tracing_mode="fake", _allow_non_fake_inputs=True)(*plain)
+            recorded = make_fx(run, _INSTEAD, tracing_mode="fake", _allow_non_fake_inputs=True)(*plain)
     finally:
         _recorded_here.reset(token)
     one_way = here.one_way or (here.called and tracing.current() is not None)  # the function itself refuses to be cut
