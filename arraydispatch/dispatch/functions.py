@@ -223,7 +223,7 @@ def _by_every_rule(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict
     if _on_host_only(kwargs.get("dtype")):
         raise Unsupported(dtypes.only_on_host(np.dtype(kwargs["dtype"])))
     precision = settings.current_precision() if out is None else None
-    natives, keywords = _natives(args, kwargs, backend, precision, spec.min_bits)
+    natives, keywords = _natives(args, kwargs, backend, precision, spec.min_bits, spec.orders)
     result = entry.run(backend.xp, *natives, **keywords)  # type: ignore[misc]
     if out is None:
         standard = wrapping.is_standard((*args, *kwargs.values()))
@@ -312,11 +312,21 @@ def _without_out(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> t
 
 
 def _natives(
-    args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, precision: settings.Precision, min_bits: int
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    backend: Backend,
+    precision: settings.Precision,
+    min_bits: int,
+    orders: bool = False,
 ) -> tuple[Any, Any]:
     device = wrapping.device_among((*args, *kwargs.values()), backend)
-    natives = [wrapping.to_native(x, backend, device) for x in args]
-    keywords = {key: wrapping.to_native(x, backend, device) for key, x in kwargs.items()}
+
+    def taken(x: Any) -> Any:
+        known = orders and isinstance(x, np.ndarray) and x.dtype.kind in "iu"
+        return x if known else wrapping.to_native(x, backend, device)
+
+    natives = [taken(x) for x in args]
+    keywords = {key: taken(x) for key, x in kwargs.items()}
     if precision is not None:
         natives = [_precise(x, backend, precision, min_bits) for x in natives]
         keywords = {key: _precise(x, backend, precision, min_bits) for key, x in keywords.items()}

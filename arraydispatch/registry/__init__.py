@@ -80,6 +80,7 @@ def implements(
     scalars: bool = False,
     view_if: Callable[[tuple[Any, ...], dict[str, Any]], bool] | None = None,
     part: Callable[..., Any] | None = None,
+    orders: bool = False,
     **facts: Any,
 ) -> Callable[[B], B]:
     """Register a body for one NumPy function (or several that share it). See :class:`Spec` and :class:`Facts` for the parameters."""
@@ -90,7 +91,7 @@ def implements(
                 raise ValueError(f"{func.__module__}.{func.__name__} is registered twice")
             SPECS[func] = Spec(
                 func, body, kind, pure, returns, mode, min_bits, _position(func, "out"), _position(func, "order"),
-                whole, keeps, frozenset(into), layout, reported, uncopied, many, scalars, view_if, part, **facts,
+                whole, keeps, frozenset(into), layout, reported, uncopied, many, scalars, view_if, part, orders, **facts,
             )  # fmt: skip
         return body
 

@@ -133,6 +133,8 @@ class Spec(Facts):
         ``part(xp, a, value, *args, **kwargs)``: of a view function, the part of ``a`` that the values say is viewed.
     whole : ufunc, callable or None
         If the function with nothing but an array reduces all of it: the ufunc that does, or what gives the plan for a kind.
+    orders : bool
+        Integers among its arguments may be degrees and orders, whose values it needs: of NumPy's own arrays it gets them as they are.
     keeps : callable or None
         ``keeps(made, *args, **kwargs)``: the result with those of the arguments in it that NumPy itself returns.
     """
@@ -156,6 +158,7 @@ class Spec(Facts):
     scalars: bool = False
     view_if: Callable[[tuple[Any, ...], dict[str, Any]], bool] | None = None
     part: Callable[..., Any] | None = None
+    orders: bool = False
 
     @property
     def computes(self) -> bool:

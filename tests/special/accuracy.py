@@ -190,7 +190,7 @@ def page() -> str:
         "",
         "`legendre_p`, `assoc_legendre_p`, `sph_legendre_p`, `sph_harm_y` and their `_all`, which are objects of SciPy's that choose a ufunc,",
         "compute on the library by SciPy's recurrences, with `norm`, `branch_cut` and `diff_n`, of real numbers and of complex ones where SciPy",
-        "takes these. Degrees and orders need values: in a program (`ad.jit`) they are whole numbers of Python's. Results are SciPy's to the bit or",
+        "takes these. Degrees and orders need values: in a program (`ad.jit`) they are Python's whole numbers or NumPy's own arrays. Results are SciPy's to the bit or",
         "nearly, at 1 and -1 too, where SciPy 1.17 normalises nothing; but of degrees beyond 645, where the factors of SciPy's normalised functions",
         "overflow and its values are NaN, the recurrence goes on here, up to the degree 1000. Of single precision SciPy rounds each step, and this",
         "the result. Of an element 1 or -1 the derivative that `ad.grad` takes is the true one where that is finite, and 0 of orders 1 and -1, where",

@@ -153,6 +153,12 @@ def test_degrees_and_orders_that_are_arrays(library: str) -> None:
     np.testing.assert_allclose(ad.to_numpy(kept), special.sph_legendre_p(*MIXED, 0.4), rtol=1e-12, atol=1e-14)
 
 
+def test_degrees_that_are_not_known_are_named(library: str) -> None:
+    degrees = ad.asarray(MIXED[0], backend=library)
+    with ad.fallback("error"), pytest.raises(ad.HostFallbackError, match=r"sph_legendre_p.*not known yet"):
+        ad.jit(lambda n: special.sph_legendre_p(n, 1, 0.3))(degrees)
+
+
 def test_large_degrees_where_scipys_factors_overflow(library: str) -> None:
     mp = pytest.importorskip("mpmath")
     at = np.array([0.3, 1.1, 2.0])
@@ -170,6 +176,7 @@ def test_compiled_and_with_derivatives(library: str) -> None:
     with ad.fallback("error"):
         made = ad.jit(lambda z: special.assoc_legendre_p_all(4, 3, z, diff_n=1))(x)
         waves = ad.jit(lambda t: special.sph_harm_y(3, 1, t, t, diff_n=1)[1])(angles)
+        many = ad.jit(lambda t: special.sph_harm_y(DEGREES, ORDERS, t, 0.3))(angles)
         slopes = [ad.grad(lambda z: np.sum(special.assoc_legendre_p(4, m, z)))(x) for m in (0, 2, -2, 3)]  # noqa: B023
         slope = ad.grad(lambda t: np.sum(special.sph_legendre_p(5, 3, t)))(angles)
     np.testing.assert_allclose(
@@ -177,6 +184,7 @@ def test_compiled_and_with_derivatives(library: str) -> None:
     )
     t = np.linspace(0, 3, 7)
     np.testing.assert_allclose(ad.to_numpy(waves), special.sph_harm_y(3, 1, t, t, diff_n=1)[1], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(ad.to_numpy(many), special.sph_harm_y(DEGREES, ORDERS, t, 0.3), rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(ad.to_numpy(slope), special.sph_legendre_p(5, 3, t, diff_n=1)[1], rtol=1e-12, atol=1e-14)
     wanted = [special.assoc_legendre_p(4, m, inner, diff_n=1)[1] for m in (0, 2, -2, 3)]
     np.testing.assert_allclose([ad.to_numpy(x) for x in slopes], wanted, rtol=1e-12, atol=1e-12)
