@@ -110,6 +110,18 @@ def test_no_difference_under_a_precision(backend: str, bits: int) -> None:
     assert verification.checked >= 15
 
 
+def test_methods_of_scipys_objects_are_looked_at(backend: str) -> None:
+    """Some of these objects are functions themselves, which is no reason to leave them."""
+    special, stats = pytest.importorskip("scipy.special"), pytest.importorskip("scipy.stats")
+    x = ad.asarray(np.linspace(-0.9, 0.9, 7), backend=backend)
+    with Verification() as verification:
+        special.legendre_p(4, x, diff_n=1)
+        special.sph_harm_y_all(3, 2, x, x)
+        stats.norm.pdf(x)
+    assert verification.differences() == []
+    assert verification.checked == 3 and verification.unchecked == {}
+
+
 def test_everything_is_put_back() -> None:
     doors = dict(vars(Array)), creation.zeros, ad.asarray
     with Verification():

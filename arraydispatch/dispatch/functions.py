@@ -110,7 +110,8 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     else:
         if tap is not None and perform is not _meta:
             seen = perform is _view and spec.part is None and _only_views(result, args)
-            tap.call(func, backend.name, "view" if seen else entry.kind, "", perf_counter() - start, result)
+            known = science.known_as(func, args)
+            tap.call(known, backend.name, "view" if seen else entry.kind, "", perf_counter() - start, result)
         return result
     return host.call(func, args, kwargs, backend, reason)  # outside `except`: what NumPy raises has no context of ours
 

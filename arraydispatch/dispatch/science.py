@@ -109,11 +109,19 @@ def run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backe
     return call(func, func, args, kwargs, backend, reason)
 
 
+def known_as(func: Any, args: tuple[Any, ...]) -> Any:
+    """What a call is reported as: a function, or a method by the name of the object that it is of."""
+    if func not in METHODS:
+        return func
+    owner, cls = args[0], type(args[0])
+    package = ".".join(part for part in cls.__module__.split(".") if not part.startswith("_"))
+    own = getattr(owner, "name", None) or getattr(owner, "__name__", None)
+    name, called = f"{package}.{own or cls.__name__}", func.__name__
+    return name if called == "__init__" or (own and called == "__call__") else f"{name}.{called}"
+
+
 def method(real: Callable[..., Any], owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str) -> Any:
     """A method of an object of SciPy's that was called with arrays."""
     backend = wrapping.find_backend((*args, *kwargs.values())) or settings.current_backend()
-    cls = type(owner)
-    package = ".".join(part for part in cls.__module__.split(".") if not part.startswith("_"))
-    name = f"{package}.{getattr(owner, 'name', None) or getattr(owner, '__name__', None) or cls.__name__}"
-    known = name if real.__name__ == "__init__" else f"{name}.{real.__name__}"
+    known = known_as(real, (owner,))
     return call(lambda *hosts, **keywords: real(owner, *hosts, **keywords), known, args, kwargs, backend, reason)

@@ -133,6 +133,12 @@ def test_errors_are_scipys(library: str) -> None:
         assert str(found.value) == str(wanted.value), what
 
 
+def test_reports_name_the_object(library: str) -> None:
+    with ad.profile() as profile:
+        special.legendre_p(3, _given(library, INSIDE))
+    assert {call.function for call in profile.calls()} == {"scipy.special.legendre_p"}
+
+
 def test_what_is_left_to_scipy_says_why(library: str) -> None:
     z = _given(library, np.array([1.0 + 0j, 0.5]))
     with pytest.warns(ad.HostFallbackWarning, match=r"assoc_legendre_p_all.*derivatives at 1 and -1 as complex"):
