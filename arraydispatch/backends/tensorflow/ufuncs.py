@@ -18,6 +18,7 @@ import tensorflow as tf
 from arraydispatch.backends.tensorflow.arithmetic import (
     arctanh,
     binary,
+    cosh,
     divide,
     exp2,
     expm1,
@@ -32,6 +33,7 @@ from arraydispatch.backends.tensorflow.arithmetic import (
     reciprocal,
     remainder,
     signbit,
+    sinh,
     sqrt,
     tensors,
 )
@@ -429,8 +431,8 @@ UFUNCS: dict[Any, Kernel] = {
     np.arccos: raw("Acos"),
     np.arctan: raw("Atan"),
     np.arctan2: _arctan2,
-    np.sinh: raw("Sinh"),
-    np.cosh: raw("Cosh"),
+    np.sinh: sinh,
+    np.cosh: cosh,
     np.tanh: raw("Tanh"),
     np.arcsinh: raw("Asinh"),
     np.arccosh: raw("Acosh"),
