@@ -212,3 +212,20 @@ def test_corners(library: str) -> None:
             if not np.allclose(np.asarray(made), want, 1e-12, 1e-14):
                 wrong.append(f"{how}, {name}: {np.asarray(made).tolist()} is not {want}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.compiles(4)
+def test_singular_values_and_eigenvalues_of_a_program(library: str) -> None:
+    """The sum of their squares is that of the elements of a symmetric matrix."""
+    a, b = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([[0.3, 1.0], [1.0, -0.2]])
+    spanned = lambda x: a * x[0] + b * x[1] + EYE[:2, :2] * 5
+    values = (
+        lambda x: np.sum(np.linalg.eigvalsh(spanned(x)) ** 2),
+        lambda x: np.sum(np.linalg.eigvalsh(spanned(x), UPLO="U") ** 2),
+        lambda x: np.sum(np.linalg.eigvalsh(spanned(x) * (1 + 0j)) ** 2),
+        lambda x: np.sum(np.linalg.svd(spanned(x), compute_uv=False) ** 2),
+    )
+    x, want = ad.asarray([1.0, 0.5]), 2 * np.array([[np.sum(p * q) for p in (a, b)] for q in (a, b)])
+    for f in values:
+        for curved in (ad.hessian(ad.jit(f)), ad.jit(ad.hessian(f))):
+            np.testing.assert_allclose(np.asarray(curved(x)), want, 1e-10)

@@ -167,7 +167,23 @@ def svd(a: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
 
 def svdvals(a: Tensor) -> Tensor:
     _refuse(a, _SVD)
-    return _parts(_svd(a, False, False)[0])
+    return _parts(_differentiable_svdvals(a) if _derived() else _svd(a, False, False)[0])
+
+
+def _derived() -> bool:
+    """Whether a derivative may be taken of what is computed here, now or later."""
+    return taped() or not tf.executing_eagerly()
+
+
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def _differentiable_svdvals(a: Tensor) -> Any:
+    """The empty vectors that TensorFlow returns beside values have no cotangent that is vectorised in a graph."""
+
+    def back(cotangent: Tensor) -> Tensor:
+        _, u, v = _svd(a, True, False)
+        return tf.linalg.matmul(u * _cast(cotangent, a.dtype)[..., None, :], v, adjoint_b=True)
+
+    return _svd(a, False, False)[0], back
 
 
 def _triangle(a: Tensor, lower: bool) -> Tensor:
@@ -183,7 +199,22 @@ def eigh(a: Tensor, lower: bool) -> tuple[Tensor, Tensor]:
 
 @_checked("Eigenvalues did not converge", (1,))
 def eigvalsh(a: Tensor, lower: bool) -> Tensor:
-    return _parts(_eigh(_triangle(a, lower), False)[0])
+    a = _triangle(a, lower)
+    return _parts(_differentiable_eigvalsh(a) if _derived() else _eigh(a, False)[0])
+
+
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def _differentiable_eigvalsh(a: Tensor) -> Any:
+    """As :func:`_differentiable_svdvals`; of the lower triangle, which alone is read."""
+
+    def back(cotangent: Tensor) -> Tensor:
+        _, v = _eigh(a, True)
+        whole = tf.linalg.matmul(v * _cast(cotangent, a.dtype)[..., None, :], v, adjoint_b=True)
+        n = dims(a)[-1]
+        twice = tf.constant(2 * np.tril(np.ones((n, n)), -1) + np.eye(n), a.dtype)
+        return whole * twice
+
+    return _eigh(a, False)[0], back
 
 
 def _complex_of(a: Tensor) -> Any:
