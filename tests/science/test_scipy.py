@@ -35,7 +35,7 @@ MODULES = {
 EXPRESSIONS = cases.expressions()
 BACKENDS = ["jax", "torch", "tensorflow"]
 
-pytestmark = pytest.mark.compiles(2)
+pytestmark = pytest.mark.compiles(3)
 
 
 @pytest.fixture(params=BACKENDS)

@@ -19,6 +19,8 @@ __all__ = ["library"]
 
 Drawn = Callable[..., list[Any]]
 
+pytestmark = [pytest.mark.compiles(2), pytest.mark.traces(2)]  # each solver is a program of many steps
+
 RNG = np.random.default_rng(2)
 N = 12
 SPD = sp.diags_array([np.full(N - 1, -1.0), np.linspace(2.5, 4, N), np.full(N - 1, -1.0)], offsets=[-1, 0, 1]).tocsr()

@@ -10,6 +10,12 @@ import pytest
 import arraydispatch as ad
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Each has programs of its own, which JAX compiles and TensorFlow traces: an ordinary run draws half of those."""
+    item.add_marker(pytest.mark.compiles(2))
+    item.add_marker(pytest.mark.traces(2))
+
+
 @pytest.fixture(params=["jax", "torch", "tensorflow"])
 def library(request: pytest.FixtureRequest) -> Iterator[str]:
     """A library with transforms, as the default backend of this test.
