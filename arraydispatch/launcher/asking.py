@@ -1,22 +1,53 @@
-"""Which ndarray asks: an operation between one and an array of ours reaches nothing of the array's but ``__array__``.
+"""Who asks an array of ours for what an ndarray is asked.
 
-``labels[mask]`` is one of them. Python does not tell what stands on the other side, but the line does: a name, and what it holds.
+An operation between an ndarray and an array of ours reaches nothing of the array's but ``__array__``: ``labels[mask]`` is one. Python
+does not tell what stands on the other side, but the line does: a name, and what it holds.
+
+A library that asks ``isinstance(x, np.ndarray)`` looks at ``x.__class__``.
 """
 
 from __future__ import annotations
 
 import ast
 import linecache
+import os
+import sysconfig
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
+from ..places import is_core, is_installed
+from ..state import process
 from .adoption import movable
 
-__all__ = ["could_compute"]
+__all__ = ["TAKE_ARRAYS", "could_compute", "expects_ndarrays"]
 
+TAKE_ARRAYS = frozenset(
+    "IPython _pytest array_api_compat array_api_extra cv2 dask h5py jax jaxlib joblib keras matplotlib mpl_toolkits numba numexpr pandas PIL"
+    " pytest scipy sklearn tensorflow torch xarray".split()
+)
+"""Libraries that take an ``Array`` for what it is: they have a door here (``doors.py``), know arrays of many kinds, or ask
+``np.asarray`` of whatever is no ndarray, before it gets to code that takes nothing else."""
+_STANDARD = sysconfig.get_path("stdlib") + os.sep
 _MISSING = object()
+
+
+def expects_ndarrays(frame: FrameType) -> bool:
+    """Whether to the code of a frame an ``Array`` is an ndarray where it asks ``isinstance``: that of any other library.
+
+    Many take what is none for a scalar or for a sequence of several things, and compute something else without a word. What they ask
+    of an ndarray then an ``Array`` has too. To programs it is an instance of their own ``np.ndarray``; Python's library goes by types.
+    """
+    file, name = frame.f_code.co_filename, frame.f_globals.get("__name__")
+    return (
+        process.users is not None
+        and type(name) is str
+        and name.partition(".")[0] not in TAKE_ARRAYS
+        and "array_api_" not in name
+        and not (is_core(file) or file.startswith((_STANDARD, "<")) and not is_installed(file))
+        and not process.users.has_file(file)
+    )
 
 
 def could_compute(frame: FrameType) -> bool:

@@ -140,12 +140,13 @@ def _view(self: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _class_shown(a: Any) -> type:
-    names = sys._getframe(1).f_globals
+    frame = sys._getframe(1)
+    names = frame.f_globals
     if process.cells is names and process.users is None:
         return (
             _real  # in a notebook's cells that see NumPy's own module, what prints as an ndarray is one to `isinstance`
         )
-    return exports.class_seen(type(a), names)
+    return _real if asking.expects_ndarrays(frame) else exports.class_seen(type(a), names)
 
 
 class ndarray(ad.Array, metaclass=_NdarrayType):

@@ -32,6 +32,7 @@ def _script(name: str, *args: str, computes: bool = True) -> Case:
 
 CASES = [
     Case("project", ("project/main.py",)),
+    Case("strict_library", ("strict_library/main.py",)),
     Case("package", ("-m", "app", "x", "--backend", "y")),
     Case("module", ("-m", "app.tool", "1", "2.5", "-3")),
     Case("folder", ("folder_main", "a", "-b")),

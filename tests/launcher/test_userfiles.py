@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 import arraydispatch
-from arraydispatch.launcher import runner
+from arraydispatch.launcher import asking, doors, runner
 from arraydispatch.launcher.userfiles import UserFiles
 
 
@@ -66,3 +66,7 @@ def test_code_without_a_file_belongs_to_whoever_runs_it() -> None:
     exec("answer = users.owns_frame(sys._getframe())", space)
     assert not space["answer"]
     assert users.owns_globals({}, sys._getframe())
+
+
+def test_libraries_with_a_door_see_an_array_as_what_it_is() -> None:
+    assert doors.LIBRARIES - asking.TAKE_ARRAYS == {"numpy", "numpy.ctypeslib"}  # which nobody takes for a library
