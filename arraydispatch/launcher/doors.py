@@ -7,6 +7,7 @@ of those is listed here: once the library is imported, it is handed the ndarray 
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import importlib.util
 import itertools
@@ -14,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from inspect import CO_VARARGS, CO_VARKEYWORDS
-from types import CodeType, FrameType, FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -62,16 +63,33 @@ _SEED = "check_random_state"
 _PICKLERS = {"joblib.numpy_pickle": "NumpyPickler", "joblib.hashing": "NumpyHasher"}
 """Module -> its pickler, whose ``save`` does for ndarrays what no ``__reduce__`` could: files to map, hashes of memory."""
 
+_BY_VALUE = ("cloudpickle.cloudpickle", "joblib.externals.cloudpickle.cloudpickle")
+"""Modules whose ``CloudPickler`` writes down what it does not find by its name, for processes that have not imported it."""
+_DILL = "dill._dill"
+"""Another one, with ``MetaCatchingDict``."""
+
 _BACKENDS = {row.library: name for name, row in loader.KNOWN.items()}
 """Library -> backend."""
 _IN_C = "from_numpy"
 """The function of a backend's library, written in C, that takes an ndarray and nothing else."""
 
 LIBRARIES = frozenset(
-    [*_SURFACES, *_SEEDS, "xarray", "joblib", *_BACKENDS, *compilers.LIBRARIES, *extensions.LIBRARIES]
+    [
+        *_SURFACES,
+        *_SEEDS,
+        "xarray",
+        "joblib",
+        "cloudpickle",
+        "dill",
+        *_BACKENDS,
+        *compilers.LIBRARIES,
+        *extensions.LIBRARIES,
+    ]
 )
 """Their names: the import hook calls :meth:`Doors.open_all` when one of their modules has been imported."""
-_LOOKED_FOR = LIBRARIES.union(*_SURFACES.values(), _CALLED, _PARAMETERS[:1], _SEEDS.values(), _PICKLERS)
+_LOOKED_FOR = LIBRARIES.union(
+    *_SURFACES.values(), _CALLED, _PARAMETERS[:1], _SEEDS.values(), _PICKLERS, _BY_VALUE, (_DILL,)
+)
 """Modules that something is done about once they have been imported."""
 
 _SPECIAL = frozenset("__array_ufunc__ __call__ __contains__ __getitem__ __init__ __new__ __setitem__".split())
@@ -150,6 +168,35 @@ def _given_alone(args: tuple[Any, ...]) -> Sequence[Any]:
     if process.users is None:
         return args
     return [value._host(events.AT_A_DOOR) if isinstance(value, ad.Array) else value for value in args]
+
+
+def _reducing(exchange: Exchange) -> Any:
+    """``reducer_override`` of a pickler: classes that stand for NumPy's say by their metaclass that they go as NumPy's."""
+    real = exchange.real
+
+    @functools.wraps(real)
+    def answer(self: Any, obj: Any) -> Any:
+        kind = type(obj)
+        if issubclass(kind, type) and kind in copyreg.dispatch_table:
+            return NotImplemented
+        if kind is MethodType and type(type(obj.__self__)) in copyreg.dispatch_table:
+            return getattr, (obj.__self__, obj.__name__)
+        return real(self, obj)
+
+    return answer
+
+
+def _looking(exchange: Exchange) -> Any:
+    """The same of a dictionary that has a function for all classes: pickle asks by the metaclass, and goes on where it has none."""
+    real = exchange.real
+
+    @functools.wraps(real)
+    def answer(self: Any, key: type) -> Any:
+        if key in copyreg.dispatch_table:
+            raise KeyError(key)
+        return real(self, key)
+
+    return answer
 
 
 def _filling(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -409,6 +456,11 @@ class Doors:
         for name, pickler in _PICKLERS.items():
             for module in self._news(_root(name), (name,)):
                 self._exchanges.at(getattr(module, pickler), "save", _saving)
+        for name in _BY_VALUE:
+            for module in self._news(_root(name), (name,)):
+                self._exchanges.at(module.CloudPickler, "reducer_override", _reducing)
+        for module in self._news("dill", (_DILL,)):
+            self._exchanges.at(module.MetaCatchingDict, "__missing__", _looking)
         for library, name in _SEEDS.items():
             for module in self._news(library, (name,)):
                 self._open(_seeds, module, library)

@@ -1,8 +1,10 @@
 """joblib writes arrays into files that can be mapped, and hashes their memory."""
 
 import os
+import pickle
 import tempfile
 
+import cloudpickle
 import joblib
 import numpy as np
 
@@ -30,3 +32,18 @@ def scaled(a, k=1):
 
 
 print(scaled(x).sum(), scaled(x.copy()).sum(), scaled(x, k=2).sum(), calls)
+
+
+class Noise:
+    def __init__(self, rng):
+        self.rng = rng
+
+
+rng, seeded = np.random.default_rng(5), np.random.RandomState(7)
+for by_value in (
+    rng, seeded, rng.normal, seeded.rand, np.random.SeedSequence(3), x, x[0].repeat, np.ndarray, np.sin, np.zeros, Noise(rng),
+    lambda n: np.sin(x[:1, :n]) + rng.normal() + seeded.rand() + isinstance(x, np.ndarray),
+):  # fmt: skip
+    read = pickle.loads(cloudpickle.dumps(by_value))
+    print(type(by_value).__name__ == type(read).__name__ or callable(read), read(2) if callable(read) and read is not np.ndarray else "")
+print(joblib.Parallel(n_jobs=2)(joblib.delayed(np.random.RandomState(seed).normal)(size=2) for seed in range(3)))
