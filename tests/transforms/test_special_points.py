@@ -130,6 +130,25 @@ def test_first_derivatives_of_singular_matrices(library: str) -> None:
     np.testing.assert_allclose(np.asarray(ad.grad(np.linalg.det)(ad.asarray(rank2))), cofactors, 1e-12)
 
 
+def _evidence(p: Any, x: Any, y: Any) -> Any:
+    """What a Gaussian process says of points and values, at a scale and a noise."""
+    distances = np.sum((x[:, None] - x) ** 2, axis=-1)
+    factor = np.linalg.cholesky(np.exp(-distances * np.exp(p[0])) + np.exp(p[1]) * np.eye(len(y)))
+    white = np.linalg.solve(factor, y)
+    return white @ white / 2 + np.sum(np.log(np.diagonal(factor)))
+
+
+def test_a_factor_of_what_a_program_is_given(library: str) -> None:
+    """Of a matrix that is no constant of the program: TensorFlow's own derivative of a factor had no second one there."""
+    x, y = np.arange(16.0).reshape(8, 2) ** 2 % 7 / 4, np.arange(8.0) % 3
+    given = ad.asarray([0.1, -1.0]), ad.asarray(x), ad.asarray(y)
+    made = np.asarray(ad.jit(ad.hessian(_evidence))(*given))
+    slopes = [
+        np.asarray(ad.grad(_evidence)(given[0] + step, *given[1:])) for step in (*1e-5 * np.eye(2), *-1e-5 * np.eye(2))
+    ]
+    np.testing.assert_allclose(made, [(slopes[i] - slopes[i + 2]) / 2e-5 for i in range(2)], 1e-6)
+
+
 @pytest.mark.compiles(4)
 def test_fits_by_orthogonal_columns(library: str) -> None:
     """Of which the singular values are equal; and the rank is a value, which is known outside programs only."""

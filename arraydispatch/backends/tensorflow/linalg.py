@@ -124,12 +124,29 @@ _EIG = "Array must not contain infs or NaNs"
 
 def cholesky(a: Tensor) -> Tensor:
     """TensorFlow gives NaN where a matrix is not positive definite; NumPy only where it held NaN."""
+    if not tf.executing_eagerly():
+        return _differentiable_cholesky(a)
     out = _cholesky(a)
     if type(out) is EagerTensor:
         failed = ~(np.diagonal(out.numpy(), axis1=-2, axis2=-1).real > 0).all(axis=-1)
         if failed.any() and (failed & ~np.isnan(a.numpy()).any(axis=(-2, -1))).any():
             raise np.linalg.LinAlgError("Matrix is not positive definite")
     return out
+
+
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def _differentiable_cholesky(a: Tensor) -> Any:
+    """TensorFlow's derivative takes a diagonal, whose length its own derivative does not know in a graph that is called."""
+
+    def back(cotangent: Tensor) -> Tensor:
+        factor, n = _differentiable_cholesky(a), dims(a)[-1]
+        halved = tf.constant(np.tril(np.ones((n, n))) - np.eye(n) / 2, a.dtype)
+        middle = tf.linalg.matmul(factor, cotangent, adjoint_a=True) * halved
+        middle = tf.linalg.triangular_solve(factor, middle, adjoint=True)
+        made = tf.linalg.triangular_solve(factor, _adjoint(middle), adjoint=True)
+        return (made + _adjoint(made)) / 2
+
+    return _cholesky(a), back
 
 
 def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
