@@ -35,14 +35,16 @@ _ASKS = frozenset({
     "numpy.matrixlib.defmatrix",
     "numpy.polynomial.chebyshev", "numpy.polynomial.hermite", "numpy.polynomial.hermite_e", "numpy.polynomial.laguerre",
     "numpy.polynomial.legendre", "numpy.polynomial.polynomial", "numpy.testing._private.utils",
+    "scipy.optimize._constraints", "scipy.optimize._minpack_py", "scipy.optimize._nonlin", "scipy.optimize._root_scalar",
+    "scipy.signal._ltisys", "scipy.stats._mgc",
 })  # fmt: skip
-"""NumPy's modules that NumPy does not dispatch and that go by ``isinstance(x, np.ndarray)``."""
+"""Modules of NumPy, of those that it does not dispatch, and of SciPy, that go by ``isinstance(x, np.ndarray)``."""
 
 
 def class_shown(a: Handle) -> type:
-    """``a.__class__``: what ``isinstance`` goes by, and to some of NumPy's own code an array is an ndarray.
+    """``a.__class__``: what ``isinstance`` goes by, and to some of NumPy's and SciPy's own code an array is an ndarray.
 
-    Without it ``polyval`` would take an array for a scalar, and return numbers that are wrong.
+    Without it ``polyval`` would take an array for a scalar, and return numbers that are wrong; ``curve_fit`` would not look for NaN.
     """
     return class_seen(type(a), sys._getframe(1).f_globals)
 

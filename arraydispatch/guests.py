@@ -80,23 +80,24 @@ def _gradient(exchange: Exchange) -> Any:
     return __call__
 
 
+class _Answering:
+    """A function, of whose results SciPy gets ndarrays; where it goes to workers, so does this."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found = self._function(*args, **kwargs)
+        return np.asarray(found) if isinstance(found, Handle) else found
+
+
 def _functions(exchange: Exchange) -> Any:
     real = exchange.real
 
-    def answering(function: Any) -> Any:
-        if not callable(function):
-            return function
-
-        @functools.wraps(function)
-        def answer(*args: Any, **kwargs: Any) -> Any:
-            found = function(*args, **kwargs)
-            return np.asarray(found) if isinstance(found, Handle) else found
-
-        return answer
-
     @functools.wraps(real)
     def __init__(self: Any, fun: Any, x0: Any, jac: Any, *args: Any, **kwargs: Any) -> None:
-        real(self, answering(fun), x0, answering(jac), *args, **kwargs)
+        fun, jac = (_Answering(each) if callable(each) else each for each in (fun, jac))
+        real(self, fun, x0, jac, *args, **kwargs)
 
     return __init__
 

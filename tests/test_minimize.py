@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -237,3 +238,24 @@ def test_scipys_solvers_with_arrays_in_their_callbacks(backend: str) -> None:
     )
     np.testing.assert_allclose(solved.y, wanted.y, rtol=1e-10)
     np.testing.assert_allclose(area, sum((1 - np.exp(-k)) / k for k in (1, 2, 3)), rtol=1e-10)
+
+
+def _residuals(p: Any) -> Any:
+    return (p - np.arange(3.0)) * (1 + p**2)
+
+
+def _sent(function: Any, arguments: Any) -> list[Any]:
+    """What workers do, without the workers."""
+    return [pickle.loads(pickle.dumps(function))(each) for each in arguments]
+
+
+def test_scipys_solvers_look_at_arrays_as_at_ndarrays(backend: str) -> None:
+    x, y = (ad.asarray(values, backend=backend) for values in ([1.0, np.nan, 3.0], [1.0, 2.0, 3.0]))
+    with pytest.raises(ValueError, match="infs or NaNs"):
+        optimize.curve_fit(lambda x, a, b: a * x + b, x, y)
+    single, kinds = ad.asarray(np.arange(5, dtype=np.float32), backend=backend), set()
+    optimize.curve_fit(lambda x, a, b: kinds.add(x.dtype) or a * x + b, single, 2 * single)
+    assert kinds == {np.dtype(float)}  # which a fit needs
+    assert optimize.root_scalar(lambda t: t * t - 2, bracket=ad.asarray([0.0, 2.0], backend=backend)).converged
+    start = ad.asarray([0.5, 0.5, 0.5], backend=backend)
+    np.testing.assert_allclose(optimize.least_squares(_residuals, start, workers=_sent).x, [0, 1, 2], atol=1e-6)

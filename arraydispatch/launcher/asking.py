@@ -44,7 +44,7 @@ def expects_ndarrays(frame: FrameType) -> bool:
         process.users is not None
         and type(name) is str
         and name.partition(".")[0] not in TAKE_ARRAYS
-        and "array_api_" not in name
+        and "array_api" not in name
         and not (is_core(file) or (file.startswith((_STANDARD, "<")) and not is_installed(file)))
         and not process.users.has_file(file)
     )

@@ -49,7 +49,6 @@ _SURFACES: dict[str, tuple[str, ...]] = {
 """Library -> modules whose public functions and classes users call."""
 
 _CALLED: dict[str, tuple[str, ...]] = {
-    "scipy.optimize": ("root_scalar",),
     "xarray": ("DataArray.interp", "Dataset.interp", "DataArray.groupby", "Dataset.groupby"),
     "sklearn.model_selection": ("ParameterGrid.__init__", "ParameterSampler.__init__"),
 }
