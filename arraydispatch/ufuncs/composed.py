@@ -51,11 +51,13 @@ def _in_single(body: Callable[..., Any]) -> Callable[..., Any]:
 
 @_in_single
 def cbrt(xp: Any, x: Any) -> Any:
-    """Cube root. Of zero it is the square root, whose derivative is as infinite."""
+    """Cube root. Of zeros, infinities and NaN it is the square root of the magnitude, whose derivative is as infinite, or as zero."""
     if not _is_followed(xp, x):
         return _cube_root(xp, x)
-    zero, one = xp.equal(x, 0), _like(xp, x, 1)
-    return xp.prim.where(zero, xp.sqrt(xp.prim.where(zero, x, one)), _cube_root(xp, xp.prim.where(zero, one, x)))
+    where, one = xp.prim.where, _like(xp, x, 1)
+    ends, mirrored = xp.logical_or(xp.equal(x, 0), xp.logical_not(xp.isfinite(x))), xp.signbit(x)
+    root = xp.sqrt(where(ends, where(mirrored, xp.negative(x), x), one))
+    return where(ends, where(mirrored, xp.negative(root), root), _cube_root(xp, where(ends, one, x)))
 
 
 def _is_followed(xp: Any, *xs: Any) -> bool:

@@ -14,6 +14,8 @@ from ..warned import warn_of_cast
 from .plans import PLANS, Plan, check_shapes, plan_for
 from .traits import ASSOCIATIVE, LOGICAL, REORDERABLE
 
+_EXTREMA = frozenset({np.maximum, np.minimum})
+
 NoValue = np._NoValue
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
@@ -224,6 +226,8 @@ class Bound:
         if kernel is not None:
             try:
                 made = kernel(a, axis)
+                if self.ufunc in _EXTREMA and to.kind == "f" and backend.recorded(a):
+                    made = self._first_equal(a, made, axis)
                 if self.ufunc is np.multiply and to.kind == "c":  # where libraries begin with a factor of one
                     made = prim.concatenate(
                         [_along(prim, a, axis, 0, 1), _along(prim, made, axis, 1, shape[axis])], axis
@@ -239,6 +243,19 @@ class Bound:
         back = list(range(1, len(shape)))
         back.insert(axis, 0)
         return prim.transpose(prim.concatenate(rows, 0), tuple(back))
+
+    def _first_equal(self, a: Any, extrema: Any, axis: int) -> Any:
+        """Running extrema as elements, the first of equal ones, whose derivative it is: libraries choose the last, or share it out."""
+        backend, prim, xp = self.backend, self.backend.prim, self.backend.xp
+        shape = backend.shape_of(a)
+        n = shape[axis]
+        before, after = _along(prim, extrema, axis, 0, n - 1), _along(prim, extrema, axis, 1, n)
+        other = xp.logical_and(xp.not_equal(before, after), xp.equal(before, before))  # what was NaN once is that NaN
+        order = np.arange(1, n).reshape([-1 if i == axis else 1 for i in range(len(shape))])
+        changes = xp.multiply(other, backend.from_numpy(order, backend.device_of(a)))
+        first = prim.full((*shape[:axis], 1, *shape[axis + 1 :]), 0, dtypes.INTP, backend.device_of(a))
+        places = backend.ACCUMULATE[np.maximum](prim.concatenate([first, changes], axis), axis)
+        return prim.take_along_axis(a, places, axis)
 
     def reduceat(self, a: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
         """As ``ufunc.reduceat``; the indices must be known now, since they decide which slices are reduced."""

@@ -284,6 +284,27 @@ def test_compiled_functions_keep_their_digits(library):
             chosen.configure(compiler="eager")
 
 
+def _with_nan(x):
+    flipped = x[::-1]
+    z = x + np.array(1j) * flipped
+    return (
+        np.maximum(x, flipped), np.minimum(x, flipped), np.maximum(x, 1.0), np.clip(x, 0.0, 2.0), np.clip(1.0, x, flipped),
+        np.max(x), np.min(x.reshape(1, -1), axis=0, keepdims=True), np.ptp(x), np.maximum.accumulate(x), np.minimum.accumulate(x),
+        np.maximum.reduceat(x, [0, 2]), np.linalg.norm(x, np.inf), np.fmax(x, flipped), np.nanmin(x), np.sort(x), np.argmin(x),
+        np.hypot(x, flipped), np.abs(z), x * (x > 0), (x < 0) * z, np.max(x.astype("f4")),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("x", [[1.0, np.nan, -2.0, 3.0, 5.0, 0.5], [2.0, -np.inf, np.nan, np.inf, np.inf, -1.0]])
+def test_programs_keep_nan(library, x):
+    """TensorFlow has XLA ignore NaN in extrema, and XLA takes a product with a truth value for a choice."""
+    x = np.array(x)
+    with np.errstate(all="ignore"):
+        wanted = _with_nan(x)
+    for got, want in zip(ad.jit(_with_nan)(ad.asarray(x)), wanted, strict=True):
+        np.testing.assert_allclose(host(got), want, 1e-14)
+
+
 @pytest.mark.slow
 def test_torchs_own_compiler():
     torch = pytest.importorskip("torch")

@@ -182,6 +182,7 @@ def _pair(f: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
 
 
 EQUAL = [2.0, 2.0]
+WEIGHTS = np.arange(1.0, 6.0)
 CORNERS: dict[str, tuple[Callable[[Any], Any], list[float], list[float]]] = {
     "abs": (np.abs, [0.0, -0.0, -2.0], [0, 0, -1]),
     "fabs": (np.fabs, [0.0, 2.0], [0, 1]),
@@ -196,6 +197,13 @@ CORNERS: dict[str, tuple[Callable[[Any], Any], list[float], list[float]]] = {
     "fmax": (_pair(np.fmax), EQUAL, [0.5, 0.5]),
     "fmin": (_pair(np.fmin), EQUAL, [0.5, 0.5]),
     "fmax of NaN": (_pair(np.fmax), [np.nan, 1.0], [0, 1]),
+    "maximum of NaN": (_pair(np.maximum), [1.0, np.nan], [0, 1]),
+    "minimum of NaN": (_pair(np.minimum), [np.nan, 1.0], [1, 0]),
+    "maximum of two NaN": (_pair(np.maximum), [np.nan, np.nan], [1, 0]),
+    "running maximum": (lambda x: np.maximum.accumulate(x) * WEIGHTS, [1.0, 2.0, 2.0, 1.0, 3.0], [1, 9, 0, 0, 5]),
+    "running minimum": (
+        lambda x: np.minimum.accumulate(x.reshape(5, 1)) * WEIGHTS[:, None], [1.0, 2.0, 1.0, np.nan, np.nan], [6, 0, 0, 9, 0],
+    ),
     "a number": (lambda x: np.maximum(x, 0.0), [0.0, 1.0, -1.0], [0.5, 1, 0]),
     "clip": (lambda x: np.clip(x, 0.0, 1.0), [0.0, 1.0, 0.5, 2.0], [0.5, 0.5, 1, 0]),
     "max": (np.max, [1.0, 2.0, 2.0], [0, 1, 0]),
@@ -207,7 +215,7 @@ CORNERS: dict[str, tuple[Callable[[Any], Any], list[float], list[float]]] = {
     "median": (np.median, [1.0, 2.0, 2.0, 1.0], [0, 0.5, 0, 0.5]),
     "norm of order inf": (lambda x: np.linalg.norm(x, np.inf), [1.0, -1.0], [1, 0]),
     "norm of order 1": (lambda x: np.linalg.norm(x, 1), [0.0, -1.0], [0, -1]),
-    "cbrt": (np.cbrt, [0.0, 8.0], [np.inf, 1 / 12]),
+    "cbrt": (np.cbrt, [0.0, -0.0, 8.0, -np.inf], [np.inf, np.inf, 1 / 12, 0]),
     "cube of complex numbers": (_pair(lambda x, y: ((x + 1j * y) ** 3).imag), [0.0, 0.0], [0, 0]),
     "powers of complex numbers": (lambda x: ((x + 0j) ** np.array([1.0, 2.0, -1.0])).real, [0.0, 0.0, 2.0], [1, 0, -0.25]),
     "a quotient by imaginary numbers": (lambda x: (x / np.array([1j, 2j])).imag, [1.0, 3.0], [-1, -0.5]),

@@ -20,7 +20,7 @@ from jax import lax
 
 from arraydispatch import tracing
 from arraydispatch.backends.base import Unsupported
-from arraydispatch.backends.jax.compiled import highest, kernel
+from arraydispatch.backends.jax.compiled import apart, highest, kernel
 from arraydispatch.backends.jax.host_kernels import argsort, is_rare, mask, nonzero, sort
 from arraydispatch.backends.jax.linalg import (
     cholesky,
@@ -169,6 +169,9 @@ def _astype(a: Array, dtype: DType) -> Array:
         a = lax.real(a)
     if jnp.issubdtype(a.dtype, jnp.floating) and jnp.issubdtype(dtype, np.integer):
         return _to_integer(a, dtype)
+    # XLA takes a product with a truth value for a choice between the other factor and zero, and so loses NaN.
+    if a.dtype == np.bool_:
+        a = apart(a.astype(np.finfo(dtype).dtype if dtype.kind == "c" else dtype))
     return a.astype(dtype)
 
 

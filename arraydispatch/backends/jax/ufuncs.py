@@ -315,7 +315,19 @@ def _isnan(a: Array) -> Array:
     return jnp.zeros(a.shape, bool) if _integral(a) else jnp.isnan(a)
 
 
+def _with_nan(plain: Kernel) -> Kernel:
+    """The derivative of NaN is that of the operand which is NaN, and in JAX nobody's."""
+
+    def chosen(a: Array, b: Array) -> Array:
+        return jnp.where(jnp.isnan(a), a, jnp.where(jnp.isnan(b), b, plain(a, b)))
+
+    derived = derived_from(chosen)(plain)
+    return lambda a, b: plain(a, b) if _integral(a) else derived(a, b)
+
+
 def _extremum(order: Kernel, real: Kernel, skip_nan: bool) -> Kernel:
+    real = _with_nan(real)
+
     def choose(a: Array, b: Array) -> Array:
         if _integral(a):
             return real(a, b)

@@ -59,7 +59,7 @@ _equal, _less, _less_equal, _greater, _greater_equal, _maximum, _minimum = (
 )
 _and, _or = raw("LogicalAnd"), raw("LogicalOr")
 _bit_and, _bit_or, _right_shift = raw("BitwiseAnd"), raw("BitwiseOr"), raw("RightShift")
-_is_nan = raw("IsNan")
+_is_nan, _is_inf = raw("IsNan"), raw("IsInf")
 _select, _cast, _bitcast = raw("SelectV2"), raw("Cast"), raw("Bitcast")
 _real, _imag, _complex, _conj = raw("Real"), raw("Imag"), raw("Complex"), raw("Conj")
 
@@ -442,4 +442,14 @@ def hypot(a: Tensor, b: Tensor) -> Tensor:
     shape = tf.broadcast_static_shape(a.shape, b.shape)
     if a.shape != shape or b.shape != shape:
         a, b = _add(a, tf.zeros_like(b)), _add(b, tf.zeros_like(a))
-    return _complex_abs(join(a, b), a.dtype)
+    return modulus(join(a, b))
+
+
+def modulus(a: Tensor) -> Tensor:
+    """Of complex numbers: infinite if a part is, else NaN if one is, as XLA, which forgets NaN on the CPU, has it not."""
+    made = _complex_abs(a, REAL[a.dtype])
+    if tf.executing_eagerly():
+        return made
+    re, im = tf.math.real(a), tf.math.imag(a)
+    made = _select(_or(_is_nan(re), _is_nan(im)), scalar(math.nan, made), made)
+    return _select(_or(_is_inf(re), _is_inf(im)), scalar(math.inf, made), made)

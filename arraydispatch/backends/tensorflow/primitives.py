@@ -148,6 +148,9 @@ def astype(a: Tensor, dtype: DType) -> Tensor:
     if dtype.kind == "c" and a.dtype not in COMPLEX and taped():  # the gradient of a cast warns of imaginary parts
         part = _cast(a, tf.float64 if number == ENUM[_COMPLEX128] else tf.float32)
         return complex(part, tf.zeros_like(part))
+    if current is BOOL and dtype.kind in "fc" and not tf.executing_eagerly():
+        # XLA takes a product with a cast one for a choice between the other factor and zero, and so loses NaN.
+        return _select(a, tf.ones((), dtype), tf.zeros((), dtype))
     return _cast(a, number)
 
 

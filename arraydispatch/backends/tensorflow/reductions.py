@@ -59,8 +59,21 @@ def _arithmetic(op: Kernel, of_bool: Kernel) -> Kernel:
     return kernel
 
 
+def _with_nan(op: Kernel) -> Kernel:
+    """In a graph: TensorFlow has XLA ignore NaN on the CPU (``xla_cpu_enable_fast_min_max``)."""
+
+    def kernel(a: Tensor, axes: Any, keepdims: bool) -> Tensor:
+        made = op(a, axes, keepdims)
+        if tf.executing_eagerly() or a.dtype not in BITS:
+            return made
+        return tf.where(_any(_not_equal(a, a), axes, keepdims), tf.constant(np.nan, a.dtype), made)
+
+    return kernel
+
+
 def _extremum(op: Kernel, of_bool: Kernel, find: Kernel) -> Kernel:
     """Largest or smallest; complex numbers by their lexicographic place."""
+    op = _with_nan(op)
 
     def kernel(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
         dtype = a.dtype

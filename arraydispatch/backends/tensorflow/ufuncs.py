@@ -28,6 +28,7 @@ from arraydispatch.backends.tensorflow.arithmetic import (
     join,
     log,
     log1p,
+    modulus,
     parts,
     power,
     reciprocal,
@@ -43,7 +44,6 @@ from arraydispatch.backends.tensorflow.core import (
     BOOL,
     COMPLEX,
     PYTHON,
-    REAL,
     UNSIGNED,
     UNSIGNED_TWIN,
     EagerTensor,
@@ -123,7 +123,10 @@ def _comparison(plain: Kernel, strict: Kernel) -> Kernel:
 
 
 def _halved(plain: Kernel) -> Kernel:
-    """Of equal numbers half of the derivative is each one's, and all the first one's in TensorFlow."""
+    """Of equal numbers half of the derivative is each one's, and all the first one's in TensorFlow; of two NaN it is the first one's.
+
+    TensorFlow has XLA ignore NaN on the CPU (``xla_cpu_enable_fast_min_max``).
+    """
 
     def kernel(a: Any, b: Any) -> Tensor:
         if (tf.executing_eagerly() and not taped()) or (b if type(a) in PYTHON else a).dtype not in BITS:
@@ -132,7 +135,8 @@ def _halved(plain: Kernel) -> Kernel:
         held, other = tf.stop_gradient(a), tf.stop_gradient(b)
         equal = _and(_equal(held, other), _less(_abs(held), scalar(np.inf, held)))
         nothing = _mul(_add(_sub(held, a), _sub(other, b)), scalar(0.5, held))
-        return _select(equal, _sub(plain(held, other), _select(equal, nothing, scalar(0.0, held))), plain(a, b))
+        halved = _select(equal, _sub(plain(held, other), _select(equal, nothing, scalar(0.0, held))), plain(a, b))
+        return _select(_not_equal(held, held), a, _select(_not_equal(other, other), b, halved))
 
     return kernel
 
@@ -188,7 +192,7 @@ def absolute(a: Tensor) -> Tensor:
     if dtype is tf.float64 or dtype is tf.float32:
         return _abs(a)
     if dtype in COMPLEX:
-        return _complex_abs(a, REAL[dtype])
+        return modulus(a)
     return fresh(a) if dtype is BOOL or dtype in UNSIGNED else _abs(a)
 
 

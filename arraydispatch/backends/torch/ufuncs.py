@@ -280,18 +280,24 @@ def hypot(a: Tensor, b: Tensor) -> Tensor:
     return torch.where(nothing, 0.0, torch.hypot(torch.where(nothing, 1.0, a), torch.where(nothing, 1.0, b)))
 
 
-def _without_nan(plain: Kernel, order: Kernel) -> Kernel:
-    """fmax or fmin: of equal numbers half of the derivative is each one's, and all the first one's in torch."""
+def _with_nan(plain: Kernel, order: Kernel, ignored: bool) -> Kernel:
+    """One of the extrema: of equal numbers half of the derivative is each one's, of NaN all of it the operand's that is chosen.
+
+    In torch it is all the first one's where ``fmax`` and ``fmin`` find equal numbers, and each one's where the others find NaN.
+    """
 
     def kernel(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
-        if out is not None or not derived(a, b):
+        if out is not None or not a.dtype.is_floating_point or not derived(a, b):
             return plain(a, b, out=out)
-        return torch.where(torch.isnan(a), b, torch.where(torch.isnan(b), a, order(a, b)))
+        first, second = (b, a) if ignored else (a, b)
+        return torch.where(torch.isnan(a), first, torch.where(torch.isnan(b), second, order(a, b)))
 
     return kernel
 
 
-_fmax, _fmin = _without_nan(torch.fmax, torch.maximum), _without_nan(torch.fmin, torch.minimum)
+_maximum = _with_nan(torch.maximum, torch.maximum, False)
+_minimum = _with_nan(torch.minimum, torch.minimum, False)
+_fmax, _fmin = _with_nan(torch.fmax, torch.maximum, True), _with_nan(torch.fmin, torch.minimum, True)
 
 
 def nextafter(a: Tensor, b: Tensor) -> Tensor:
@@ -458,8 +464,8 @@ UFUNCS: dict[Any, Kernel] = {
     np.less_equal: _comparison(torch.le, torch.ge),
     np.greater: _comparison(torch.gt, torch.lt),
     np.greater_equal: _comparison(torch.ge, torch.le),
-    np.maximum: _extremum(torch.maximum, torch.ge, _propagate),
-    np.minimum: _extremum(torch.minimum, torch.le, _propagate),
+    np.maximum: _extremum(_maximum, torch.ge, _propagate),
+    np.minimum: _extremum(_minimum, torch.le, _propagate),
     np.fmax: _extremum(_fmax, torch.ge, _ignore),
     np.fmin: _extremum(_fmin, torch.le, _ignore),
     # logic and bits
@@ -491,8 +497,8 @@ _ORDER: dict[Any, Kernel] = {
     np.less_equal: torch.le,
     np.greater: torch.gt,
     np.greater_equal: torch.ge,
-    np.maximum: torch.maximum,
-    np.minimum: torch.minimum,
+    np.maximum: _maximum,
+    np.minimum: _minimum,
     np.fmax: _fmax,
     np.fmin: _fmin,
 }
