@@ -189,7 +189,10 @@ _JOIN = (
     "(np.array, np.zeros, and np. functions of lists, are NumPy's own)"
 )
 _INTO = "return it from the function, or write it to an array that np.zeros_like(x, shape=...) makes there (np.zeros makes NumPy's own)"
+_NUMBER = f"{_KEEP}; to write it to one of NumPy's own wants a number too: {_INTO}"
 _WAYS = {
+    "float()": f"{_NUMBER}, or {_HOST}",
+    "complex()": f"{_NUMBER}, or {_HOST}",
     SHAPE: (
         "choose element by element with np.where(mask, a, b), or give the result a fixed length (ad.nonzero, ad.masked and ad.unique "
         "take size=)"
@@ -238,7 +241,7 @@ def refusal(why: str, where: str | None = None) -> TraceError:
         said = f"{_needed(why)} at {where} in {trace.name}, which {staged.what} traces; {way}."
         trace.refused = where, said
         return TraceError(said)
-    way = {AT_A_DOOR: _JOIN, WRITTEN: _INTO}.get(why, _KEEP)
+    way = {AT_A_DOOR: _JOIN, WRITTEN: _INTO, "float()": _NUMBER, "complex()": _NUMBER}.get(why, _KEEP)
     return TraceError(
         f"{_needed(why)} at {where} in {trace.name} would cut the derivative that {trace.what} takes; {way}, or {_STOP}."
     )

@@ -125,6 +125,50 @@ def test_a_traced_value_does_not_leak(library):
         outside -= 1
 
 
+FLAT = {
+    "round": lambda x, out: np.round(x, out=out),
+    "round to digits": lambda x, out: np.round(x, 1, out=out),
+    "floor": lambda x, out: out.__setitem__(slice(None), np.floor(x)),
+    "ceil": lambda x, out: np.ceil(x, out=out),
+    "trunc": lambda x, out: np.copyto(out, np.trunc(x)),
+    "fix": lambda x, out: np.fix(x, out=out),
+    "modf": lambda x, out: np.modf(x, out=(None, out)),
+    "sign": lambda x, out: np.sign(x, out=out),
+    "heaviside": lambda x, out: np.heaviside(x, 0.5, out=out),
+    "quotient": lambda x, out: np.floor_divide(x, 2, out=out),
+    "divisor": lambda x, out: np.floor_divide(2, x, out=out),
+}
+
+
+def test_a_value_without_slope_does_not_leak(library):
+    """Whose derivative is zero everywhere; and it is."""
+    wrong = []
+    for name, write in FLAT.items():
+        out = ad.asarray([5.0, 6.0])
+
+        def f(x, out=out, write=write):
+            write(x, out)
+            return np.sum(x)
+
+        def inside(x, write=write):
+            y = np.zeros_like(x)
+            write(x, y)
+            return np.sum(x * y)
+
+        x = np.array([1.3, -2.7])
+        want = np.zeros(2)
+        write(x, want)
+        with pytest.raises(ad.TraceError, match=r"test_derivative_writes.py:\d+"):
+            ad.grad(f)(ad.asarray(x))
+        if host(out).tolist() != [5, 6]:
+            wrong.append(f"{name} wrote")
+        for how in (ad.grad(inside), ad.jit(ad.grad(inside)), ad.vmap(ad.grad(lambda x, f=inside: f(x)))):
+            given = np.stack([x, x]) if how.__name__ == "<lambda>" else x
+            if not np.allclose(host(how(ad.asarray(given))), want):
+                wrong.append(f"{name}: {how(ad.asarray(given))}")
+    assert not wrong, wrong
+
+
 def test_what_is_born_inside_may_be_written(library):
     constant = ad.asarray([5.0, 6.0])
 
@@ -182,6 +226,8 @@ WRITES = {
     "a reduction": lambda out, x: np.sum(np.stack([x, x]), axis=0, out=out),
     "a product": lambda out, x: np.matmul(np.eye(2), x, out=out),
     "a function": lambda out, x: np.clip(x, 0, 1, out=out),
+    "an item": lambda out, x: out.__setitem__(0, x[0]),
+    "fill": lambda out, x: out.fill(x[0]),
 }
 
 

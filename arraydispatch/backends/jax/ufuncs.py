@@ -16,7 +16,7 @@ import numpy as np
 from jax import lax
 
 from arraydispatch.backends.jax import complex_functions
-from arraydispatch.backends.jax.compiled import apart, derived_from, divided, is_float16, kernel, wide
+from arraydispatch.backends.jax.compiled import apart, derived_from, divided, followed, is_float16, kernel, wide
 
 Array = Any
 Kernel = Callable[..., Any]
@@ -349,6 +349,7 @@ _fmin = _extremum(_less_equal, lax.min, True)
 # -- signs, parts, rounding ------------------------------------------------------------------------------------------
 
 
+@followed
 def _sign(a: Array) -> Array:
     if _integral(a):
         return lax.sign(a)
@@ -377,6 +378,7 @@ def _rounding(function: Kernel) -> Kernel:
     return body
 
 
+@followed
 def _rint(a: Array) -> Array:
     def nearest(x: Array) -> Array:
         return lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
@@ -384,6 +386,7 @@ def _rint(a: Array) -> Array:
     return lax.complex(nearest(lax.real(a)), nearest(lax.imag(a))) if _is(a, np.complexfloating) else nearest(a)
 
 
+@followed
 def _trunc(a: Array) -> Array:
     return jnp.copysign(lax.floor(lax.abs(a)), a)
 
@@ -536,8 +539,8 @@ _UNARY: dict[np.ufunc, Kernel] = {
     np.square: lambda a: a * a,
     np.reciprocal: _reciprocal,
     np.rint: _rint,
-    np.floor: _rounding(lax.floor),
-    np.ceil: _rounding(lax.ceil),
+    np.floor: _rounding(followed(lax.floor)),
+    np.ceil: _rounding(followed(lax.ceil)),
     np.trunc: _rounding(_trunc),
     np.isnan: _isnan,
     np.isinf: lambda a: jnp.zeros(a.shape, bool) if _integral(a) else jnp.isinf(a),
@@ -577,7 +580,7 @@ _BINARY: dict[np.ufunc, Kernel] = {
     np.subtract: lax.sub,
     np.multiply: lambda a, b: a & b if a.dtype == np.bool_ else a * b,
     np.divide: _divide,
-    np.floor_divide: lambda a, b: _divmod(a, b)[0],
+    np.floor_divide: followed(lambda a, b: _divmod(a, b)[0]),
     np.remainder: _remainder,
     np.divmod: _divmod,
     np.fmod: _fmod,
@@ -587,7 +590,7 @@ _BINARY: dict[np.ufunc, Kernel] = {
     np.hypot: wide(_hypot),
     np.copysign: _copysign,
     np.nextafter: _nextafter,
-    np.heaviside: wide(jnp.heaviside),
+    np.heaviside: wide(followed(jnp.heaviside)),
     np.logaddexp: _log_add(jnp.logaddexp, jnp.exp, 1.0),
     np.logaddexp2: _log_add(jnp.logaddexp2, _exp2, 1 / np.log(2.0)),
     np.maximum: maximum,

@@ -120,9 +120,12 @@ def _divide_uint64(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
 
 def _floor_quotient(a: Any, b: Any) -> Tensor:
     """Of floats; torch has no derivative of it, which is 0, nor may a recorded program need one."""
-    if torch._C._len_torch_dispatch_stack() or any(isinstance(x, Tensor) and x.requires_grad for x in (a, b)):
-        a, b = (x.detach() if isinstance(x, Tensor) else x for x in (a, b))
-    return torch.floor_divide(a, b)
+    tensors = [x for x in (a, b) if isinstance(x, Tensor)]
+    needed = any(x.requires_grad for x in tensors)
+    if not needed and not torch._C._len_torch_dispatch_stack():
+        return torch.floor_divide(a, b)
+    made = torch.floor_divide(*(x.detach() if isinstance(x, Tensor) else x for x in (a, b)))
+    return torch.where(torch.zeros_like(made, dtype=torch.bool), a + b, made) if needed else made
 
 
 def floor_divide(a: Tensor, b: Tensor) -> Tensor:
@@ -268,7 +271,7 @@ def heaviside(a: Tensor, b: Tensor) -> Tensor:
     """torch gives 1 for NaN, and has no derivative."""
     if a.requires_grad or b.requires_grad or torch._C._functorch.is_functorch_wrapped_tensor(a):
         step = torch.where(a == 0, b, (a > 0).to(a.dtype))
-        return torch.where(a != a, math.nan, step)
+        return torch.where(a != a, a, step)
     return torch.heaviside(a, b).masked_fill_(a != a, math.nan)
 
 
