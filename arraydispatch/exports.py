@@ -125,10 +125,26 @@ def array_struct(a: Any) -> Any:
 
 def _read_by_name(a: Any, name: str) -> np.ndarray[Any, Any]:
     frame = sys._getframe(2)
-    code = frame.f_code
-    if name not in code.co_names or opname[code.co_code[frame.f_lasti]] != "LOAD_ATTR":
+    if not _names(frame.f_code, frame.f_lasti, name):
         raise AttributeError(name)
     return as_ndarray(a, a._host(events.AT_A_DOOR))
+
+
+def _names(code: CodeType, instruction: int, name: str) -> bool:
+    """Whether an instruction is ``x.name``, or calls with that literal as the last argument or the one before: ``hasattr``."""
+    done = opname[code.co_code[instruction]]
+    if done == "LOAD_ATTR":
+        return name in code.co_names
+    if not done.startswith("CALL") or name not in code.co_consts:
+        return False
+    before = [i for i in range(max(0, instruction - 16), instruction, 2) if opname[code.co_code[i]] not in _BETWEEN]
+    return any(
+        opname[code.co_code[i]] == "LOAD_CONST" and code.co_consts[code.co_code[i + 1]] == name for i in before[-2:]
+    )
+
+
+_BETWEEN = frozenset({"CACHE", "PRECALL"})
+"""What lies between the last argument of a call and the call."""
 
 
 def _may_be_written(a: Handle) -> bool:

@@ -24,8 +24,8 @@ from .adoption import movable
 __all__ = ["TAKE_ARRAYS", "could_compute", "expects_ndarrays"]
 
 TAKE_ARRAYS = frozenset(
-    "IPython _pytest array_api_compat array_api_extra cloudpickle cv2 dask dill h5py jax jaxlib joblib keras matplotlib mpl_toolkits numba numexpr pandas PIL"
-    " pytest scipy sklearn tensorflow torch xarray".split()
+    "IPython _pytest array_api_compat array_api_extra cloudpickle cv2 dask dill h5py jax jaxlib joblib keras matplotlib mpl_toolkits"
+    " numba numexpr pandas PIL pytest scipy sklearn tensorflow torch xarray".split()
 )
 """Libraries that take an ``Array`` for what it is: they have a door here (``doors.py``), know arrays of many kinds, or ask
 ``np.asarray`` of whatever is no ndarray, before it gets to code that takes nothing else."""

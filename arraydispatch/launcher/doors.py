@@ -50,6 +50,12 @@ _SURFACES: dict[str, tuple[str, ...]] = {
 
 _CALLED: dict[str, tuple[str, ...]] = {
     "xarray": ("DataArray.interp", "Dataset.interp", "DataArray.groupby", "Dataset.groupby"),
+    "skimage.transform": (
+        "hough_circle",
+        "hough_ellipse",
+        "hough_line",
+        "probabilistic_hough_line",
+    ),  # what Cython declares an ndarray
     "sklearn.model_selection": ("ParameterGrid.__init__", "ParameterSampler.__init__"),
 }
 """Module -> what alone of its functions and methods looks at types."""
@@ -72,19 +78,8 @@ _BACKENDS = {row.library: name for name, row in loader.KNOWN.items()}
 _IN_C = "from_numpy"
 """The function of a backend's library, written in C, that takes an ndarray and nothing else."""
 
-LIBRARIES = frozenset(
-    [
-        *_SURFACES,
-        *_SEEDS,
-        "xarray",
-        "joblib",
-        "cloudpickle",
-        "dill",
-        *_BACKENDS,
-        *compilers.LIBRARIES,
-        *extensions.LIBRARIES,
-    ]
-)
+_OTHERS = "cloudpickle dill joblib skimage xarray".split()
+LIBRARIES = frozenset([*_SURFACES, *_SEEDS, *_OTHERS, *_BACKENDS, *compilers.LIBRARIES, *extensions.LIBRARIES])
 """Their names: the import hook calls :meth:`Doors.open_all` when one of their modules has been imported."""
 _LOOKED_FOR = LIBRARIES.union(
     *_SURFACES.values(), _CALLED, _PARAMETERS[:1], _SEEDS.values(), _PICKLERS, _BY_VALUE, (_DILL,)

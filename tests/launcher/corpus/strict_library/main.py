@@ -14,6 +14,7 @@ print(strict.mean_of_all(x), strict.mean_of_all(2.5), strict.mean_of_all([1.0]))
 print(strict.solve(x[0]), strict.solve((x[0], x[1])))
 print(strict.filled(x[1], 7.0), strict.filled([1, 2], 3))
 print(x)
+print(strict.describe(x), strict.describe([x]))
 model = strict.Model(np.arange(4.0))
 print(model.predict(x), model.predict([x, x[:1]]))
 try:
