@@ -16,6 +16,7 @@ from .operands import array, only
 
 Formula = Callable[..., Any]
 _INF = math.inf
+_LARGEST = float(np.finfo(np.float64).max)
 _ROOT = math.sqrt(2 * math.pi)
 
 
@@ -38,6 +39,19 @@ def _logistic(xp: XP, x: Any) -> Any:
 def _laplace(xp: XP, x: Any) -> Any:
     tail = xp.multiply(0.5, xp.exp(xp.negative(xp.absolute(x))))
     return xp.where(xp.greater(x, 0), xp.subtract(1.0, tail), tail)
+
+
+def _cotangent(xp: XP, q: Any) -> Any:
+    """The cotangent of pi times a probability, all of its digits next to both poles, infinite at them and 0 at a half."""
+    turned = xp.where(xp.greater(q, 0.5), xp.subtract(q, 1.0), q)
+    known = xp.logical_or(xp.equal(turned, 0.0), xp.equal(turned, 0.5))
+    value = xp.divide(1.0, xp.tan(xp.multiply(math.pi, xp.where(known, 0.25, turned))))
+    return xp.where(known, xp.where(xp.equal(q, 0.5), 0.0, xp.where(xp.less(q, 0.5), _INF, -_INF)), value)
+
+
+def _rayleigh(xp: XP, x: Any) -> Any:
+    x = xp.minimum(x, 1e3)  # where the density is 0 long since: infinity times 0 is none
+    return xp.multiply(x, xp.exp(xp.multiply(-0.5, xp.multiply(x, x))))
 
 
 def _gamma(xp: XP, x: Any, a: Any) -> Any:
@@ -88,11 +102,11 @@ _KNOWN: dict[str, _Distribution] = {
         pdf=lambda xp, x: xp.divide(1.0 / math.pi, xp.add(1.0, xp.multiply(x, x))),
         cdf=lambda xp, x: xp.divide(xp.arctan2(xp.ones_like(x), xp.negative(x)), math.pi),
         sf=lambda xp, x: xp.divide(xp.arctan2(xp.ones_like(x), x), math.pi),
-        ppf=lambda xp, q: xp.tan(xp.subtract(xp.multiply(math.pi, q), math.pi / 2)),
+        ppf=lambda xp, q: xp.negative(_cotangent(xp, q)), isf=_cotangent,
     ),
     "rayleigh": _Distribution(
         0, 0.0, _INF,
-        pdf=lambda xp, x: xp.multiply(x, xp.exp(xp.multiply(-0.5, xp.multiply(x, x)))),
+        pdf=_rayleigh,
         cdf=lambda xp, x: xp.negative(xp.expm1(xp.multiply(-0.5, xp.multiply(x, x)))),
         sf=lambda xp, x: xp.exp(xp.multiply(-0.5, xp.multiply(x, x))),
     ),
@@ -165,6 +179,8 @@ def _method(name: str) -> None:
         with np.errstate(all="ignore"):
             y = x if inverse else xp.divide(xp.subtract(x, loc), scale)
             low, high = (0.0, 1.0) if inverse else (known.lower, known.upper)
+            if not inverse and not name.endswith("pdf"):
+                high = min(high, _LARGEST)  # at infinity a probability is known, whatever the shapes
             inside = xp.logical_and(xp.greater_equal(y, low), xp.less_equal(y, high))
             valid = xp.greater(scale, 0.0)
             for shape in shapes:
