@@ -6,6 +6,7 @@ A transform enters a :class:`Trace` while the user's function runs. Nothing here
 from __future__ import annotations
 
 import sys
+from collections import deque
 from contextvars import ContextVar
 from itertools import count
 from types import FrameType, TracebackType
@@ -141,6 +142,22 @@ def known(native: Any) -> Any:
     traces = _traces.get()
     found = traces[0].known.get(id(native)) if traces else None
     return None if found is None else found[1]
+
+
+_failed: deque[Exception] = deque(maxlen=8)
+
+
+def failed(error: Exception) -> None:
+    """Keep what host code has raised in a program: the library passes on but its words."""
+    _failed.append(error)
+
+
+def cause(error: Exception) -> Exception:
+    """What host code raised, if a library's error tells of that; else the error itself."""
+    said = str(error) if _failed else ""
+    found = next((each for each in reversed(_failed) if f"{type(each).__name__}: {each}" in said), error)
+    _failed.clear()
+    return found
 
 
 # -- where ---------------------------------------------------------------------------------------------------------------

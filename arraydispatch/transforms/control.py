@@ -244,6 +244,13 @@ def host_call(fun: Callable[..., Any], like: Any, *args: Any) -> Any:
             raise TypeError(f"{name_of(fun)} returns to ad.host_call another structure than like= has.")
         return [_as_told(x, spec, lead, fun) for x, spec in zip(made, specs)]
 
+    def in_program(values: Sequence[np.ndarray[Any, Any]], lead: int = 0) -> list[np.ndarray[Any, Any]]:
+        try:
+            return on_host(values, lead)
+        except Exception as error:
+            tracing.failed(error)
+            raise
+
     with backend.within():
         if all(backend.is_concrete(x) for x in natives) and not any(
             t.staged and t.backend is backend for t in tracing.entered()
@@ -251,7 +258,7 @@ def host_call(fun: Callable[..., Any], like: Any, *args: Any) -> Any:
             hosts = [conversion.download(backend, x, "ad.host_call") for x in natives]
             outs = [native_of(x, backend) for x in on_host(hosts)]
         else:
-            outs = backend.transforms.call_host(on_host, natives, specs)
+            outs = backend.transforms.call_host(in_program, natives, specs)
         return tree_unflatten(result, [dressed(x, backend, False) for x in outs])
 
 

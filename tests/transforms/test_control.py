@@ -335,6 +335,26 @@ def test_host_calls_of_numbers_take_arrays(library: str) -> None:
     np.testing.assert_array_equal(ad.vmap(fun)(ad.asarray([1.0, 2.0]), ad.asarray([3.0, 4.0])), [3, 8])
 
 
+def test_what_host_code_raises_in_a_program(library: str) -> None:
+    """Is what the caller gets, as where Python runs it, and not a library's error that tells of it; a later call runs."""
+
+    def checked(x: np.ndarray) -> np.ndarray:
+        if x[0] < 0:
+            raise LookupError(f"no {x[0]}")
+        return x * 2
+
+    fun = ad.jit(lambda x: ad.host_call(checked, x, x) + 1)
+    slope = ad.jit(ad.grad(lambda y, x: np.sum(y * ad.host_call(checked, x, x))))
+    for _ in range(2):
+        with pytest.raises(LookupError, match=r"^no -1\.0$"):
+            fun(ad.asarray([-1.0, 2.0]))
+        assert fun(ad.asarray([1.0, 2.0])).tolist() == [3, 5]
+    with pytest.raises(LookupError, match=r"^no -3\.0$"):
+        slope(ad.asarray([1.0, 2.0]), ad.asarray([-3.0, 2.0]))
+    with pytest.raises(TypeError, match=r"returns float64\[1\]"):
+        ad.jit(lambda x: ad.host_call(lambda x: x[:1], x, x))(ad.asarray([1.0, 2.0]))
+
+
 def test_bad_host_calls(library: str) -> None:
     x = ad.asarray(np.ones(3))
     with pytest.raises(TypeError, match=r"returns float64\[3\] to ad.host_call, where like= has float64\[2\]"):

@@ -51,7 +51,17 @@ def differentiate(
 
 def jit(f: Run, examples: Sequence[Array]) -> Callable[[list[Array]], tuple[list[Array], list[Array]]]:
     compiled = jax.jit(lambda *natives: f(list(natives)))
-    return lambda natives: compiled(*natives)
+
+    def run(natives: list[Array]) -> tuple[list[Array], list[Array]]:
+        try:
+            return compiled(*natives)  # type: ignore[no-any-return]
+        except jax.errors.JaxRuntimeError as error:
+            found = tracing.cause(error)
+            if found is error:
+                raise
+        raise found
+
+    return run
 
 
 _uncounted: ContextVar[str] = ContextVar("arraydispatch_uncounted", default="?")

@@ -81,12 +81,13 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
         if program is not None:
             return program(natives)
         try:
-            program = _called(fused.get_concrete_function(*specs))
-            return program(natives)
+            chosen = _called(fused.get_concrete_function(*specs))
+            made = chosen(natives)
         except tf.errors.OpError:
-            made = plain(*natives)  # which raises what is wrong with the values, if that is it
-            program = _called(plain)
-            return made
+            chosen = _called(plain)
+            made = chosen(natives)  # which raises what is wrong with the values, if that is it
+        program = chosen
+        return made
 
     return run
 
@@ -122,8 +123,15 @@ def _called(graph: Any) -> Run:
         # A tape has to see the call, and variables are to be read.
         if taped() or any(type(x) is not EagerTensor for x in natives):
             return graph(*natives)
-        made = call(*natives, *captured) or []
-        return made[:size], made[size:]
+        try:
+            made = call(*natives, *captured) or []
+        except tf.errors.OpError as error:
+            found = tracing.cause(error)
+            if found is error:
+                raise
+        else:
+            return made[:size], made[size:]
+        raise found
 
     return run
 
