@@ -20,7 +20,8 @@ ROOT = Path(__file__).resolve().parent
 PACKAGE = ROOT / "arraydispatch"
 MODULES = (
     "dispatch/direct", "dispatch/protocols",
-    "engine/loops", "engine/nodes", "engine/reductions", "engine/tape", "engine/told", "engine/updates", "engine/writes",
+    "engine/loops", "engine/nodes", "engine/orders", "engine/reductions", "engine/tape", "engine/told", "engine/updates",
+    "engine/writes",
     "recording",
     "thin/creation", "thin/functions", "thin/methods", "thin/results",
     "transforms/again", "ufuncs/rows",

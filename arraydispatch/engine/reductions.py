@@ -17,6 +17,7 @@ from ..ufuncs.recorded import UNSIGNED
 from ..views import Handle
 from . import columns, reported, tape, told
 from .nodes import Form, Node, Whole, node_of
+from .orders import order_of
 
 __all__ = ["NAMES", "reduced"]
 
@@ -145,7 +146,7 @@ def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, die
     dtype = _result(func, kind.dtype)
     if dtype is None or dtype != kind.dtype:
         return None
-    order = tape.order_of([v], v.shape, True)
+    order = order_of([v], v.shape, True)
     if order is None or order[1]:
         return None
     modes, place = _told(func, dtype)
