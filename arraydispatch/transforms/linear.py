@@ -299,6 +299,8 @@ class Affine:
             made = FUNCTIONS[np.sum](*inputs, **{"axis": 0, **kwargs})
         elif ufunc is np.add and method == "accumulate":
             made = FUNCTIONS[np.cumsum](*inputs, **{"axis": 0, **kwargs})
+        elif ufunc is np.add and method == "reduceat":
+            made = self._sums_between(*inputs, **kwargs)
         elif rule is not None and method == "outer" and not kwargs:
             return ufunc(*_outer(self.store.run, *inputs))
         elif method == "at" and ufunc in (np.add, np.subtract):
@@ -313,6 +315,12 @@ class Affine:
             raise self._not_into_numpys()
         out[0][...] = made
         return out[0]
+
+    def _sums_between(self, a: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
+        """``np.add.reduceat``, by what it does to an identity."""
+        if not isinstance(a, Affine):
+            raise self.store.run.refuse("np.add.reduceat by indices that depend on them")
+        return np.moveaxis(np.tensordot(np.add.reduceat(np.eye(a.shape[axis]), indices), a, ([1], [axis])), 0, axis)
 
     def _added_at(self, ufunc: np.ufunc, target: Any, indices: Any, values: Any) -> None:
         """``np.add.at``: an element that is named several times gets each value."""

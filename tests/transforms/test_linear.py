@@ -164,6 +164,8 @@ MATRICES: dict[str, Callable[[Any], Any]] = {
     "sum, axis": lambda m: m.sum(axis=0) - np.sum(m, axis=1, keepdims=True),
     "mean, axis": lambda m: np.mean(m, axis=1),
     "cumsum, axis": lambda m: np.cumsum(m, axis=0),
+    "add.reduceat": lambda m: np.add.reduceat(m, [1, 0, 0]),
+    "add.reduceat, axis": lambda m: np.add.reduceat(m, [0, 1], axis=-1),
     "matmul": lambda m: m @ D,
     "left": lambda m: C.T @ (m @ D)[:3],
     "einsum": lambda m: np.einsum("ij,jk,i->ki", m, D, np.arange(4.0)),

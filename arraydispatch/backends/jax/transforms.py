@@ -54,7 +54,7 @@ def jit(f: Run, examples: Sequence[Array]) -> Callable[[list[Array]], tuple[list
 
     def run(natives: list[Array]) -> tuple[list[Array], list[Array]]:
         try:
-            return compiled(*natives)  # type: ignore[no-any-return]
+            return compiled(*natives)
         except jax.errors.JaxRuntimeError as error:
             found = tracing.cause(error)
             if found is error:
