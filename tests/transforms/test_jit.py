@@ -257,10 +257,14 @@ def test_numpy_runs_as_it_is():
 
 @pytest.mark.slow
 def test_compiled_functions_keep_their_digits(library):
-    """XLA's log1p of doubles is 128 units off at -0.4, and its sinh some; torch's compiler has no digit of expm1 and arctanh near zero."""
+    """XLA's log1p of doubles is 128 units off at -0.4, and its sinh some; torch's compiler has no digit of expm1 and arctanh near zero.
+
+    PyTorch's sinh and cosh overflow with exp, at 709.78.
+    """
     near = np.geomspace(1e-12, 0.99, 200)
     x = np.concatenate([-near[::-1], [-0.0, 0.0], near, np.linspace(-0.5, 0.5, 400), [-1, 1, np.nan]])
-    wide = np.concatenate([x, np.geomspace(1, 700, 30), -np.geomspace(1, 1e4, 30), [705, 88.5, np.inf, -np.inf]])
+    ends = np.array([88.5, 88.9, 89.41, 705, 709.79, 710.4758, 710.476])
+    wide = np.concatenate([x, np.geomspace(1, 700, 30), -np.geomspace(1, 1e4, 30), ends, -ends, [np.inf, -np.inf]])
 
     def f(a, b):
         return np.log1p(a), np.arctanh(a), np.expm1(b), np.sinh(b), np.cosh(b)
@@ -282,6 +286,15 @@ def test_compiled_functions_keep_their_digits(library):
     finally:
         if library == "torch":
             chosen.configure(compiler="eager")
+
+
+@pytest.mark.parametrize(("f", "slope"), [(np.sinh, np.cosh), (np.cosh, np.sinh)])
+def test_sinh_and_cosh_as_far_as_they_reach(library, f, slope):
+    x = np.concatenate([np.full(40, 1.0), [709.79, 710.4758, -710.4758], np.full(40, -2.0)])
+    np.testing.assert_allclose(host(f(ad.asarray(x))), f(x), rtol=1e-13)
+    np.testing.assert_allclose(host(ad.grad(lambda a: np.sum(f(a)))(ad.asarray(x))), slope(x), rtol=1e-13)
+    single = x.astype("f4") / 8
+    np.testing.assert_allclose(host(f(ad.asarray(single))), f(single), rtol=1e-6)
 
 
 def _with_nan(x):

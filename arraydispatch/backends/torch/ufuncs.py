@@ -18,6 +18,7 @@ from torch import Tensor
 
 from arraydispatch.backends.torch.dtypes import UNSIGNED, derived, innermost_transform
 from arraydispatch.backends.torch.host_kernels import sqrt
+from arraydispatch.backends.torch.hyperbolic import cosh, sinh
 from arraydispatch.backends.torch.powers import float_power, power, real_power
 from arraydispatch.backends.torch.reductions import ACCUMULATE, REDUCE
 
@@ -450,8 +451,8 @@ UFUNCS: dict[Any, Kernel] = {
     np.arccos: torch.acos,
     np.arctan: torch.atan,
     np.arctan2: torch.atan2,
-    np.sinh: torch.sinh,
-    np.cosh: torch.cosh,
+    np.sinh: sinh,
+    np.cosh: cosh,
     np.tanh: torch.tanh,
     np.arcsinh: torch.asinh,
     np.arccosh: torch.acosh,
