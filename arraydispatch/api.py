@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import reprlib
 from contextlib import AbstractContextManager
 from types import ModuleType
@@ -452,6 +453,9 @@ def get_precision() -> settings.Precision:
 
 def seed(n: int) -> None:
     """Seed the own random generators of all loaded libraries and of the default backend."""
+    n = operator.index(n)
+    if n < 0:
+        raise ValueError("expected non-negative integer")  # NumPy's words
     default_backend()
     for each in loader.loaded():
         each.seed(n)

@@ -70,6 +70,16 @@ def test_bad_input(backend: str) -> None:
                 none()
 
 
+def test_a_seed_is_a_whole_number(backend: str) -> None:
+    """The libraries say RuntimeError, UnimplementedError and others."""
+    with ad.backend(backend):
+        for none in ("1", 1.5, None):
+            with pytest.raises(TypeError, match="interpreted as an integer"):
+                ad.seed(none)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="expected non-negative integer"):
+            ad.seed(-1)
+
+
 def test_names_of_the_active_backend(backend: str) -> None:
     with ad.backend(backend):
         ab = ad.active_backend

@@ -239,8 +239,8 @@ def _chosen(method: str, system: System, pre: Preconditioner, most: int) -> Run:
     if method in METHODS:
         return _Iterative(METHODS[method], system, pre, most, method.startswith("cg"))
     raise ValueError(
-        f"there is no method {method!r}; there are 'auto', 'direct', {', '.join(map(repr, METHODS))}, 'bicgstab', 'bicgstab(l)' and "
-        "those of scipy.sparse.linalg, as 'scipy-gmres'."
+        f"there is no method {method!r}; there are 'auto', 'direct', {', '.join(map(repr, METHODS))}, 'bicgstab', "
+        "'bicgstab(2)' and others with a whole number from 1 on, and those of scipy.sparse.linalg, as 'scipy-gmres'."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -192,6 +193,14 @@ def test_bad_input(backend: str) -> None:
         for none in (lambda: ad.linear_solve("A", b), lambda: ad.linear_solve(A, b, args=(1,))):
             with pytest.raises(TypeError):
                 none()
+
+
+def test_the_words_about_a_method_name_none_that_there_is_not() -> None:
+    with pytest.raises(ValueError) as told:
+        ad.linear_solve(np.eye(2), np.ones(2), "bicgstab(l)")
+    for method in re.findall(r"'([^']+)'", str(told.value))[1:]:
+        with ad.fallback("silent"):
+            assert ad.linear_solve(np.eye(2), np.ones(2), method).converged
 
 
 HOSTILE: dict[str, tuple[Any, Any]] = {
