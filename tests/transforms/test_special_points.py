@@ -183,6 +183,7 @@ def _pair(f: Callable[[Any, Any], Any]) -> Callable[[Any], Any]:
 
 EQUAL = [2.0, 2.0]
 WEIGHTS = np.arange(1.0, 6.0)
+SLOPE = float((1 / np.sqrt((1.2 + 0.7j) ** 2 - 1)).real)
 CORNERS: dict[str, tuple[Callable[[Any], Any], list[float], list[float]]] = {
     "abs": (np.abs, [0.0, -0.0, -2.0], [0, 0, -1]),
     "fabs": (np.fabs, [0.0, 2.0], [0, 1]),
@@ -218,6 +219,13 @@ CORNERS: dict[str, tuple[Callable[[Any], Any], list[float], list[float]]] = {
     "cbrt": (np.cbrt, [0.0, -0.0, 8.0, -np.inf], [np.inf, np.inf, 1 / 12, 0]),
     "cube of complex numbers": (_pair(lambda x, y: ((x + 1j * y) ** 3).imag), [0.0, 0.0], [0, 0]),
     "powers of complex numbers": (lambda x: ((x + 0j) ** np.array([1.0, 2.0, -1.0])).real, [0.0, 0.0, 2.0], [1, 0, -0.25]),
+    "arccosh left of 0": (lambda x: np.arccosh(x + 0.7j).real, [-1.2, 1.2], [-SLOPE, SLOPE]),
+    "root of complex numbers": (lambda x: np.sqrt(x * 2j).real, [2.0, 8.0], [0.125**0.5, 0.03125**0.5]),
+    "imaginary root": (lambda x: np.sqrt(3 + 4j + 1j * x).imag, [0.0], [0.2]),
+    "product of complex numbers": (lambda x: np.prod(x + 1j).real, [2.0, 3.0], [3, 2]),
+    "fmod": (lambda x: np.fmod(x, 2.0), [-5.0, 5.0, 0.0], [1, 1, 1]),
+    "fmod by divisors": (lambda x: np.fmod(np.array([-5.0, 5.0]), x), [2.0, -3.0], [2, 1]),
+    "heaviside": (lambda x: np.heaviside(x, 0.5) * x, [1.0, -1.0], [1, 0]),
     "a quotient by imaginary numbers": (lambda x: (x / np.array([1j, 2j])).imag, [1.0, 3.0], [-1, -0.5]),
 }  # fmt: skip
 

@@ -290,6 +290,15 @@ def _mirrored(function: Kernel, part: str, patch: Callable[[Array, Array], Array
     return body
 
 
+@jax.custom_jvp  # type: ignore[untyped-decorator]
+def _arccosh(a: Array) -> Array:
+    """``jnp.arccosh``, whose derivative is the root of a square, and so has the other sign where the real part is negative."""
+    return jnp.arccosh(a)
+
+
+_arccosh.defjvp(lambda xs, slopes: (_arccosh(*xs), slopes[0] / (jnp.sqrt(xs[0] - 1) * jnp.sqrt(xs[0] + 1))))
+
+
 # -- comparison ------------------------------------------------------------------------------------------------------
 
 
@@ -565,7 +574,7 @@ _UNARY: dict[np.ufunc, Kernel] = {
     np.cosh: _cosh,
     np.tanh: wide(jnp.tanh),
     np.arcsinh: _mirrored(jnp.arcsinh, "real", complex_functions.arcsinh),
-    np.arccosh: _mirrored(jnp.arccosh, "imag", complex_functions.arccosh),
+    np.arccosh: _mirrored(_arccosh, "imag", complex_functions.arccosh),
     np.arctanh: _arctanh,
     np.deg2rad: _radians,
     np.radians: _radians,

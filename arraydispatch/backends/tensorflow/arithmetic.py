@@ -176,17 +176,10 @@ def fmod(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _differentiable_fmod(a: Tensor, b: Tensor) -> Tensor:
-    """TensorFlow has no derivative of this operation."""
-    shape = tf.broadcast_dynamic_shape(tf.shape(a), tf.shape(b))
-
-    @tf.custom_gradient  # type: ignore[untyped-decorator]
-    def run(a: Tensor, b: Tensor) -> Any:
-        return _truncate_mod(a, b), lambda dy: (
-            dy,
-            -dy * tf.math.floordiv(tf.abs(a), tf.abs(b)) * tf.sign(a) * tf.sign(b),
-        )
-
-    return run(tf.broadcast_to(a, shape), tf.broadcast_to(b, shape))
+    """TensorFlow has no derivative of its own operation: by the sizes, of which the other one is the same."""
+    negative = signbit(a)
+    rest = _floor_mod(_select(negative, _neg(a), a), _abs(b))
+    return _select(negative, _neg(rest), rest)
 
 
 def _complex_divide(a: Tensor, b: Tensor) -> Tensor:
@@ -356,10 +349,19 @@ def sqrt(a: Tensor) -> Tensor:
     if a.dtype not in COMPLEX:
         return _sqrt(a)
     re, im = parts(a)
-    root = _sqrt(
-        join(re, _select(signbit(im), _neg(im), im))
-    )  # not the absolute value, whose derivative at zero is zero
+    upper = join(re, _select(signbit(im), _neg(im), im))  # not the absolute value, whose derivative at zero is zero
+    root = _sqrt(upper) if tf.executing_eagerly() else _differentiable_root(upper)
     return _select(signbit(im), _conj(root), root)
+
+
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def _differentiable_root(a: Tensor) -> Any:
+    """Of complex numbers in a graph: of the derivative that TensorFlow has XLA forgets a conjugate."""
+
+    def back(cotangent: Tensor) -> Tensor:
+        return cotangent / tf.math.conj(2 * _differentiable_root(a))
+
+    return _sqrt(a), back
 
 
 def log(a: Tensor) -> Tensor:

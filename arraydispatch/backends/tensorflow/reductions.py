@@ -135,7 +135,12 @@ def _product(a: Tensor, axes: Any, keepdims: bool) -> Tensor:
         while (n := dims(whole)[axis]) > 1:
             first, second, rest = tf.split(whole, [n // 2, n // 2, n % 2], axis)
             whole = tf.concat([first * second, rest], axis)
-    value, whole = _prod(tf.stop_gradient(a), axes, keepdims), _prod(whole, axes, keepdims)
+    value = _prod(tf.stop_gradient(a), axes, keepdims)
+    if 0 in dims(whole):
+        return value
+    whole = primitives.reshape(
+        whole, dims(value)
+    )  # its derivative too is nobody's product, which XLA lacks for complex numbers
     nothing = tf.stop_gradient(whole) - whole
     return tf.where(_not_equal(nothing, nothing), value, value - nothing)
 

@@ -270,7 +270,7 @@ def sign(a: Tensor) -> Tensor:
 
 def heaviside(a: Tensor, b: Tensor) -> Tensor:
     """torch gives 1 for NaN, and has no derivative."""
-    if a.requires_grad or b.requires_grad or torch._C._functorch.is_functorch_wrapped_tensor(a):
+    if derived(a, b):
         step = torch.where(a == 0, b, (a > 0).to(a.dtype))
         return torch.where(a != a, a, step)
     return torch.heaviside(a, b).masked_fill_(a != a, math.nan)
