@@ -91,11 +91,17 @@ def arrays_among(values: Iterable[Any], found: list[Any], depth: int = 3) -> Non
                 arrays_among(items, found, depth - 1)
 
 
-def _relevant(topic: str) -> Callable[..., list[Any]]:
+MATRICES: set[type] = set()
+"""Types of sparse arrays, once there can be one: of a function they decide before arrays do."""
+
+
+def _relevant(topic: str, methods: bool) -> Callable[..., list[Any]]:
     """What NumPy asks which arguments decide: none, if there is no array of ours."""
 
     def relevant(*args: Any, **kwargs: Any) -> list[Any]:
         found: list[Any] = []
+        if MATRICES and not methods:
+            found += [x for x in (*args, *kwargs.values()) if type(x) in MATRICES]
         arrays_among(args, found)
         if kwargs:
             arrays_among(kwargs.values(), found)
@@ -106,7 +112,7 @@ def _relevant(topic: str) -> Callable[..., list[Any]]:
     return relevant
 
 
-_askers = {topic: _relevant(topic) for topic in set(MODULES.values())}
+_askers = {(topic, methods): _relevant(topic, methods) for topic in set(MODULES.values()) for methods in (False, True)}
 
 
 def load(topic: str) -> None:
@@ -118,10 +124,10 @@ def load(topic: str) -> None:
             _loaded.add(topic)
 
 
-def _made(real: Any, module: str, name: str) -> Any:
+def _made(real: Any, module: str, name: str, methods: bool = False) -> Any:
     made = _stand_ins.get(real)
     if made is None:
-        made = _ArrayFunctionDispatcher(_askers[MODULES[module]], real)
+        made = _ArrayFunctionDispatcher(_askers[MODULES[module], methods], real)
         functools.update_wrapper(made, real)
         made.__module__ = module  # where it is found again when it is unpickled
         SCIENTIFIC.add(made)
@@ -139,7 +145,7 @@ def stand_in(full: str) -> Any:
 
 def method_stand_in(real: Any, module: str, cls: type, name: str) -> Any:
     """What stands in for a method of a class."""
-    made = _made(real, module, f"{cls.__name__}.{name}")
+    made = _made(real, module, f"{cls.__name__}.{name}", methods=True)
     METHODS.add(made)
     return made
 

@@ -3,6 +3,7 @@
 The functions have the names of those of ``scipy.sparse``, and give :class:`SparseArray`.
 """
 
+from . import guests
 from .arrays import SparseArray, is_sparse
 from .making import (
     block_diag,
@@ -35,3 +36,5 @@ __all__ = [
     "stack",
     "vstack",
 ]
+
+guests.open_all()

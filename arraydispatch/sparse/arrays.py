@@ -133,7 +133,9 @@ class SparseArray:
         return f"<SparseArray {what} {self.dtype} in the format {self.format!r} with {self.nnz} places, on {self.backend.name}>"
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
-        raise TypeError("a SparseArray is no dense array, and is not made one silently; say toarray().")
+        raise TypeError(
+            "a SparseArray is no dense array, and is not made one silently; say toarray(), or to_scipy() where SciPy takes sparse ones."
+        )
 
     def __bool__(self) -> NoReturn:
         raise ValueError("the truth value of a matrix is ambiguous; compare its values.")
@@ -400,6 +402,8 @@ class SparseArray:
         other = operand(other, self.data)
         if other is NotImplemented:
             return other
+        if isinstance(other, SparseArray):
+            return other @ self
         if np.ndim(other) == 0:
             raise ValueError("a scalar is no operand of @; use * instead.")
         if np.ndim(other) == 1:
@@ -424,6 +428,11 @@ class SparseArray:
         return self.transpose().conj() @ x
 
     matmat, rmatmat = matvec, rmatvec
+
+    def __array_function__(self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        from .guests import called
+
+        return called(func, args, kwargs, self)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import scipy.sparse.linalg as sla
+from scipy import linalg
 
 import arraydispatch as ad
 from tests.rows import each
@@ -264,3 +267,55 @@ def test_scipy_takes_them(backend: str) -> None:
         np.testing.assert_allclose(aslinearoperator(a).rmatvec(DENSE[:, 0]), S.T @ DENSE[:, 0])
         np.testing.assert_allclose(dense(a @ Q), (S @ Q).toarray())
         np.testing.assert_allclose(dense(a + R), (S + R).toarray())
+
+
+IN_SCIPY: dict[str, Any] = {
+    "spsolve": lambda A, b: sla.spsolve(A, b=b),
+    "splu": lambda A, b: sla.splu(A).solve(b),
+    "factorized": lambda A, b: sla.factorized(A)(b),
+    "cg": lambda A, b: sla.cg(A @ A.T, b, rtol=1e-12)[0],
+    "norm": lambda A, b: sla.norm(A),
+    "inv": lambda A, b: sla.inv(A),
+    "expm": lambda A, b: sla.expm(A / 9),
+    "expm_multiply": lambda A, b: sla.expm_multiply(A / 9, b),
+    "eigsh": lambda A, b: sla.eigsh(A @ A.T, k=2, v0=b, return_eigenvectors=False),
+    "csr_array": lambda A, b: sp.csr_array(A),
+    "coo_matrix": lambda A, b: sp.coo_matrix(A),
+    "lil_array": lambda A, b: sp.lil_array(A),
+    "kron": lambda A, b: sp.kron(A, A),
+    "tril": lambda A, b: sp.tril(A),
+    "vstack": lambda A, b: sp.vstack([sp.csr_array(A), sp.csc_array(A)]),
+    "by @": lambda A, b: SQUARE @ A - A @ SQUARE,
+    "by *": lambda A, b: SQUARE * A,
+    "by +": lambda A, b: SQUARE + A,
+}
+SQUARE = sp.csc_array(np.eye(6) * 5 + np.arange(36.0).reshape(6, 6) % 5)
+
+
+def test_scipys_functions_of_them(backend: str) -> None:
+    b = np.linspace(-1, 2, 6)
+    found = []
+    with ad.backend(backend), ad.fallback("silent"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", sp.SparseEfficiencyWarning)
+        A, x = ad.sparse.from_scipy(SQUARE), ad.asarray(b)
+        for name, body in IN_SCIPY.items():
+            made, wanted = body(A, x), body(SQUARE, b)
+            if not np.allclose(dense(made), dense(wanted), rtol=1e-9, atol=1e-12):
+                found.append(f"{name}: {made} for {wanted}")
+            if name in ("inv", "expm") and not (
+                isinstance(made, ad.sparse.SparseArray) and made.data.backend.name == backend
+            ):
+                found.append(f"{name}: a {type(made).__name__}")
+            if name in ("spsolve", "cg", "eigsh") and not (isinstance(made, ad.Array) and made.backend.name == backend):
+                found.append(f"{name}: a {type(made).__name__}")
+        with pytest.raises(TypeError, match=r"to_scipy\(\)"):
+            sp.csgraph.laplacian(A)
+        with pytest.raises(TypeError, match="no batches"):
+            sp.csr_array(ad.sparse.stack([A, A]))
+        with pytest.raises(ValueError, match=r"[Ss]parse"):
+            linalg.solve(A, x)
+    with ad.backend(backend), ad.fallback("error"):
+        if backend != "numpy":
+            with pytest.raises(ad.HostFallbackError, match="spsolve"):
+                sla.spsolve(ad.sparse.from_scipy(SQUARE), ad.asarray(b))
+    assert found == []

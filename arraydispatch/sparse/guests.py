@@ -1,0 +1,78 @@
+"""Sparse arrays handed to SciPy: its functions get a matrix of its own in place of each, and its classes make a matrix of one.
+
+A function whose result is a matrix gives a sparse array of the same library, and arrays where it gives ndarrays. What SciPy takes for
+a linear operator, it calls: ``aslinearoperator`` keeps the sparse array, which multiplies where its values are.
+"""
+
+from __future__ import annotations
+
+import functools
+from types import FunctionType
+from typing import Any
+
+import scipy.sparse as sp
+
+from ..dispatch import science
+from ..exchanges import Exchange, Exchanges
+from ..registry import SCIENTIFIC
+from ..science import MATRICES
+from ..trees import mapped
+from .arrays import SparseArray
+from .making import from_scipy
+
+__all__ = ["called"]
+
+_EXCHANGES = Exchanges()
+_KEPT = frozenset({"aslinearoperator"})
+_OPERATORS = frozenset({"__matmul__", "__mul__"})
+"""Those that SciPy does not leave to the other operand."""
+_WHY = "it is SciPy's own code, on matrices of its own"
+
+
+def _hosted(x: Any) -> Any:
+    if isinstance(x, SparseArray):
+        return x.to_scipy()
+    return mapped(_hosted, x) if type(x) in (list, tuple, dict) else x
+
+
+def called(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], first: SparseArray) -> Any:
+    """A function that NumPy's protocol brought here, because a sparse array is among its arguments."""
+    if func not in SCIENTIFIC:
+        return func._implementation(*args, **kwargs)
+    if func.__name__ in _KEPT:
+        return func.__wrapped__(*args, **kwargs)
+    backend = first.data.backend
+    found = science.call(func, func, _hosted(args), _hosted(kwargs), backend, _WHY)
+    return from_scipy(found, backend) if sp.issparse(found) else found
+
+
+def _making(exchange: Exchange) -> Any:
+    real = exchange.real
+
+    @functools.wraps(real)
+    def __init__(self: Any, arg1: Any, *args: Any, **kwargs: Any) -> None:
+        real(self, arg1.to_scipy() if isinstance(arg1, SparseArray) else arg1, *args, **kwargs)
+
+    return __init__
+
+
+def _leaving(exchange: Exchange) -> Any:
+    real = exchange.real
+
+    @functools.wraps(real)
+    def answer(self: Any, other: Any) -> Any:
+        return NotImplemented if isinstance(other, SparseArray) else real(self, other)
+
+    return answer
+
+
+def open_all() -> None:
+    """Have SciPy's functions ask for sparse arrays, and its classes take them."""
+    MATRICES.add(SparseArray)
+    made = [getattr(sp, f"{format}_array") for format in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")]
+    for cls in dict.fromkeys(each for kind in made for each in kind.__mro__):
+        own = vars(cls).get("__init__")
+        if isinstance(own, FunctionType) and "arg1" in own.__code__.co_varnames:
+            _EXCHANGES.at(cls, "__init__", _making)
+        for name in _OPERATORS.intersection(vars(cls)):
+            _EXCHANGES.at(cls, name, _leaving)
