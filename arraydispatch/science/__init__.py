@@ -92,15 +92,15 @@ def arrays_among(values: Iterable[Any], found: list[Any], depth: int = 3) -> Non
 
 
 MATRICES: set[type] = set()
-"""Types of sparse arrays, once there can be one: of a function they decide before arrays do."""
+"""Types of sparse arrays, once there can be one: they decide before arrays do."""
 
 
-def _relevant(topic: str, methods: bool) -> Callable[..., list[Any]]:
+def _relevant(topic: str) -> Callable[..., list[Any]]:
     """What NumPy asks which arguments decide: none, if there is no array of ours."""
 
     def relevant(*args: Any, **kwargs: Any) -> list[Any]:
         found: list[Any] = []
-        if MATRICES and not methods:
+        if MATRICES:
             found += [x for x in (*args, *kwargs.values()) if type(x) in MATRICES]
         arrays_among(args, found)
         if kwargs:
@@ -112,7 +112,7 @@ def _relevant(topic: str, methods: bool) -> Callable[..., list[Any]]:
     return relevant
 
 
-_askers = {(topic, methods): _relevant(topic, methods) for topic in set(MODULES.values()) for methods in (False, True)}
+_askers = {topic: _relevant(topic) for topic in set(MODULES.values())}
 
 
 def load(topic: str) -> None:
@@ -124,10 +124,10 @@ def load(topic: str) -> None:
             _loaded.add(topic)
 
 
-def _made(real: Any, module: str, name: str, methods: bool = False) -> Any:
+def _made(real: Any, module: str, name: str) -> Any:
     made = _stand_ins.get(real)
     if made is None:
-        made = _ArrayFunctionDispatcher(_askers[MODULES[module], methods], real)
+        made = _ArrayFunctionDispatcher(_askers[MODULES[module]], real)
         functools.update_wrapper(made, real)
         made.__module__ = module  # where it is found again when it is unpickled
         SCIENTIFIC.add(made)
@@ -145,7 +145,7 @@ def stand_in(full: str) -> Any:
 
 def method_stand_in(real: Any, module: str, cls: type, name: str) -> Any:
     """What stands in for a method of a class."""
-    made = _made(real, module, f"{cls.__name__}.{name}", methods=True)
+    made = _made(real, module, f"{cls.__name__}.{name}")
     METHODS.add(made)
     return made
 

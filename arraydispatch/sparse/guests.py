@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from ..dispatch import science
 from ..exchanges import Exchange, Exchanges
-from ..registry import SCIENTIFIC
+from ..registry import METHODS, SCIENTIFIC
 from ..science import MATRICES
 from ..trees import mapped
 from .arrays import SparseArray
@@ -24,8 +24,13 @@ __all__ = ["called"]
 
 _EXCHANGES = Exchanges()
 _KEPT = frozenset({"aslinearoperator"})
-_OPERATORS = frozenset({"__matmul__", "__mul__"})
-"""Those that SciPy does not leave to the other operand."""
+_REFLECTED = {
+    "__add__": "__radd__",
+    "__matmul__": "__rmatmul__",
+    "__mul__": "__rmul__",
+    "__sub__": "__rsub__",
+}
+"""Operators of SciPy's matrices, and what the sparse array does as the second operand."""
 _WHY = "it is SciPy's own code, on matrices of its own"
 
 
@@ -39,11 +44,21 @@ def called(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], first: Spar
     """A function that NumPy's protocol brought here, because a sparse array is among its arguments."""
     if func not in SCIENTIFIC:
         return func._implementation(*args, **kwargs)
+    if func in METHODS:
+        return _method(func, *args, **kwargs)
     if func.__name__ in _KEPT:
         return func.__wrapped__(*args, **kwargs)
     backend = first.data.backend
     found = science.call(func, func, _hosted(args), _hosted(kwargs), backend, _WHY)
     return from_scipy(found, backend) if sp.issparse(found) else found
+
+
+def _method(func: Any, owner: Any, *args: Any, **kwargs: Any) -> Any:
+    reflected = _REFLECTED.get(func.__name__)
+    if reflected is None or not sp.issparse(owner):
+        return func.__wrapped__(owner, *_hosted(args), **_hosted(kwargs))
+    product = isinstance(owner, sp.spmatrix) and func.__name__ == "__mul__"
+    return getattr(args[0], "__rmatmul__" if product else reflected)(owner)
 
 
 def _making(exchange: Exchange) -> Any:
@@ -56,16 +71,6 @@ def _making(exchange: Exchange) -> Any:
     return __init__
 
 
-def _leaving(exchange: Exchange) -> Any:
-    real = exchange.real
-
-    @functools.wraps(real)
-    def answer(self: Any, other: Any) -> Any:
-        return NotImplemented if isinstance(other, SparseArray) else real(self, other)
-
-    return answer
-
-
 def open_all() -> None:
     """Have SciPy's functions ask for sparse arrays, and its classes take them."""
     MATRICES.add(SparseArray)
@@ -74,5 +79,3 @@ def open_all() -> None:
         own = vars(cls).get("__init__")
         if isinstance(own, FunctionType) and "arg1" in own.__code__.co_varnames:
             _EXCHANGES.at(cls, "__init__", _making)
-        for name in _OPERATORS.intersection(vars(cls)):
-            _EXCHANGES.at(cls, name, _leaving)
