@@ -155,3 +155,15 @@ def test_the_reference_lists_the_options_of_the_libraries() -> None:
         skip_without_libraries(library)
         options = {name for name, backends in listed if library in backends.split(", ")}
         assert options == set(loader.load(library).OPTIONS)
+
+
+def test_links_of_pages_lead_to_pages() -> None:
+    """Sphinx knows what is under ``docs/`` alone."""
+    broken = []
+    for page in PAGES:
+        root = ROOT if page.name == "README.md" else ROOT / "docs"
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", FENCE.sub("", page.read_text(encoding="utf-8"))):
+            path = (page.parent / target).resolve()
+            if "://" not in target and not (path.exists() and path.is_relative_to(root)):
+                broken.append(f"{page.relative_to(ROOT)}: {target}")
+    assert broken == []
