@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import scipy.sparse.linalg as sla
 from scipy import linalg
 
 import arraydispatch as ad
+from tests.launched import Zygotes
 from tests.rows import each
 
 RNG = np.random.default_rng(11)
@@ -319,3 +321,13 @@ def test_scipys_functions_of_them(backend: str) -> None:
             with pytest.raises(ad.HostFallbackError, match="spsolve"):
                 sla.spsolve(ad.sparse.from_scipy(SQUARE), ad.asarray(b))
     assert found == []
+
+
+def test_scipys_classes_take_them_behind_a_launchers_doors(tmp_path: Path, zygotes: Zygotes) -> None:
+    """Which are on SciPy's classes before there is a sparse array."""
+    (tmp_path / "main.py").write_text(
+        "import numpy as np, scipy.sparse as sp\nD = sp.csc_array(np.eye(4) * 3)\nimport arraydispatch as ad\n"
+        "A = ad.sparse.from_scipy(D)\nprint(sp.csr_array(A).sum(), sp.kron(A, A).sum(), (D @ A).toarray().sum())\n"
+    )
+    done = zygotes.of("numpy").run("main.py", cwd=tmp_path)
+    assert (done.code, done.stdout) == (0, "12.0 144.0 36.0\n"), done.stderr
