@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import ast
 import linecache
-import os
-import sysconfig
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from ..places import is_core, is_installed
+from ..places import is_core, is_installed, is_library
 from ..state import process
 from .adoption import movable
 
@@ -29,7 +27,6 @@ TAKE_ARRAYS = frozenset(
 )
 """Libraries that take an ``Array`` for what it is: they have a door here (``doors.py``), know arrays of many kinds, or ask
 ``np.asarray`` of whatever is no ndarray, before it gets to code that takes nothing else."""
-_STANDARD = sysconfig.get_path("stdlib") + os.sep
 _MISSING = object()
 
 
@@ -45,7 +42,9 @@ def expects_ndarrays(frame: FrameType) -> bool:
         and type(name) is str
         and name.partition(".")[0] not in TAKE_ARRAYS
         and "array_api" not in name
-        and not (is_core(file) or (file.startswith((_STANDARD, "<")) and not is_installed(file)))
+        and not file.startswith("<")
+        and not is_core(file)
+        and (is_installed(file) or not is_library(file))
         and not process.users.has_file(file)
     )
 
