@@ -9,9 +9,11 @@
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <Python.h>
 #include <numpy/arrayobject.h>
+#include <stdint.h>
 #include <string.h>
 
 #define MOST_BLOCKS 64
+#define LEAST_ROUNDED ((size_t)1 << 16) /* bytes */
 #define MOST_ZEROED ((size_t)1 << 28) /* bytes: of more, new pages are zeros sooner, as long as nobody touches them */
 
 typedef struct {
@@ -32,27 +34,31 @@ forget(int i)
     memmove(&blocks[i], &blocks[i + 1], (--count - i) * sizeof(Block));
 }
 
-static void *
-taken(size_t size)
+static size_t
+room_for(size_t size) /* what is asked for in its place: so that the block of one array is as large as that of another of about its size */
 {
-    void *found = NULL, *exact;
-    size_t had = 0;
-    int best = -1;
+    size_t step = 1;
+    if (size < LEAST_ROUNDED) {
+        return size;
+    }
+    while (step <= size / 32) {
+        step *= 2;
+    }
+    return size > SIZE_MAX - step ? size : (size + step - 1) / step * step;
+}
+
+static void *
+taken(size_t room)
+{
+    void *found = NULL;
     PyThread_acquire_lock(lock, WAIT_LOCK);
-    for (int i = 0; i < count; i++) {
-        if (blocks[i].size >= size && blocks[i].size - size <= size / 8 && (best < 0 || blocks[i].size < blocks[best].size)) {
-            best = i;
+    for (int i = count; found == NULL && i-- > 0;) { /* the last one may still be in the caches */
+        if (blocks[i].size == room) {
+            found = blocks[i].at;
+            forget(i);
         }
     }
-    if (best >= 0) {
-        found = blocks[best].at;
-        had = blocks[best].size;
-        forget(best);
-    }
     PyThread_release_lock(lock);
-    if (had > size && (exact = before->allocator.realloc(before->allocator.ctx, found, size)) != NULL) {
-        found = exact; /* as large as will be said when it is left: of many a little smaller each, all is counted */
-    }
     return found;
 }
 
@@ -77,10 +83,11 @@ given_back(size_t to) /* until no more than so many bytes are kept */
 static void *
 new_block(void *ctx, size_t size)
 {
-    void *block = size >= least ? taken(size) : NULL;
-    if (block == NULL && (block = before->allocator.malloc(before->allocator.ctx, size)) == NULL && total) {
+    size_t room = room_for(size);
+    void *block = size >= least ? taken(room) : NULL;
+    if (block == NULL && (block = before->allocator.malloc(before->allocator.ctx, room)) == NULL && total) {
         given_back(0);
-        block = before->allocator.malloc(before->allocator.ctx, size);
+        block = before->allocator.malloc(before->allocator.ctx, room);
     }
     return block;
 }
@@ -89,13 +96,14 @@ static void *
 zeroed_block(void *ctx, size_t items, size_t width)
 {
     size_t size = items * width; /* which NumPy has looked at */
-    void *block = size >= least && size <= MOST_ZEROED ? taken(size) : NULL;
+    size_t room = room_for(size);
+    void *block = size >= least && size <= MOST_ZEROED ? taken(room) : NULL;
     if (block != NULL) {
         return memset(block, 0, size);
     }
-    if ((block = before->allocator.calloc(before->allocator.ctx, items, width)) == NULL && total) {
+    if ((block = before->allocator.calloc(before->allocator.ctx, 1, room)) == NULL && total) {
         given_back(0);
-        block = before->allocator.calloc(before->allocator.ctx, items, width);
+        block = before->allocator.calloc(before->allocator.ctx, 1, room);
     }
     return block;
 }
@@ -103,10 +111,11 @@ zeroed_block(void *ctx, size_t items, size_t width)
 static void *
 resized_block(void *ctx, void *block, size_t size)
 {
-    void *made = before->allocator.realloc(before->allocator.ctx, block, size);
+    size_t room = room_for(size);
+    void *made = before->allocator.realloc(before->allocator.ctx, block, room);
     if (made == NULL && total) {
         given_back(0);
-        made = before->allocator.realloc(before->allocator.ctx, block, size);
+        made = before->allocator.realloc(before->allocator.ctx, block, room);
     }
     return made;
 }
@@ -114,20 +123,21 @@ resized_block(void *ctx, void *block, size_t size)
 static void
 left_block(void *ctx, void *block, size_t size)
 {
-    if (block != NULL && size >= least && size <= most) {
-        given_back(most - size);
+    size_t room = room_for(size);
+    if (block != NULL && size >= least && room <= most) {
+        given_back(most - room);
         PyThread_acquire_lock(lock, WAIT_LOCK);
-        int is_kept = count < MOST_BLOCKS && total + size <= most;
+        int is_kept = count < MOST_BLOCKS && total + room <= most;
         if (is_kept) {
-            blocks[count++] = (Block){block, size};
-            total += size;
+            blocks[count++] = (Block){block, room};
+            total += room;
         }
         PyThread_release_lock(lock);
         if (is_kept) {
             return;
         }
     }
-    before->allocator.free(before->allocator.ctx, block, size);
+    before->allocator.free(before->allocator.ctx, block, room);
 }
 
 static PyDataMem_Handler handler = {

@@ -171,9 +171,12 @@ class Block:
         under: Any = (
             "call" if any(n.told is not None and n.told.get("under") != "ignore" for n in self.nodes) else "ignore"
         )
+        errors = self.errors
 
-        def call(kind: str, _flag: int) -> None:
-            self.errors.add((now[0], kind))
+        def call(
+            kind: str, _flag: int
+        ) -> None:  # kept beyond the block where error states are remembered: without its arrays
+            errors.add((now[0], kind))
 
         return np.errstate(divide="call", over="call", invalid="call", under=under, call=call)
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import os
 import platform
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,6 +36,7 @@ __all__ = [
     "Kernel",
     "compiled",
     "computed",
+    "expected",
     "function",
     "grouped",
     "mask_of",
@@ -66,14 +69,12 @@ _FLAGS = {
 """Of the floating-point status, as fenv.h has them."""
 _MACHINE = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
 _lock = threading.Lock()
-_work: dict[Chain, int] = {}
+_work: dict[Chain, float] = {}
+"""Elements, times calls, that each chain has computed; of one that is left to NumPy's loops after all, minus infinity."""
+_MOST_CHAINS = 1 << 12
 _kernels: dict[Any, Kernel | None] = {}
-_known: set[Chain] = set()
-"""Those that some process has had compiled."""
 _on_disk: set[str] | None = None
-"""Their names, when somebody has looked."""
-_refused: set[Chain] = set()
-"""Chains that are left to NumPy's loops after all."""
+"""The names of chains that another process has had compiled, when somebody has looked."""
 _loading: threading.Thread | None = None
 """What loads the compiler, once that has been begun."""
 
@@ -297,13 +298,9 @@ def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group
                 ins, args = ins[1:], args[1:]
         calls.append(Call(op, tuple(map(_name, ins)), _name(form.dtype), tuple(args)))
     chain = Chain(tuple(calls), tuple(of_scalars))
-    if (before := _work.get(chain, 0)) < (enough := _enough(chain)):
-        work = nodes[numbers[0]].size * len(numbers)
-        if chain in _known and before + work >= enough:
-            _load()
-        of.cold.append((chain, work))
-        return list(numbers)
-    if chain in _refused:
+    if (done := _count(chain)) < HOT:
+        if done >= 0:
+            of.cold.append((chain, nodes[numbers[0]].size * len(numbers)))
         return list(numbers)
     return [Group(list(numbers), chain, list(arrays), operands, cells, scalars)]
 
@@ -312,34 +309,48 @@ _PACKED = {("f", 8): "d", ("f", 4): "f"}
 """How a number is packed into eight bytes; what is no floating one as an integer."""
 
 
+def expected(cold: list[tuple[Chain, int]]) -> None:
+    """Begin to load the compiler where what is going to be computed makes a chain worth it that an earlier process has had compiled."""
+    work: Counter[Chain] = Counter()
+    for chain, more in cold:
+        work[chain] += more
+    if any(_count(chain) + more >= HOT and _is_known(chain) for chain, more in work.items()):
+        _load()
+
+
 def computed(cold: list[tuple[Chain, int]]) -> bool:
     """Count what has been computed without kernels; whether some of it is worth one now."""
     is_hot = False
     for chain, work in cold:
-        before = _work.get(chain, 0)
-        if len(_work) > 4096:
-            _work.clear()
-        _work[chain] = before + work
-        if before + work >= _enough(chain) and chain not in _refused:
+        done = _count(chain, work)
+        if done >= HOT:
             is_hot = True
-            if chain not in _known:
+            if done - work < HOT and not _is_known(chain):
                 from .compiler import remember
 
-                _known.add(chain)
                 remember(_named(chain))
     return is_hot
 
 
-def _enough(chain: Chain) -> int:
-    """How often a chain has to be computed before it is compiled."""
+def _count(chain: Chain, more: int = 0) -> float:
+    """What a chain has computed, with so much more; of one that is known only :data:`KNOWN` is missing at first."""
+    before = _work.get(chain)
+    if before is None:
+        if len(_work) >= _MOST_CHAINS:
+            _work.clear()
+        before = max(HOT - KNOWN, 0) if _is_known(chain) else 0
+    _work[chain] = before + more
+    return before + more
+
+
+def _is_known(chain: Chain) -> bool:
+    """Whether an earlier process has had it compiled."""
     global _on_disk
     if _on_disk is None:
         from .compiler import remembered
 
         _on_disk = remembered()
-    if _on_disk and chain not in _known and chain not in _work and _named(chain) in _on_disk:
-        _known.add(chain)
-    return min(KNOWN, HOT) if chain in _known else HOT
+    return bool(_on_disk) and _named(chain) in _on_disk
 
 
 def _named(chain: Chain) -> str:
@@ -380,7 +391,7 @@ def _loaded() -> None:
 
 def refuse(chain: Chain) -> None:
     """Leave a chain to NumPy's loops from now on."""
-    _refused.add(chain)
+    _work[chain] = -math.inf
 
 
 def mask_of(told: Sequence[dict[str, Any] | None]) -> int:

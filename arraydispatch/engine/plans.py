@@ -23,7 +23,7 @@ from ..ufuncs.elementary import INSTRUCTIONS
 from .bound import Shifted, Written
 from .division import Reads, divided
 from .fused import Fused, Part
-from .kernels import Group, grouped, numbers_of
+from .kernels import Group, expected, grouped, numbers_of
 from .loops import in_place
 from .nodes import Bound, Form, Node, Shift, Update, elsewhere, like
 from .source import Chain
@@ -244,6 +244,7 @@ def plan(
         grouped(nodes, list(group), reads, arrays, made.cold)
         for _, group in itertools.groupby(range(len(nodes)), key=stretch_of.__getitem__)
     ]
+    expected(made.cold)
     when = [0] * len(nodes)  # a node is computed: what one kernel computes, at one time
     for time, step in enumerate(itertools.chain.from_iterable(order)):
         for i in numbers_of(step):

@@ -86,7 +86,7 @@ def _bits(x: np.ndarray[Any, Any]) -> bytes:
 def kernels_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process has so many, and those of earlier tests are among them."""
     monkeypatch.setattr(kernels, "MOST", 1 << 30)
-    monkeypatch.setattr(kernels, "_refused", set())
+    monkeypatch.setattr(kernels, "_work", {})
 
 
 @pytest.mark.usefixtures("fused")

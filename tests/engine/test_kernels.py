@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import subprocess
 import sys
@@ -34,7 +35,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             (kernels, "HOT", 0),
             (tape, "IN_THREADS", 0),
             (kernels, "_kernels", {}),
-            (kernels, "_refused", set()),
+            (kernels, "_work", {}),
             (blocks, "_plans", {}),
             (nodes, "ALONE", 1 << 60),
         ):
@@ -200,7 +201,7 @@ def test_what_is_no_exception_is_left_to_numpy(monkeypatch: pytest.MonkeyPatch) 
     (kernel,) = kernels._kernels.values()
     assert kernel is not None
     assert kernel.flagged == 3
-    assert kernels._refused
+    assert -math.inf in kernels._work.values()
 
 
 def test_the_room_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,7 +219,6 @@ def test_the_room_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_chain_is_compiled_when_it_has_been_computed_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "HOT", 10 * N)
-    monkeypatch.setattr(kernels, "_work", {})
     x = creation.array(np.linspace(-1, 1, N))
     counts = []
     for i in range(8):
@@ -226,6 +226,21 @@ def test_a_chain_is_compiled_when_it_has_been_computed_often(monkeypatch: pytest
         y[0]  # has it run
         counts.append(len(kernels._kernels))
     assert counts == [0] * 5 + [1] * 3
+
+
+def test_what_is_counted_of_chains_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of those that are left to NumPy too: a process may have any number of them."""
+    monkeypatch.setattr(kernels, "_MOST_CHAINS", 4)
+    monkeypatch.setattr(kernels, "MOST", 2)
+    x = np.linspace(-1, 1, N)
+    for i in range(1, 12):
+        made, plain = creation.array(x), x
+        for _ in range(i):
+            made, plain = made * 2 - 1, plain * 2 - 1
+        for _ in range(3):
+            assert bits(made + 1) == bits(plain + 1)
+        assert len(kernels._work) <= 4
+    assert len(kernels._kernels) == 2
 
 
 _TWICE = """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import weakref
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +12,7 @@ import numpy as np
 import pytest
 
 from arraydispatch import creation
-from arraydispatch.engine import blocks, nodes, plans, tape
+from arraydispatch.engine import blocks, kernels, nodes, plans, tape
 from arraydispatch.engine.nodes import Node
 from arraydispatch.settings import default
 
@@ -110,6 +112,29 @@ def test_what_is_held_is_part_of_the_plan() -> None:
         np.testing.assert_array_equal(np.array(c.__array__()), x * 2 + 1, strict=True)
         if hold:
             np.testing.assert_array_equal(np.array(b.__array__()), x * 2, strict=True)
+
+
+@pytest.mark.parametrize("in_threads", [False, True])
+def test_what_has_been_computed_holds_no_arrays(monkeypatch: pytest.MonkeyPatch, in_threads: bool) -> None:
+    """NumPy's error state of a block is remembered beyond it."""
+    monkeypatch.setattr(tape, "IN_THREADS", 0 if in_threads else 1 << 60)
+    begun: list[Any] = []
+    listening = blocks.Block.listening
+    monkeypatch.setattr(
+        blocks.Block, "listening", lambda self, now: begun.append(weakref.ref(self)) or listening(self, now)
+    )
+    monkeypatch.setattr(kernels, "HOT", 1 << 60)
+    x = np.random.default_rng(0).normal(size=(2, 300, 300))
+    for t in range(3):
+        inner, moved = creation.array(x)[:, 1:-1, 1:-1], creation.array(x)[:, 2:, :-2]
+        made = (
+            inner + moved
+        ) * t + 1  # rows, for which NumPy's buffers are made shorter, in the error state that is in force
+        assert made[1, 0, 0] == (x[1, 1, 1] + x[1, 2, 0]) * t + 1
+    end = time.monotonic() + 10
+    while begun[-1]() is not None and time.monotonic() < end:  # a thread that comes late has it for a moment
+        time.sleep(0.01)
+    assert begun[-1]() is None
 
 
 def test_numbers_are_no_part_of_a_plan(planned: list[int]) -> None:
