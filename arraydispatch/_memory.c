@@ -13,7 +13,8 @@
 #include <string.h>
 
 #define MOST_BLOCKS 64
-#define LEAST_ROUNDED ((size_t)1 << 16) /* bytes */
+#define LEAST_ROUNDED ((size_t)(1 << 25) - 4096) /* bytes: of smaller blocks the C library finds room in others' places, and equal distances between
+                                                   them would be one place of a cache for all */
 #define MOST_ZEROED ((size_t)1 << 28) /* bytes: of more, new pages are zeros sooner, as long as nobody touches them */
 
 typedef struct {
@@ -63,12 +64,12 @@ taken(size_t room)
 }
 
 static void
-given_back(size_t to) /* until no more than so many bytes are kept */
+given_back(size_t to) /* until no more than so many bytes are kept, and there is room for one more block */
 {
     for (;;) {
         Block oldest = {NULL, 0};
         PyThread_acquire_lock(lock, WAIT_LOCK);
-        if (count && (total > to || to == 0)) {
+        if (count && (total > to || count == MOST_BLOCKS || to == 0)) {
             oldest = blocks[0];
             forget(0);
         }

@@ -129,7 +129,7 @@ def _room(func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis
 class Parts:
     """A call on parts of its array."""
 
-    def __init__(self, parts: list[Any], run: Any) -> None:
+    def __init__(self, parts: list[Any], run: Any = None) -> None:
         self.done = pool.Done()
         self.results: list[Any] = [None] * len(parts)
         self.failed = False
@@ -142,11 +142,15 @@ class Parts:
         while (i := self._next()) < len(self._parts):
             try:
                 if not self.failed:
-                    self.results[i] = self._context.copy().run(self._run, self._parts[i])
+                    self.results[i] = self._context.copy().run(self._do, self._parts[i])
             except BaseException:  # noqa: BLE001 -- NumPy says what is wrong, when it does the whole
                 self.failed = True
             if self._ended() == len(self._parts):
                 self.done.set()
+
+    def _do(self, part: Any) -> Any:
+        """One of them."""
+        return self._run(part)
 
 
 def _in_parts(

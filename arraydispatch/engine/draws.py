@@ -175,7 +175,7 @@ class _Draw(Parts):
         self, state: dict[str, Any], kind: Any, draw: Callable[[Any, int], Any], total: int, threads: int
     ) -> None:
         many = threads * max(1, round(total / PART / threads))
-        super().__init__(list(range(many)), self._part)
+        super().__init__(list(range(many)))
         self._stream = _Stream(state, kind)
         self._draw, self._total, self._many = draw, total, many
         self._lock = threading.Lock()
@@ -214,7 +214,7 @@ class _Draw(Parts):
         count = halves / self._each
         return max(1, int(count - (sqrt(count) + max(count, of) * self._error if self._error else 0)))
 
-    def _part(self, i: int) -> None:
+    def _do(self, i: int) -> None:
         if self.one_each is None:
             self._put(i, *self._meeting(i))
             return

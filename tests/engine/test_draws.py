@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 import threading
+import time
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -206,3 +209,25 @@ def test_the_lock_is_held() -> None:
         worker.join()
     expected = np.random.default_rng(3).normal(size=(4, 4000))
     assert sorted(x.tobytes() for x in made) == sorted(x.tobytes() for x in expected)
+
+
+def test_what_is_done_holds_no_array(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    """Without waiting for a search of garbage: few objects are made, and the arrays are large."""
+    made: list[Any] = []
+
+    class Draw(draws._Draw):
+        def run(self, shape: Any, threads: int) -> Any:
+            made.append(weakref.ref(self))
+            return super().run(shape, threads)
+
+    monkeypatch.setattr(draws, "_Draw", Draw)
+    gc.disable()
+    try:
+        for method in ("standard_normal", "random"):
+            draws.call(getattr(Generator, method), Generator(PCG64(1)), (5000,), {})
+        end = time.monotonic() + 10
+        while any(ref() is not None for ref in made) and time.monotonic() < end:  # a thread that comes late
+            time.sleep(0.01)
+        assert [ref() for ref in made] == [None, None]
+    finally:
+        gc.enable()
