@@ -1,0 +1,76 @@
+"""A call of JAX that a signal's handler has ended keeps no later call waiting, whatever it was doing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("jax")
+ROOT = Path(__file__).parents[2]
+
+# The handler's exception is raised where a function of Python's begins, which is where Python calls handlers.
+SCRIPT = """
+import os, random, sys, threading
+import numpy as np
+import arraydispatch as ad
+seed = int(sys.argv[1])
+x = ad.asarray(np.ones((8, 16)), backend="jax")
+import jax
+
+class Raised(Exception):
+    pass
+
+def program(k):
+    y = x[:, : k % 11 + 2] * k
+    y[1] = y.sum(0)
+    return np.concatenate([y, y])[k % 16]
+
+def calls(k, raises_at):
+    found = []
+    jax.clear_caches()
+    def trace(frame, event, arg):
+        code = frame.f_code
+        if event == "call" and "/jax/" in code.co_filename:
+            found.append(code.co_name)
+            if len(found) - 1 == raises_at:
+                raise Raised
+    sys.settrace(trace)
+    try:
+        program(k)
+    except BaseException:  # JAX tells of it in words of its own here and there
+        pass
+    finally:
+        sys.settrace(None)
+    assert len(found) > raises_at
+    return found
+
+def ends(k):
+    done = threading.Event()
+    threading.Thread(target=lambda: (program(k), done.set()), daemon=True).start()
+    return done.wait(60)
+
+numbers = random.Random(seed)
+calls(2, -1)
+every = calls(2, -1)
+places = [i for i, name in enumerate(every) if name == "<lambda>"][:12] + numbers.sample(range(len(every)), 12)
+for at in places:
+    calls(2, at)
+    if not ends(2):
+        print(f"waits for ever after an exception in call {at}, {every[at]}", flush=True)
+        os._exit(1)
+print(len(places), flush=True)
+os._exit(0)
+"""
+
+
+def test_no_later_call_waits(tmp_path: Path, seed: int) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT, encoding="utf-8")
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, str(path), str(seed)], env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(done.stdout) >= 12
