@@ -74,3 +74,61 @@ def test_no_later_call_waits(tmp_path: Path, seed: int) -> None:
     done = subprocess.run([sys.executable, str(path), str(seed)], env=env, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert int(done.stdout) >= 12
+
+
+# A handler's exception in the middle of a write in place.
+WRITES = """
+import random, sys
+import numpy as np
+import arraydispatch as ad
+x = ad.asarray(np.zeros(3), backend="jax")
+import jax
+
+class Raised(Exception):
+    pass
+
+def interrupted(write, raises_at, clear):
+    x = ad.asarray(np.arange(5000.0), backend="jax") + 0  # its own buffer
+    for _ in range(0 if clear == "first" else 2):
+        exec(write, {"x": x})
+    if clear == "cleared":
+        jax.clear_caches()
+    count = 0
+    def trace(frame, event, arg):
+        nonlocal count
+        if event == "call":
+            count += 1
+            if count - 1 == raises_at:
+                raise Raised
+    sys.settrace(trace)
+    try:
+        exec(write, {"x": x})
+    except BaseException:  # JAX tells of it in words of its own here and there
+        pass
+    finally:
+        sys.settrace(None)
+    for more in (0.0, 1.0):  # alive, each element as it was or as it was to be, and written again
+        found = np.asarray(x)
+        assert found[0] == 0 + more and found[9] == 9 and found[1] in (1, 7), (write, raises_at, clear, found[:3])
+        x[0] = 1.0
+    return count
+
+numbers, tried = random.Random(int(sys.argv[1])), 0
+for write in ("x[1] = 7", "x[[1, 3]] = 7", "x[1:4] = 7"):
+    for clear in ("", "cleared", "first"):
+        count = interrupted(write, -1, clear)
+        last = range(max(0, count - 40), count)  # where the buffer is given away
+        for at in {*numbers.sample(range(count), min(count, 12)), *numbers.sample(last, min(len(last), 12))}:
+            interrupted(write, at, clear)
+            tried += 1
+print(tried)
+"""
+
+
+def test_no_array_is_dead_after_it(tmp_path: Path, seed: int) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(WRITES, encoding="utf-8")
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, str(path), str(seed)], env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert int(done.stdout) >= 100

@@ -283,7 +283,6 @@ def _slice_update(
 
 _slice_compiled = jax.jit(_slice, static_argnums=(2, 3))
 _update_compiled = kernel(_slice_update, static=(3, 4))
-_update_donating = jax.jit(_slice_update, static_argnums=(3, 4), donate_argnums=0)
 
 
 def slice(a: Array, key: tuple[builtins.slice, ...]) -> Array:
@@ -317,28 +316,38 @@ rescue = threading.local()
 """``rescue.made``: what the last donating call of this thread made."""
 
 
-_compiled: set[Any] = set()
+_donating: dict[Any, Any] = {}
+"""Kind of a call -> what JAX has compiled of it, which gives its first argument away."""
+_MOST_DONATING = 4096
 
 
-def _kept(donating: Any, kind: tuple[Any, ...], *args: Any) -> Array:
-    """Call what gives a buffer away: no signal handler runs between that and :data:`rescue` holding its successor.
+def _kept(body: Callable[..., Array], static: tuple[Any, ...], *args: Any) -> Array:
+    """``body(*args, *static)`` in the buffer of the first argument: no signal handler runs between its giving away and
+    :data:`rescue` holding its successor.
 
-    The first call of its kind compiles, in Python code that a handler may interrupt: that one gets a copy to give away.
+    That is so where JAX finds a compiled program for the call without a line of Python's. The first call of its kind, and the
+    first after JAX's caches have been cleared, is not: that one gets a copy to give away. Each kind has a function of its own,
+    because JAX goes by way of Python for ever where the first compilation of a call has been interrupted.
     """
-    if kind not in _compiled:
-        made = donating(jnp.copy(args[0]), *args[1:])
-        _compiled.add(kind)
+    leaves = [x for arg in args for x in (arg if isinstance(arg, tuple) else (arg,))]
+    kind = (body, static, *[(x.aval, x.sharding, x.committed) if isinstance(x, jax.Array) else x.shape for x in leaves])
+    call = _donating.get(kind)
+    if call is None or not call._cache_size():
+        call = jax.jit(lambda *args: body(*args, *static), donate_argnums=0)
+        made = call(jnp.copy(args[0]), *args[1:])
+        if len(_donating) >= _MOST_DONATING:
+            _donating.clear()
+        _donating[kind] = call
         return made
     rescue.made = made = []
-    made.extend(map(donating, *[(x,) for x in args]))
+    made.extend(map(call, *[(x,) for x in args]))
     return made[0]
 
 
 def slice_update_donated(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Array:
     """`slice_update` in the buffer of ``a``, which is deleted: for a buffer nobody else can see."""
     starts, sizes, steps = _window(key)
-    kind = a.shape, a.dtype, value.shape, sizes, steps
-    return _kept(_update_donating, kind, a, starts, value, sizes, steps)
+    return _kept(_slice_update, (sizes, steps), a, starts, value)
 
 
 def _gather(a: Array, indices: tuple[Array, ...]) -> Array:
@@ -376,7 +385,6 @@ def _scatter(a: Array, indices: tuple[Array, ...], value: Array, how: str) -> Ar
 
 _gather_compiled = kernel(_gather)
 _scatter_compiled = kernel(_scatter, static=(3,))
-_scatter_donating = jax.jit(_scatter, static_argnums=3, donate_argnums=0)
 
 
 def gather(a: Array, indices: Sequence[Array]) -> Array:
@@ -389,8 +397,7 @@ def scatter(a: Array, indices: Sequence[Array], value: Array, how: str) -> Array
 
 def scatter_donated(a: Array, indices: Sequence[Array], value: Array, how: str) -> Array:
     """`scatter` in the buffer of ``a``, which is deleted: for a buffer nobody else can see."""
-    kind = a.shape, a.dtype, value.shape, how, *[i.shape for i in indices]
-    return _kept(_scatter_donating, kind, a, tuple(indices), value, how)
+    return _kept(_scatter, (how,), a, tuple(indices), value)
 
 
 @partial(kernel, static=(2,))
