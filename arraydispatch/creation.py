@@ -247,6 +247,11 @@ def _plain(x: Any) -> Any:
     return x if not isinstance(x, Array) else x.to_numpy() if x.ndim else x.item()
 
 
+def _by_library(func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    thin.is_told()
+    return functions.call(func, args, options)
+
+
 _REAL = frozenset({int, float, np.float64, np.int64, type(None)})
 
 
@@ -262,7 +267,7 @@ def _spaced(func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
             made = func(*args, **options)
             return (_moved(made[0]), made[1]) if isinstance(made, tuple) else _moved(made)
         args = (_to_backend(args[0]), *args[1:])
-    return functions.call(func, args, options)
+    return _by_library(func, args, options)
 
 
 @thin.at_once(np.linspace)
@@ -470,7 +475,7 @@ def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = N
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """As :func:`numpy.meshgrid`, on the default backend."""
     if wrapping.find_backend(xi) is not None:
-        return functions.call(np.meshgrid, xi, {"copy": copy, "sparse": sparse, "indexing": indexing})
+        return _by_library(np.meshgrid, xi, {"copy": copy, "sparse": sparse, "indexing": indexing})
     if not copy and any(isinstance(x, np.ndarray) for x in xi):  # what they view stays where it is
         return np.meshgrid(*xi, copy=False, sparse=sparse, indexing=indexing)  # type: ignore[call-overload]
     return _moved(np.meshgrid(*xi, copy=True, sparse=sparse, indexing=indexing))  # type: ignore[call-overload]

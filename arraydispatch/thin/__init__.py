@@ -24,7 +24,7 @@ from ..engine import tape
 from ..methods import OPERATORS
 from ..state import process
 from . import functions, methods, results
-from .creation import at_once, filled_at_once, fresh, new, of_data_at_once, takes
+from .creation import at_once, filled_at_once, fresh, is_told, new, of_data_at_once, takes
 from .functions import callers, of_function, of_ufunc
 from .results import FOLLOWED, GENERAL, calls
 
@@ -35,6 +35,7 @@ __all__ = [
     "calls",
     "filled_at_once",
     "fresh",
+    "is_told",
     "least",
     "new",
     "of_data_at_once",

@@ -211,17 +211,23 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
 def _told(real: Any, general: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The general call, told where it was not by what it called."""
     outer, _telling.inside = getattr(_telling, "inside", False), True
+    _telling.told = False
     start = perf_counter()
     try:
         result = general(*args, **kwargs)
     finally:
         _telling.inside = outer
     made = result[0] if type(result) is tuple and result else result
-    if isinstance(made, Array) and not outer and events.tap is not None:
+    if isinstance(made, Array) and not (outer or _telling.told) and events.tap is not None:
         backend = made._kind.backend
         kind = "native" if backend.name == "numpy" or not backend.hosted else "hosted"
         events.tap.call(real, backend.name, kind, "", perf_counter() - start, made._v, 2 * views.frames)
     return result
+
+
+def is_told() -> None:
+    """What is being made here is told of by the function of the library that makes it."""
+    _telling.told = True
 
 
 _telling = threading.local()

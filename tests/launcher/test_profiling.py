@@ -588,3 +588,19 @@ def test_html() -> None:
     outside = page.replace(str(html._plotly()), "")
     assert not re.search(r"(src|href)=.(http|//)", outside)
     assert "tap.call(" in re.sub("<[^>]+>", "", outside)  # the source of this file
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+def test_what_is_made_counts_once(backend: str, zygotes: Any, tmp_path: Path) -> None:
+    """By the function that makes it, whatever that is made of."""
+    made = ("linspace(0, 1, 5000)", "logspace(0, 1, 5000)", "geomspace(1, 2, 5000)", "eye(80)", "full((70, 70), 2.0)")
+    path, told = tmp_path / "script.py", tmp_path / "report.json"
+    lines = [*(f"a = np.{call}" for call in made), "a, b = np.meshgrid(np.ones(70), np.ones(80))"]
+    path.write_text("\n".join(["import numpy as np", *lines]), encoding="utf-8")
+    done = zygotes.of(backend).run(str(path), cwd=tmp_path, options=("--min-size", "0", "--report", str(told)))
+    assert done.code == 0, done.stderr
+    counts: dict[str, int] = {}
+    for row in json.loads(told.read_text())["functions"]:
+        counts[row["function"]] = counts.get(row["function"], 0) + row["count"]
+    expected = {f"np.{call.partition('(')[0]}": 1 for call in made}
+    assert counts == {**expected, "np.meshgrid": 1, "np.ones": 2}
