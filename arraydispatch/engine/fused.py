@@ -333,7 +333,7 @@ def _index(shape: tuple[int, ...], cell: Box, moved: Sequence[int]) -> tuple[sli
     ])  # fmt: skip
 
 
-@lru_cache(64)
+@lru_cache(64, typed=True)  # 0 and -0.0 are equal
 def _full(value: float, dtype: np.dtype[Any], bits: int) -> np.ndarray[Any, Any]:
     """One value, as many times as a number of so many bits is at most."""
     return np.full(1 << bits, value, dtype)

@@ -104,6 +104,20 @@ def test_random_programs(block: int, pytestconfig: pytest.Config) -> None:
         tape.run_all()
 
 
+@pytest.mark.usefixtures("fused")
+@pytest.mark.parametrize("fused", ["kernels"], indirect=True)
+@pytest.mark.parametrize("operators", ["+-", "-+"])
+def test_what_a_part_leaves_alone_keeps_the_sign_of_zeros(operators: str) -> None:
+    """Whichever comes first: what adds nothing is -0.0, and what subtracts nothing 0."""
+    for op in operators:
+        x = np.linspace(-1, 1, 2000, dtype=np.float32)[None]
+        expected = (x - x) * x
+        found = (creation.array(x) - creation.array(x)) * creation.array(x)
+        for y, z in ((expected, x), (found, creation.array(x))):
+            exec(f"y[0:1, 654:1655] {op}= z[0:1, 480:1481]", {"y": y, "z": z})
+        assert np.asarray(found).tobytes() == expected.tobytes(), op
+
+
 def _steps(body: Callable[..., Any]) -> list[list[Any]]:
     """Of each stretch of the last block of a program what it is computed by."""
     a, b = (creation.array(np.linspace(0, 1, 61 * 40).reshape(61, 40) + i) for i in range(2))

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from arraydispatch.backends.base import Unsupported
-from arraydispatch.backends.torch.dtypes import SIGNED_TWIN, UNSIGNED, WIDER, derived
+from arraydispatch.backends.torch.dtypes import SIGNED_TWIN, UNSIGNED, WIDER, concrete, derived
 from arraydispatch.backends.torch.host_kernels import accumulated
 
 __all__ = ["ACCUMULATE", "REDUCE", "mean"]
@@ -96,6 +96,8 @@ def _extremum(all_of: Kernel, some_of: Kernel, find: Kernel) -> Kernel:
             raise Unsupported("torch does not order complex numbers")
         if not axes:
             return a.clone()
+        if find is torch.argmin and not concrete(a):
+            return ~torch.amax(~a, axes, keepdim=keepdims)  # see `primitives._found`
         return some_of(a, axes, keepdim=keepdims)
 
     return kernel

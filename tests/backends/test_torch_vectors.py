@@ -1,0 +1,40 @@
+"""Compiled programs on PyTorch give the same numbers whatever vectors a processor has."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+ROOT = Path(__file__).parents[2]
+
+SCRIPT = """
+import numpy as np
+import arraydispatch as ad
+
+def f(arrays):
+    found = []
+    for x in arrays:
+        found += [np.min(x, -1), np.max(x, -1), np.argmin(x, -1), np.argmax(x, -1), np.sum(x, -1), np.prod(x, -1), np.min(x), np.argmin(x)]
+        found += [np.minimum.accumulate(x, -1), np.any(x > 4, -1), np.all(x > 1, -1), np.mean(x, 0)]
+    return found
+
+arrays = [((np.arange(np.prod(shape)) * 7 + 3) % 11 % 5 + 1).astype(dtype).reshape(shape) for dtype in "bBilQd" for shape in ((5,), (5, 11))]
+made = ad.jit(f)([ad.asarray(x, backend="torch") for x in arrays])
+for i, (ours, theirs) in enumerate(zip(made, f(arrays), strict=True)):
+    np.testing.assert_allclose(np.asarray(ours), theirs, 1e-14, err_msg=str(i))
+print("as NumPy's")
+"""
+
+
+@pytest.mark.parametrize("vectors", ["avx2", "default"])
+def test_reductions(vectors: str, tmp_path: Path) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT, encoding="utf-8")
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "ATEN_CPU_CAPABILITY": vectors}
+    done = subprocess.run([sys.executable, str(path)], env=env, capture_output=True, text=True, timeout=500)
+    assert done.stdout == "as NumPy's\n", done.stderr
