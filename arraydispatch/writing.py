@@ -131,17 +131,17 @@ def update(a: Handle, change: Callable[[Native, bool], Native]) -> None:
         before = a._v
         try:
             after = change(before, donate and a._kind.backend.is_concrete(before))
+            if views.watch is not None:
+                views.watch(a, after)
+            _stays(a, after)
+            if after is not before or a._owned:
+                a._v = after
+                a._writes += 1
+            a._owned = a._owned if after is before else True
+            a._kind.backend.kept()
         except BaseException:
             _rescue(a)
             raise
-        if views.watch is not None:
-            views.watch(a, after)
-        _stays(a, after)
-        if after is not before or a._owned:
-            a._v = after
-            a._writes += 1
-        a._owned = a._owned if after is before else True
-        a._kind.backend.kept()
 
 
 # -- views that have an element of their root more than once ------------------------------------------------------------

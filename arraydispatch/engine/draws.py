@@ -82,9 +82,9 @@ def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, An
             work.one_each = plain
         try:
             result = work.run(shape, threads)
-        except Exception:  # noqa: BLE001 -- NumPy says what is wrong
+        except (TypeError, ValueError, OverflowError, MemoryError):  # NumPy says what is wrong
             return NOT_APART
-        except BaseException:  # a signal: nothing has been drawn
+        except BaseException:  # what a signal's handler raises: nothing has been drawn
             work.failed = True
             raise
         if result is not NOT_APART:

@@ -229,13 +229,17 @@ class Tape:
         """
         interrupt: BaseException | None = None
         with self.lock:
-            nodes = self.running or list(self.nodes)
+            nodes, block = self.running, self.block
+            if nodes is None or block is None or block.group is not nodes:
+                nodes, block = (
+                    list(self.nodes),
+                    None,
+                )  # of an interrupted run that had no plan, with what has been recorded since
             if not nodes:
                 return  # another thread has been here
             self.running = nodes
             start, aside, listens = perf_counter(), 0.0, events.every is not None
-            block = self.block
-            if block is None or block.group is not nodes:
+            if block is None:
                 try:
                     block = self._plan(nodes)
                 except MemoryError:

@@ -114,11 +114,11 @@ def interrupted(write, raises_at, clear):
     return count
 
 numbers, tried = random.Random(int(sys.argv[1])), 0
-for write in ("x[1] = 7", "x[[1, 3]] = 7", "x[1:4] = 7"):
+for write in ("x[1] = 7", "x[[1, 3]] = 7", "x[1:4] = 7", "x[[1, 3]] = x[[1, 3]] * 0 + 7"):
     for clear in ("", "cleared", "first"):
         count = interrupted(write, -1, clear)
-        last = range(max(0, count - 40), count)  # where the buffer is given away
-        for at in {*numbers.sample(range(count), min(count, 12)), *numbers.sample(last, min(len(last), 12))}:
+        last = range(max(0, count - 30), count)  # where the buffer is given away
+        for at in {*numbers.sample(range(count), min(count, 8)), *last}:
             interrupted(write, at, clear)
             tried += 1
 print(tried)

@@ -231,3 +231,18 @@ def test_what_is_done_holds_no_array(monkeypatch: pytest.MonkeyPatch, threads: i
         assert [ref() for ref in made] == [None, None]
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("raised", [TimeoutError, KeyError, KeyboardInterrupt])
+def test_what_a_handler_raises_comes_out(monkeypatch: pytest.MonkeyPatch, raised: Any, threads: int) -> None:
+    """And nothing has been drawn."""
+
+    def wait(self: Any) -> None:
+        raise raised
+
+    generator, expected = Generator(PCG64(3)), Generator(PCG64(3))
+    with monkeypatch.context() as patched:
+        patched.setattr(pool.Done, "wait", wait)
+        with pytest.raises(raised):
+            draws.call(Generator.normal, generator, (0.0, 1.0, 5000), {})
+    assert (draws.call(Generator.normal, generator, (0.0, 1.0, 5000), {}) == expected.normal(size=5000)).all()

@@ -114,6 +114,25 @@ def test_what_is_held_is_part_of_the_plan() -> None:
             np.testing.assert_array_equal(np.array(b.__array__()), x * 2, strict=True)
 
 
+def test_what_is_recorded_after_an_interrupted_look_is_of_the_same_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The array that was looked at may be gone by then, and its value still be read."""
+    short, plan = blocks.Short, plans.plan
+
+    def interrupted(*args: Any) -> Any:
+        monkeypatch.setattr(blocks, "Short", short)
+        monkeypatch.setattr(plans, "plan", plan)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(blocks, "Short", interrupted)
+    monkeypatch.setattr(plans, "plan", interrupted)
+    x = creation.array(data(0))
+    x += 1
+    with pytest.raises(KeyboardInterrupt):
+        float(x.sum())
+    x = x * 2
+    assert (np.asarray(x) == (data(0) + 1) * 2).all()
+
+
 @pytest.mark.parametrize("in_threads", [False, True])
 def test_what_has_been_computed_holds_no_arrays(monkeypatch: pytest.MonkeyPatch, in_threads: bool) -> None:
     """NumPy's error state of a block is remembered beyond it."""
