@@ -173,9 +173,8 @@ class Block:
         )
         errors = self.errors
 
-        def call(
-            kind: str, _flag: int
-        ) -> None:  # kept beyond the block where error states are remembered: without its arrays
+        # Kept beyond the block where error states are remembered: without its arrays.
+        def call(kind: str, _flag: int) -> None:
             errors.add((now[0], kind))
 
         return np.errstate(divide="call", over="call", invalid="call", under=under, call=call)

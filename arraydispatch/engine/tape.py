@@ -231,10 +231,8 @@ class Tape:
         with self.lock:
             nodes, block = self.running, self.block
             if nodes is None or block is None or block.group is not nodes:
-                nodes, block = (
-                    list(self.nodes),
-                    None,
-                )  # of an interrupted run that had no plan, with what has been recorded since
+                # Of an interrupted run that had no plan, with what has been recorded since.
+                nodes, block = list(self.nodes), None
             if not nodes:
                 return  # another thread has been here
             self.running = nodes

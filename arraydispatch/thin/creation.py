@@ -211,7 +211,8 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
 def _told(real: Any, general: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The general call, told where it was not by what it called."""
     outer, _telling.inside = getattr(_telling, "inside", False), True
-    _telling.told = False
+    if not outer:
+        _telling.told = False
     start = perf_counter()
     try:
         result = general(*args, **kwargs)

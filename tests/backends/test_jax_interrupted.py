@@ -12,6 +12,17 @@ import pytest
 pytest.importorskip("jax")
 ROOT = Path(__file__).parents[2]
 
+
+def _interrupted(script: str, folder: Path, seed: int) -> int:
+    """How often a script says that it was interrupted."""
+    path = folder / "script.py"
+    path.write_text(script, encoding="utf-8")
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, str(path), str(seed)], env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return int(done.stdout)
+
+
 # The handler's exception is raised where a function of Python's begins, which is where Python calls handlers.
 SCRIPT = """
 import os, random, sys, threading
@@ -68,12 +79,7 @@ os._exit(0)
 
 
 def test_no_later_call_waits(tmp_path: Path, seed: int) -> None:
-    path = tmp_path / "script.py"
-    path.write_text(SCRIPT, encoding="utf-8")
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, str(path), str(seed)], env=env, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert int(done.stdout) >= 6
+    assert _interrupted(SCRIPT, tmp_path, seed) >= 6
 
 
 # A handler's exception in the middle of a write in place.
@@ -126,9 +132,4 @@ print(tried)
 
 
 def test_no_array_is_dead_after_it(tmp_path: Path, seed: int) -> None:
-    path = tmp_path / "script.py"
-    path.write_text(WRITES, encoding="utf-8")
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, str(path), str(seed)], env=env, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert int(done.stdout) >= 50
+    assert _interrupted(WRITES, tmp_path, seed) >= 50
