@@ -334,7 +334,7 @@ def _kept(body: Callable[..., Array], static: tuple[Any, ...], *args: Any) -> Ar
         return body(*args, *static)
     kind = (body, static, *[(x.aval, x.sharding, x.committed) if isinstance(x, jax.Array) else x.shape for x in leaves])
     call = _donating.get(kind)
-    if call is None or not call._cache_size():
+    if call is None or not getattr(call, "_cache_size", int)():  # a JAX that does not tell: a copy each time
         call = jax.jit(lambda *args: body(*args, *static), donate_argnums=0)
         made = call(jnp.copy(args[0]), *args[1:])
         if len(_donating) >= _MOST_DONATING:
