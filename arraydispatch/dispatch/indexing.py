@@ -13,7 +13,7 @@ import numpy as np
 from .. import buffers, conversion, dtypes, events, reshaping, settings, tracing, views, writing
 from ..backends import loader
 from ..backends.base import Backend, Kind
-from ..errors import listed
+from ..errors import TraceError, listed
 from ..functions import indexing
 from ..views import Handle, ghost, native
 from ..warned import real_of, reporting, warn_of_cast
@@ -350,7 +350,7 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
     except backend.REFUSALS as refused:
         _set_on_host(a, key, value, backend, host.refusal(refused))
         return
-    except RecursionError as error:
+    except (RecursionError, TraceError) as error:
         if not loader.mended(error):
             raise
         setitem(a, key, value)

@@ -15,6 +15,7 @@ import numpy as np
 from .. import conversion, dtypes, events, settings, views, writing
 from ..backends import loader
 from ..backends.base import Backend
+from ..errors import TraceError
 from ..registry import Returns
 from ..trees import mapped
 from ..ufuncs.plans import PLANS
@@ -168,7 +169,7 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
         with views.exchange:
             try:
                 return _slow(ufunc, method, inputs, kwargs)
-            except RecursionError as error:
+            except (RecursionError, TraceError) as error:
                 if not loader.mended(error):
                     raise
             return _slow(ufunc, method, inputs, kwargs)

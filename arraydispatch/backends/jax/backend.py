@@ -289,10 +289,10 @@ class JaxBackend(Backend):
     def mended(self, error: Exception) -> bool:
         # What a signal handler's exception interrupts while it is traced for the first time, JAX (0.10) goes on to take for
         # being traced: every later call of it would be a RecursionError.
-        if not isinstance(error, RecursionError) or "Recursively calling" not in str(error):
-            return False
-        jax.clear_caches()
-        return True
+        if isinstance(error, RecursionError) and "Recursively calling" in str(error):
+            jax.clear_caches()
+            return True
+        return visiting.traces_no_more()
 
     deferred = True
 

@@ -6,7 +6,10 @@ what JAX does with ndarrays: they are leaves, functions that it traces see trace
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import jax
@@ -14,10 +17,11 @@ from jax._src import core
 
 from arraydispatch.exchanges import NEEDS, Exchanges, Need
 
-__all__ = ["is_tracing", "receive"]
+__all__ = ["is_tracing", "receive", "traces_no_more"]
 
 ROWS = {
     "jax._src.core:trace_state_clean": Need("()", "JAX 0.4.36 to 0.10", "(called, not exchanged) whether JAX traces"),
+    "jax._src.core:reset_trace_state": Need("()", "JAX 0.10", "(called, not exchanged) that JAX traces no more"),
 }
 NEEDS.update(ROWS)
 
@@ -44,3 +48,22 @@ def _leaf(a: Any) -> Any:
 def is_tracing() -> bool:
     """Whether JAX is tracing a function in this thread."""
     return not core.trace_state_clean()
+
+
+_JAX = os.path.join(os.path.dirname(jax.__file__), "")
+
+
+def traces_no_more() -> bool:
+    """Whether JAX had been left tracing, with none of its functions running in this thread, and now is not.
+
+    A signal's handler can do that where JAX had been imported before: see :mod:`arraydispatch.backends.jax.importing`.
+    """
+    if not is_tracing():
+        return False
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(_JAX):
+            return False
+        frame = frame.f_back
+    core.reset_trace_state()
+    return True
