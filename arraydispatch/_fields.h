@@ -12,5 +12,5 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-    PyObject *cast, *infinities, *kernel, *kind, *kinds, *laid_out, *loops, *one_float, *out, *reason, *reported, *run;
+    PyObject *cast, *infinities, *keeps_order, *kernel, *kind, *kinds, *laid_out, *loops, *one_float, *out, *reason, *reported, *run;
 } PlanObject;

@@ -436,8 +436,11 @@ def _read_in_scope(a: Handle, root: Handle, value: Native, backend: Backend) -> 
     whole = ghost(root)
     placement, shape, layout = placement_of(ghost(a), whole), whole.shape, layout_of(whole)
     if backend.mutable:
-        alias, flips = alias_of(backend, *items(root._v, root._kind, a._kind, placement))
-        return backend.prim.flip(alias, flips)
+        value, offset, shape, strides = items(root._v, root._kind, a._kind, placement)
+        once = tuple(1 if s == 0 else n for s, n in zip(strides, shape))
+        alias, flips = alias_of(backend, value, offset, once, strides)
+        alias = backend.prim.flip(alias, flips)
+        return alias if once == shape else backend.prim.broadcast_to(alias, shape)
     if a._kind is not root._kind:
         if layout is not None:
             value, layout = backend.prim.transpose(value, memory_order(whole)), None

@@ -334,6 +334,9 @@ class Backend:
         """Strides in elements where the library has them, None for C-contiguous libraries."""
         return None
 
+    keeps_order: Callable[..., bool] | None = None
+    """Where the library gives the result of an elementwise call a memory order: whether, of these operands, it is NumPy's."""
+
     def offset_of(self, a: Native) -> int:
         """Offset in elements of a native view into its buffer, where native arrays have views."""
         return 0

@@ -91,7 +91,10 @@ def operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any]) -> Call
                     made = wrapping.made_of(result, plan.out.backend)
                 else:
                     made = _make(result, plan.out, True)
-                if not plan.laid_out or (left.__class__ is Kind is right.__class__ and a._ghost is None is b._ghost):
+                if plan.laid_out:
+                    if left.__class__ is Kind is right.__class__ and a._ghost is None is b._ghost:
+                        return made
+                elif plan.keeps_order is None or plan.keeps_order(x, y):
                     return made
                 return layout.of_ufunc(made, (a, b))
             made = wrapping.scalar(result, plan.out)
@@ -147,7 +150,10 @@ def unary(ufunc: np.ufunc, general: General) -> Callable[[Any], Any]:
             made = wrapping.made_of(result, plan.out.backend)
         else:
             made = _make(result, plan.out, True)
-        if not plan.laid_out or (left.__class__ is Kind and a._ghost is None):
+        if plan.laid_out:
+            if left.__class__ is Kind and a._ghost is None:
+                return made
+        elif plan.keeps_order is None or plan.keeps_order(x):
             return made
         return layout.of_ufunc(made, (a,))
 
@@ -229,9 +235,10 @@ def joiner(general: General) -> Callable[[Any], Any]:
                     np.concatenate, kind.backend.name, "native", "", perf_counter() - start, made, 2 * views.frames
                 )
             joined = _make(made, kind)
-            if kind.backend.mutable:
+            if not kind.backend.mutable:
+                views.keep_apart(arrays, made)
+            elif kind.backend.native_is_ndarray or layout.all_in_c_order((arrays,), {}):
                 return joined
-            views.keep_apart(arrays, made)
             return layout.of_function(np.concatenate, (arrays,), {}, joined)
         return general(np.concatenate, (arrays,), {})
 

@@ -128,7 +128,7 @@ def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str,
         return _by_every_rule(entry, spec, args, kwargs, backend)
     natives, keywords, standard = plain
     result = entry.bound(*natives, **keywords)  # type: ignore[misc]
-    return _made(spec, args, kwargs, result, backend, None, standard)
+    return _made(entry, spec, args, kwargs, result, backend, None, standard)
 
 
 def _unwrapped(
@@ -194,6 +194,7 @@ def _remember(func: Any, whole: Any, kind: Kind) -> None:
 
 
 def _made(
+    entry: Entry,
     spec: Spec,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
@@ -206,10 +207,11 @@ def _made(
     if spec.reported or in_force() is not UNTOUCHED:
         floating.look_at_function(spec.func, args, kwargs, result, backend)
     made = wrapping.wrap_result(result, backend, spec.returns, precision, standard)
+    by_numpy = backend.native_is_ndarray and entry.kind == "native"
     if not backend.mutable:
         views.keep_apart((*args, *kwargs.values()), result)
         made = layout.of_function(spec.func, args, kwargs, made)
-    elif spec.layout in layout.OTHERWISE:
+    elif spec.layout in layout.OTHERWISE or not (by_numpy or layout.all_in_c_order(args, kwargs)):
         made = layout.of_function(spec.func, args, kwargs, made)
     return made if spec.keeps is None else spec.keeps(made, *args, **kwargs)
 
@@ -228,7 +230,7 @@ def _by_every_rule(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict
     result = entry.run(backend.xp, *natives, **keywords)  # type: ignore[misc]
     if out is None:
         standard = wrapping.is_standard((*args, *kwargs.values()))
-        return _made(spec, args, kwargs, result, backend, precision, standard)
+        return _made(entry, spec, args, kwargs, result, backend, precision, standard)
     if spec.reported or in_force() is not UNTOUCHED:
         floating.look_at_function(spec.func, args, kwargs, result, backend)
     if not backend.mutable:

@@ -291,7 +291,8 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
             picked = np.asarray(seen[_host_key(key)])
             if events.tap is not None:
                 events.tap.host_kernel()
-            return wrapping.wrap(backend.from_numpy(picked, backend.device_of(native(views.owner(a))), True), a._kind)
+            there = backend.from_numpy(picked, backend.device_of(native(views.owner(a))), True)
+            return layout.of_index(wrapping.wrap(there, a._kind), a, key)
     kind, x = views.held(a)
     if kind.backend is not backend:  # another thread has brought it to the host meanwhile
         return getitem(a, key)

@@ -20,7 +20,16 @@ from ..registry import SPECS, Layout
 from ..trees import first, mapped
 from ..views import Handle
 
-__all__ = ["OTHERWISE", "of_function", "of_index", "of_method", "of_ufunc", "ordered", "slowest_first"]
+__all__ = [
+    "OTHERWISE",
+    "all_in_c_order",
+    "of_function",
+    "of_index",
+    "of_method",
+    "of_ufunc",
+    "ordered",
+    "slowest_first",
+]
 
 Rule = Callable[[Any, list[Any], dict[str, Any]], Ghost | None]
 """What gives an ndarray whose memory order is the result's, of a result, and the call's arguments as ghosts; None: C order."""
@@ -80,11 +89,23 @@ def slowest_first(g: Ghost) -> Ghost:
 
 def of_ufunc(made: Any, operands: Sequence[Any]) -> Any:
     """Lay out the new results of an elementwise call; gives them back."""
-    if not _in_c_order(operands):
-        for each in made if isinstance(made, tuple) else (made,):
-            if isinstance(each, Handle) and each.ndim > 1:  # type: ignore[attr-defined]
-                _set(each, _together(map(_stand_in, operands)))
+    for each in made if isinstance(made, tuple) else (made,):
+        if isinstance(each, Handle) and each.ndim > 1 and not _is_so_already(each, operands):  # type: ignore[attr-defined]
+            views.lay_out(each, _together(map(_stand_in, operands)))
     return made
+
+
+def _is_so_already(made: Any, operands: Sequence[Any]) -> bool:
+    """Whether the new result lies in memory as NumPy's does."""
+    backend = made._kind.backend
+    if not backend.mutable:
+        return _in_c_order(operands)
+    if backend.keeps_order is None:
+        return True
+    natives = [views.native(x) if isinstance(x, Handle) else x for x in operands]
+    if any(isinstance(x, np.ndarray) and x.ndim > 1 and not x.flags.c_contiguous for x in natives):
+        return False
+    return backend.keeps_order(*natives)
 
 
 def ordered(made: Any, operands: Sequence[Any], order: Any) -> Any:
@@ -99,15 +120,36 @@ def ordered(made: Any, operands: Sequence[Any], order: Any) -> Any:
 
 
 def _reduced(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """The axes that stay keep their order."""
+    """What NumPy's iterator allocates for the axes that stay."""
     g, axis = args[0], args[1] if len(args) > 1 else kwargs.get("axis")
-    axes = range(g.ndim) if axis is None else {i % g.ndim for i in np.atleast_1d(axis).tolist()}
-    kept = g[tuple(slice(0, 1) if i in axes else slice(None) for i in range(g.ndim))]
-    return _together([kept if made.ndim == g.ndim else kept.squeeze(tuple(axes))])
+    axes = tuple(range(g.ndim)) if axis is None else tuple({i % g.ndim for i in np.atleast_1d(axis).tolist()})
+    few = np.lib.stride_tricks.as_strided(g, tuple(min(n, 2) for n in g.shape), g.strides, writeable=False)
+    kept = iter(range(g.ndim))
+    places = [-1 if i in axes else next(kept) for i in range(g.ndim)]
+    flags: Any = ["zerosize_ok", "refs_ok", "reduce_ok"]
+    access: Any = [["readwrite", "allocate"], ["readonly"]]
+    walks = np.nditer([None, few], flags, access, [bool, g.dtype], "K", op_axes=[places, list(range(g.ndim))])
+    small = walks.operands[0]
+    return ghosts.stand_in_like(np.expand_dims(small, axes) if made.ndim == g.ndim else small, shape=made.shape)
 
 
 def _first(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
     return ghosts.stand_in_like(args[0], shape=made.shape)
+
+
+def _walked(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
+    """As the iterator walks through the first array, which of repeated elements is another order than a copy's."""
+    return ghosts.stand_in_like(_together(args[:1]), shape=made.shape)
+
+
+def _copied(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
+    """Of reductions of a copy: without NaNs, as booleans, partly sorted."""
+    return _reduced(made, [ghosts.stand_in_like(args[0]), *args[1:]], kwargs)
+
+
+def _rolled(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
+    axis = args[2] if len(args) > 2 else kwargs.get("axis")
+    return None if axis is None else _first(made, args, kwargs)
 
 
 def _fortran(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
@@ -117,7 +159,7 @@ def _fortran(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 def _rounded(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
     decimals = args[1] if len(args) > 1 else kwargs.get("decimals", 0)
-    return _fortran(made, args, kwargs) if decimals else _first(made, args, kwargs)
+    return _fortran(made, args, kwargs) if decimals else _walked(made, args, kwargs)
 
 
 def _broadcast(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
@@ -129,11 +171,24 @@ def _triangular(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _joined(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """As of arrays of the result's shape with the strides of the parts."""
+    """What ``np.concatenate`` gives of small arrays with strides in the order of the parts'."""
     parts = [x for x in args[0] if isinstance(x, np.ndarray) and x.ndim == made.ndim]
     if not parts:  # each got new axes on the way
         return ghosts.stand_in(made.shape, bool)
-    return _together([np.lib.stride_tricks.as_strided(x, made.shape, writeable=False) for x in parts])
+    few = tuple(1 if n == 1 else 2 for n in np.max([x.shape for x in parts], axis=0))
+    return ghosts.stand_in_like(np.concatenate([_ranked(x, few) for x in parts]), shape=made.shape)
+
+
+def _ranked(g: Ghost, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """A small array with strides in the order of an array's: 0 where they are, 1 for the least other one, and so on."""
+    ranks = {s: i for i, s in enumerate(sorted({0, *map(abs, g.strides)}))}
+    memory = np.zeros(sum(ranks.values()) + 1, bool)
+    return np.lib.stride_tricks.as_strided(memory, shape, tuple(ranks[abs(s)] for s in g.strides), writeable=False)
+
+
+def _stacked(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
+    axis = args[1] if len(args) > 1 else kwargs.get("axis", 0)
+    return _joined(made, [[np.expand_dims(x, axis) if isinstance(x, np.ndarray) else x for x in args[0]]], {})
 
 
 def _appended(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
@@ -194,7 +249,7 @@ def _crossed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None
 def _small(x: Any) -> Ghost:
     """An operand of at most two items an axis."""
     shape = tuple(min(n, 2) for n in np.shape(x))
-    return np.empty_like(x, bool, shape=shape) if isinstance(x, np.ndarray) else np.empty(shape, bool)
+    return _ranked(x, shape) if isinstance(x, np.ndarray) else np.empty(shape, bool)
 
 
 def _summed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
@@ -209,6 +264,7 @@ _RULES: dict[Layout, Rule | tuple[Rule, ...]] = {
     "reduced": _reduced, "first": _first, "broadcast": _broadcast, "joined": _joined, "appended": _appended,
     "triangular": _triangular, "rounded": _rounded, "fortran": _fortran, "c": _c, "spectrum": _first, "normed": _normed,
     "factors": (_factor, _triangle), "singular": (_c, _c, _adjoint), "power": _power, "crossed": _crossed, "summed": _summed,
+    "walked": _walked, "copied": _copied, "rolled": _rolled, "stacked": _stacked,
 }  # fmt: skip
 
 OTHERWISE: frozenset[Layout | None] = frozenset({"c", "spectrum", "normed", "factors", "singular", "power", "crossed"})
@@ -224,7 +280,7 @@ def of_function(func: Any, args: Sequence[Any], kwargs: dict[str, Any], made: An
     if spec is None or spec.layout is None:
         return made
     rules = _RULES[spec.layout]
-    if spec.layout not in _NOT_IN_C and _in_c_order((*args, *kwargs.values())) and _all_lie_in_c_order(args, kwargs):
+    if spec.layout not in _NOT_IN_C and _in_c_order((*args, *kwargs.values())) and all_in_c_order(args, kwargs):
         rules = _c
     given: list[Any] | None = None
     parts = made if isinstance(made, tuple) else (made,)
@@ -248,7 +304,7 @@ def of_function(func: Any, args: Sequence[Any], kwargs: dict[str, Any], made: An
     return made
 
 
-def _all_lie_in_c_order(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+def all_in_c_order(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     """What :func:`_in_c_order` says of arrays whose library knows more than their ghosts, which not all of them have."""
     return first(lambda x: isinstance(x, Handle) and not _lies_in_c_order(x), (*args, *kwargs.values())) is None
 
@@ -262,6 +318,8 @@ def _lies_in_c_order(a: Any) -> bool:
     backend = a._kind.backend
     if backend.native_is_ndarray:
         return bool(a._v.flags.c_contiguous)
+    if a._ghost is not None and a._root is not None:  # which may be a copy there
+        return bool(a._ghost.flags.c_contiguous)
     strides = backend.strides_of(a._v) if backend.mutable else None
     step = 1
     for n, s in zip(reversed(a.shape), reversed(strides or ())):
@@ -278,7 +336,7 @@ def _has_array(given: list[Any]) -> bool:
 
 def of_method(method: str, inputs: Sequence[Any], options: dict[str, Any], made: Any) -> Any:
     """Lay out the new result of a ufunc's ``reduce``, ``accumulate``, ``reduceat`` or ``outer``; gives it back."""
-    if isinstance(made, Handle) and made.ndim > 1 and not _in_c_order(inputs):  # type: ignore[attr-defined]
+    if isinstance(made, Handle) and made.ndim > 1 and not (_in_c_order(inputs) and all_in_c_order(inputs, {})):  # type: ignore[attr-defined]
         ghosts = [_stand_in(x) for x in inputs]
         if method == "outer":
             a, b = ghosts if all(isinstance(g, np.ndarray) for g in ghosts) else map(np.asarray, ghosts)
@@ -286,8 +344,9 @@ def of_method(method: str, inputs: Sequence[Any], options: dict[str, Any], made:
         elif method == "reduce":
             like = _reduced(made, ghosts, {"axis": options.get("axis", 0)})
         else:
-            like = _first(made, ghosts, {})
-        _set(made, like)
+            like = _walked(made, ghosts, {})
+        if like.shape == made.shape:  # type: ignore[attr-defined]
+            views.lay_out(made, like)
     return made
 
 
@@ -300,7 +359,7 @@ def of_index(made: Any, a: Handle, key: Any) -> Any:
     g = views.ghost(a)
     if made.ndim < 2 or 0 in g.shape or (len(items) == 1 and g.flags.c_contiguous):
         return made
-    small = np.empty_like(g, bool, shape=tuple(min(n, 2) for n in g.shape))
+    small = _ranked(g, tuple(min(n, 2) for n in g.shape))
     like = small[tuple(y for x in items for y in _first_items(_stand_in(x)))]
     return views.lay_out(made, ghosts.stand_in_like(like, shape=made.shape))
 

@@ -327,7 +327,9 @@ def _general(
     returns: Returns = "array" if kwargs.get("out") is Ellipsis else "scalar"
     made = wrapping.wrap_result(result, backend, returns, precision, wrapping.is_standard(inputs))
     if method != "__call__" or outer:
-        return made if backend.mutable else layout.of_method("outer" if outer else method, inputs, kwargs, made)
+        return (
+            made if backend.native_is_ndarray else layout.of_method("outer" if outer else method, inputs, kwargs, made)
+        )
     if kwargs.get("order", "K") != "K":
         return layout.ordered(made, (made,) if ufunc.signature else (*inputs, where), kwargs["order"])
-    return made if backend.mutable or ufunc.signature else layout.of_ufunc(made, (*inputs, where))
+    return made if ufunc.signature else layout.of_ufunc(made, (*inputs, where))

@@ -264,7 +264,7 @@ def _inexact_only(dtype: Any) -> Any:
     return dtype
 
 
-@implements(np.nanmean, into=("divides",), layout="reduced", error="sum")
+@implements(np.nanmean, into=("divides",), layout="copied", error="sum")
 def nanmean(
     xp: XP, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
 ) -> Native:
@@ -285,7 +285,7 @@ def _quietly_divided(xp: XP, total: Native, count: Native) -> Native:
         return _divided(xp, total, count)
 
 
-@implements(np.nanvar, into=("divides",), layout="reduced", error="square")
+@implements(np.nanvar, into=("divides",), layout="copied", error="square")
 def nanvar(
     xp: XP,
     a: Any,
@@ -318,7 +318,7 @@ def nanvar(
     return xp.prim.where(lacking, nan, _quietly_divided(xp, total, free))
 
 
-@implements(np.nanstd, into=("divides",), layout="reduced", error="spread")
+@implements(np.nanstd, into=("divides",), layout="copied", error="spread")
 def nanstd(
     xp: XP,
     a: Any,

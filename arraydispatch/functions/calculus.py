@@ -38,7 +38,7 @@ NoValue: Any = np._NoValue
 
 
 @implements(
-    np.diff, returns="array", keeps=lambda made, a, n=1, *_, **__: itself(n == 0, made, a), layout="first", error="sum"
+    np.diff, returns="array", keeps=lambda made, a, n=1, *_, **__: itself(n == 0, made, a), layout="walked", error="sum"
 )
 def diff(xp: Any, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NoValue, append: Any = NoValue) -> Native:
     a = arrays(xp, a, *(x for x in (prepend, append) if xp.is_array(x)))[0]
@@ -107,7 +107,7 @@ def _ndim(xp: Any, x: Any) -> int:
     return len(xp.shape_of(x)) if xp.is_array(x) else np.ndim(x)
 
 
-@implements(np.gradient, returns="array", error="sum")
+@implements(np.gradient, returns="array", layout="first", error="sum")
 def gradient(xp: Any, f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     f = arrays(xp, f, *(v for v in varargs if xp.is_array(v)))[0]
     shape = xp.shape_of(f)
@@ -237,12 +237,12 @@ def _cumulative(xp: Any, x: Any, ufunc: Any, axis: Any, dtype: Any, include_init
     return result
 
 
-@implements(np.cumulative_sum, returns="array", into=("accumulates",), layout="first")
+@implements(np.cumulative_sum, returns="array", into=("accumulates",), layout="walked")
 def cumulative_sum(xp: Any, x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Native:
     return _cumulative(xp, x, xp.add, axis, dtype, include_initial)
 
 
-@implements(np.cumulative_prod, returns="array", into=("accumulates",), layout="first")
+@implements(np.cumulative_prod, returns="array", into=("accumulates",), layout="walked")
 def cumulative_prod(
     xp: Any, x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Native:

@@ -290,7 +290,7 @@ def _i0(xp: Any, x: Native) -> Native:
 # -- choices ---------------------------------------------------------------------------------------------------------
 
 
-@implements(np.select, returns="array", sequence=True)
+@implements(np.select, returns="array", layout="c", sequence=True)
 def select(xp: Any, condlist: Any, choicelist: Any, default: Any = 0) -> Native:
     conditions, choices = sequence(xp, condlist), sequence(xp, choicelist)
     if len(conditions) != len(choices):

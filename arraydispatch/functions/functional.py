@@ -42,7 +42,7 @@ def _kept(xp: Any, x: Any, like: Native) -> Native:
     return unshared(xp, value)
 
 
-@implements(np.piecewise, pure=False, returns="array", layout="broadcast")
+@implements(np.piecewise, pure=False, returns="array", layout="first")
 def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Native:
     x = xp.asarray(x, like=first_native(xp, (condlist,)))
     if np.isscalar(condlist) or (xp.is_array(condlist) and len(xp.shape_of(condlist)) == 0):

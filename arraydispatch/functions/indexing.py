@@ -145,7 +145,7 @@ def extract(xp: Any, condition: Any, arr: Any) -> Native:
     return take(xp, flat(xp, arr), chosen(xp, condition, arr))
 
 
-@implements(np.choose, into=("casts",))
+@implements(np.choose, into=("casts",), layout="c")
 def choose(xp: Any, a: Any, choices: Any, mode: str = "raise") -> Native:
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")

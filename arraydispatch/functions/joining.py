@@ -115,7 +115,7 @@ def _check_shapes(shapes: list[tuple[int, ...]], axis: Any) -> int:
     return axis
 
 
-@implements(np.stack, returns="array", into=("made",), sequence=True)
+@implements(np.stack, returns="array", layout="stacked", into=("made",), sequence=True)
 def stack(xp: Any, arrays: Any, axis: Any = 0, *, dtype: Any = None, casting: Any = "same_kind") -> Native:
     natives = _natives(xp, arrays)
     if not natives:

@@ -36,7 +36,7 @@ def any(xp: Any, a: Any, axis: Any = None, keepdims: Any = NoValue, *, where: An
 # -- comparison ------------------------------------------------------------------------------------------------------
 
 
-@implements(np.isclose)
+@implements(np.isclose, layout="broadcast")
 def isclose(xp: Any, a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: bool = False) -> Native:
     like = first_native(xp, (a, b, rtol, atol))
     x, y, atol, rtol = (

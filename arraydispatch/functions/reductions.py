@@ -168,13 +168,15 @@ def _running(xp: XP, ufunc: Any, a: Any, axis: Any, dtype: Any) -> Native:
     return ufunc.accumulate(a, axis=axis, dtype=dtype)
 
 
-@implements(np.cumsum, kind="native", returns="array", into=("accumulates",), layout="first", error="sum", apart="same")
+@implements(
+    np.cumsum, kind="native", returns="array", into=("accumulates",), layout="walked", error="sum", apart="same"
+)
 def cumsum(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
     """`numpy.cumsum`."""
     return _running(xp, xp.add, a, axis, dtype)
 
 
-@implements(np.cumprod, kind="native", returns="array", into=("accumulates",), layout="first", apart="same")
+@implements(np.cumprod, kind="native", returns="array", into=("accumulates",), layout="walked", apart="same")
 def cumprod(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
     """`numpy.cumprod`."""
     return _running(xp, xp.multiply, a, axis, dtype)
@@ -196,7 +198,7 @@ def nans_replaced(xp: XP, a: Any, value: float) -> tuple[Native, Native | None]:
     return xp.prim.where(nans, other, a), nans
 
 
-@implements(np.nansum, into=("accumulates",), layout="reduced", error="sum")
+@implements(np.nansum, into=("accumulates",), layout="copied", error="sum")
 def nansum(
     xp: XP,
     a: Any,
@@ -210,7 +212,7 @@ def nansum(
     return sum(xp, nans_replaced(xp, a, 0.0)[0], axis, dtype, keepdims, initial, where)
 
 
-@implements(np.nanprod, into=("accumulates",), layout="reduced")
+@implements(np.nanprod, into=("accumulates",), layout="copied")
 def nanprod(
     xp: XP,
     a: Any,

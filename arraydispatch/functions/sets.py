@@ -140,7 +140,7 @@ def unique_values(xp: Any, x: Any) -> Native:
 # -- two sets --------------------------------------------------------------------------------------------------------
 
 
-@implements(np.isin, returns="array")
+@implements(np.isin, returns="array", layout="c")
 def isin(
     xp: Any, element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
 ) -> Native:

@@ -59,7 +59,7 @@ def sort(xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *
     return xp.prim.sort(a, axis)
 
 
-@implements(np.argsort, returns="array", defined="argsort", apart=True)
+@implements(np.argsort, returns="array", defined="argsort", apart=True, layout="c")
 def argsort(xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Native:
     a = xp.asarray(a)
     if not xp.shape_of(a) and axis in (0, -1):
@@ -93,7 +93,7 @@ def partition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselec
     return xp.prim.sort(a, axis)  # sorted is partitioned at every kth
 
 
-@implements(np.argpartition, returns="array", defined="argpartition")
+@implements(np.argpartition, returns="array", defined="argpartition", layout="c")
 def argpartition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Native:
     a = xp.asarray(a)
     if not xp.shape_of(a) and axis in (0, -1):
@@ -235,12 +235,12 @@ def _arg_complex(xp: Any, a: Native, axis: int, name: str) -> Native:
     return xp.prim.argmax(xp.prim.astype(wanted, INTP), axis)
 
 
-@implements(np.argmax, into=("positions",), apart=True)
+@implements(np.argmax, into=("positions",), apart=True, layout="c")
 def argmax(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
     return _arg(xp, a, axis, keepdims, "argmax")
 
 
-@implements(np.argmin, into=("positions",), apart=True)
+@implements(np.argmin, into=("positions",), apart=True, layout="c")
 def argmin(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
     return _arg(xp, a, axis, keepdims, "argmin")
 
@@ -256,12 +256,12 @@ def _without_nan(xp: Any, a: Any, axis: Any, instead: float) -> Native:
     return xp.prim.where(mask, scalar(xp, instead, xp.dtype_of(a), a), a)
 
 
-@implements(np.nanargmax, into=("positions",))
+@implements(np.nanargmax, into=("positions",), layout="c")
 def nanargmax(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
     return _arg(xp, _without_nan(xp, a, axis, -np.inf), axis, keepdims, "argmax")
 
 
-@implements(np.nanargmin, into=("positions",))
+@implements(np.nanargmin, into=("positions",), layout="c")
 def nanargmin(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
     return _arg(xp, _without_nan(xp, a, axis, np.inf), axis, keepdims, "argmin")
 
@@ -296,7 +296,7 @@ def argwhere(xp: Any, a: Any) -> Native:
     return xp.prim.concatenate([xp.prim.reshape(c, (count, 1)) for c in columns], 1)
 
 
-@implements(np.count_nonzero, layout="reduced")
+@implements(np.count_nonzero, layout="copied")
 def count_nonzero(xp: Any, a: Any, axis: Any = None, *, keepdims: bool = False) -> Native:
     return xp.add.reduce(truth(xp, xp.asarray(a)), axis=axis, dtype=INTP, keepdims=keepdims)
 

@@ -83,7 +83,7 @@ def _of_nothing(xp: XP, a: Native, func: Any, *args: Any, **kwargs: Any) -> Nati
     return xp.asarray(np.asarray(func(empty, *args, **kwargs)), like=a)
 
 
-@implements(np.median, into=("divides",), apart=True)
+@implements(np.median, into=("divides",), apart=True, layout="copied")
 def median(xp: XP, a: Any, axis: Any = None, overwrite_input: Any = False, keepdims: Any = False) -> Native:
     """`numpy.median`."""
     a = native_of(xp, a)
@@ -343,7 +343,7 @@ def _weighted(xp: XP, lanes: Native, weights: Native, q: Any, skip_nans: bool) -
     return result if skip_nans else _or_nan(xp, greatest, result)
 
 
-@implements(np.quantile, into=("fills",), apart=True)
+@implements(np.quantile, into=("fills",), apart=True, layout="c")
 def quantile(
     xp: XP,
     a: Any,

@@ -3,6 +3,7 @@
 cdef extern from "_fields.h":
     ctypedef class arraydispatch.ufuncs.plans.Plan [object PlanObject, check_size ignore]:
         cdef object cast
+        cdef object keeps_order
         cdef object kind
         cdef object kinds
         cdef object laid_out

@@ -64,6 +64,8 @@ class Plan:
         Whether infinite operands give no floating-point error, whatever NumPy reports of them.
     laid_out : bool
         Whether the library's arrays have no memory order of their own, so that the result's is ours to say.
+    keeps_order : callable or None
+        Whether the order that the library gives the result of these operands is NumPy's; None: it is.
     cast : tuple of dtype or None
         The result's dtype by NumPy's own rules and the precision policy's, where they differ.
     """
@@ -71,6 +73,7 @@ class Plan:
     __slots__ = (
         "cast",
         "infinities",
+        "keeps_order",
         "kernel",
         "kind",
         "kinds",
@@ -96,6 +99,7 @@ class Plan:
         self.loops: tuple[np.dtype[Any], ...] = ()
         self.reported = self.one_float = self.infinities = False
         self.laid_out = bool(kinds) and not kinds[0].backend.mutable
+        self.keeps_order = kinds[0].backend.keeps_order if kinds else None
 
 
 PLANS: dict[Any, dict[tuple[Any, ...], Plan]] = {}

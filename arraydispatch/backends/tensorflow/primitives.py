@@ -182,7 +182,14 @@ def transpose(a: Tensor, perm: Shape) -> Tensor:
 
 
 def broadcast_to(a: Tensor, shape: Shape) -> Tensor:
-    return _broadcast_to(a, ints(tuple(shape)))
+    try:
+        return _broadcast_to(a, ints(tuple(shape)))
+    except tf.errors.UnimplementedError:  # of many axes of which some are repeated: one at a time
+        a = reshape(a, (1,) * (len(shape) - a.ndim) + tuple(a.shape))
+        for i, n in enumerate(shape):
+            if a.shape[i] != n:
+                a = _broadcast_to(a, ints((*a.shape[:i], n, *a.shape[i + 1 :])))
+        return a
 
 
 def flip(a: Tensor, axes: Shape) -> Tensor:

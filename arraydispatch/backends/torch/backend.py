@@ -116,6 +116,14 @@ class TorchBackend(Backend):
     def strides_of(self, a: Tensor) -> tuple[int, ...]:
         return a.stride()
 
+    def keeps_order(self, *operands: Any) -> bool:
+        # The first operand that has an opinion decides here, and in NumPy any that says C order; repeated elements have another rule.
+        tensors = [x for x in operands if isinstance(x, Tensor) and x.ndim > 1]
+        if all(x.is_contiguous() for x in tensors):
+            return True
+        strides = tensors[0].stride()
+        return 0 not in strides and all(x.stride() == strides and x.shape == tensors[0].shape for x in tensors[1:])
+
     def offset_of(self, a: Tensor) -> int:
         return a.storage_offset()
 

@@ -322,16 +322,13 @@ def argmax(a: Tensor, axis: int) -> Tensor:
 def argmin(a: Tensor, axis: int) -> Tensor:
     if a.dtype.is_complex:
         raise Unsupported("torch does not order complex numbers")
-    if not a.dtype.is_floating_point and not concrete(a):
-        return torch.argmax(~_found(a), axis)
     return torch.argmin(_found(a), axis)
 
 
 def _found(a: Tensor) -> Tensor:
-    """The same order in a type of which torch finds the largest.
+    """The same order in a type of which torch finds the least.
 
-    With vectors of 32 bytes (AVX2) the compiler of torch 2.13 finds no places in integers of one byte, and loses the least of the
-    last few of eight bytes, though not the largest.
+    With vectors of 32 bytes (AVX2) the compiler of torch 2.13 does not find it in integers of one byte, nor its place.
     """
     a = _orderable(a)
     return a.to(torch.int32) if a.element_size() == 1 and not concrete(a) else a

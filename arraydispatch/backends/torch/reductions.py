@@ -96,8 +96,8 @@ def _extremum(all_of: Kernel, some_of: Kernel, find: Kernel) -> Kernel:
             raise Unsupported("torch does not order complex numbers")
         if not axes:
             return a.clone()
-        if find is torch.argmin and not concrete(a):
-            return ~torch.amax(~a, axes, keepdim=keepdims)  # see `primitives._found`
+        if a.element_size() == 1 and not concrete(a):
+            return some_of(a.to(torch.int32), axes, keepdim=keepdims).to(dtype)  # see `primitives._found`
         return some_of(a, axes, keepdim=keepdims)
 
     return kernel
