@@ -182,8 +182,9 @@ def _joined(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 def _ranked(g: Ghost, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """A small array with strides in the order of an array's: 0 where they are, 1 for the least other one, and so on."""
     ranks = {s: i for i, s in enumerate(sorted({0, *map(abs, g.strides)}))}
-    memory = np.zeros(sum(ranks.values()) + 1, bool)
-    return np.lib.stride_tricks.as_strided(memory, shape, tuple(ranks[abs(s)] for s in g.strides), writeable=False)
+    strides = tuple(ranks[abs(s)] for s in g.strides)
+    memory = np.zeros(1 + sum(strides), bool)  # for two items an axis
+    return np.lib.stride_tricks.as_strided(memory, shape, strides, writeable=False)
 
 
 def _stacked(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
