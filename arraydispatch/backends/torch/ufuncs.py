@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from arraydispatch.backends.torch.dtypes import UNSIGNED, derived, innermost_transform
+from arraydispatch.backends.torch.dtypes import UNSIGNED, concrete, derived, innermost_transform
 from arraydispatch.backends.torch.host_kernels import sqrt
 from arraydispatch.backends.torch.hyperbolic import cosh, sinh
 from arraydispatch.backends.torch.powers import float_power, power, real_power
@@ -229,21 +229,38 @@ _EXPONENT = {torch.float32: (torch.int32, 23, 127), torch.float64: (torch.int64,
 
 
 def ldexp(a: Tensor, n: Tensor) -> Tensor:
-    """torch multiplies by 2**n, which overflows where the result does not; here in two steps, the first exact."""
+    """torch multiplies by 2**n, which overflows where the result does not."""
     if a.dtype not in _EXPONENT:
         return ldexp(a.to(torch.float32), n).to(a.dtype)
-    integer, mantissa, bias = _EXPONENT[a.dtype]
-    fraction, exponent = torch.frexp(a)
+    bias = _EXPONENT[a.dtype][2]
+    fraction, exponent = frexp(a)
     total = exponent.to(torch.int64) + torch.clamp(n.to(torch.int64), -8 * bias, 8 * bias)
-    first = torch.clamp(total, 2 - bias, bias - 1)
-    second = torch.clamp(total - first, 1 - bias, bias)
+    return torch.where(torch.isfinite(a), _by_power_of_two(fraction, total), a)
+
+
+def _by_power_of_two(a: Tensor, exponent: Tensor) -> Tensor:
+    """``a * 2**exponent`` in two steps, the first exact."""
+    integer, mantissa, bias = _EXPONENT[a.dtype]
+    first = torch.clamp(exponent, 2 - bias, bias - 1)
+    second = torch.clamp(exponent - first, 1 - bias, bias)
     one, two = (((e + bias).to(integer) << mantissa).view(a.dtype) for e in (first, second))
-    return torch.where(torch.isfinite(a), fraction * one * two, a)
+    return a * one * two
 
 
 def frexp(a: Tensor) -> tuple[Tensor, Tensor]:
-    fraction, exponent = torch.frexp(a)
-    return fraction, exponent
+    """torch's compiler (2.13) writes C++ of its own that is none where the exponent is used: there from the bits."""
+    if concrete(a):
+        fraction, exponent = torch.frexp(a)
+        return fraction, exponent
+    if a.dtype not in _EXPONENT:
+        fraction, exponent = frexp(a.to(torch.float32))
+        return fraction.to(a.dtype), exponent
+    integer, mantissa, bias = _EXPONENT[a.dtype]
+    small = torch.abs(a) < torch.finfo(a.dtype).smallest_normal
+    bits = torch.where(small, a * 2.0 ** (mantissa + 1), a).detach().view(integer)
+    exponent = ((bits >> mantissa) & (2 * bias + 1)) - (bias - 1) - small.to(integer) * (mantissa + 1)
+    exponent = torch.where((a == 0) | ~torch.isfinite(a), 0, exponent)
+    return _by_power_of_two(a, -exponent), exponent.to(torch.int32)
 
 
 # -- signs and parts -------------------------------------------------------------------------------------------------
