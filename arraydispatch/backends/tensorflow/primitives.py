@@ -205,6 +205,10 @@ def pad(a: Tensor, widths: Sequence[tuple[int, int]], value: Any) -> Tensor:
     if not any(flat):
         return fresh(a)
     widths_ = _reshape(ints(flat), ints((len(widths), 2)))
+    if type(a) is not EagerTensor and (isinstance(value, tf.Tensor) or value != 0):
+        # The rule of `tf.vectorized_map` (2.21) forgets the value.
+        inside = pad(tf.ones(a.shape, tf.bool), widths, False)
+        return tf.where(inside, _pad(a, widths_, tf.zeros((), a.dtype)), tf.cast(value, a.dtype))
     if not isinstance(value, tf.Tensor):
         value = EagerTensor(np.asarray(value).astype(a.dtype.as_numpy_dtype), host(), None)
     return _pad(a, widths_, value)

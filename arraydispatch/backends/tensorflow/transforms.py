@@ -211,10 +211,15 @@ def vectorize(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor
     What stands for many examples in a graph keeps no ``tf.custom_gradient``: where a derivative goes back through it, TensorFlow would
     differentiate the function itself, without a word. And it has no rule for the way back through a loop.
     """
+
+    def each(values: list[Tensor]) -> Any:
+        # What depends on no example is of no graph; `vectorized_map` wants all of its own.
+        return [[tf.identity(x) if isinstance(x, EagerTensor) else x for x in part] for part in f(values)]
+
     met: list[Any] = []
     token = _met.set(met)
     try:
-        made = mapped(f, list(natives))
+        made = mapped(each, list(natives))
     except _OneByOne:
         pass
     else:
