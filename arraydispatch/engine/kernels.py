@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..ufuncs.elementary import INSTRUCTIONS, neutral
+from . import pool
 from .cells import Cells
 from .loops import cast, select
 from .nodes import Buffer, Elsewhere, Node, Shift, Update, far
@@ -405,23 +406,29 @@ def compiled(
 ) -> Kernel | None:
     """The kernel; None where there is no room for more, or LLVM does not take it. The parameters are those of its source."""
     key = chain, depth, pointers, results, mask, kept
+    if key not in _kernels:
+        pool.aside(lambda: _compile(key))  # what a signal's handler raises is not LLVM's
+    return _kernels.get(key)
+
+
+def _compile(key: tuple[Any, ...]) -> None:
     with _lock:
-        if key not in _kernels:
-            if len(_kernels) >= MOST:
-                return None
+        if key not in _kernels and len(_kernels) < MOST:
             try:
-                _kernels[key] = Kernel(_compiler()(source(*key)), mask)
+                _kernels[key] = Kernel(_compiler()(source(*key)), key[4])
             except Exception:  # noqa: BLE001 -- whatever keeps LLVM from it: NumPy's loops do it
                 _kernels[key] = None
-        return _kernels[key]
 
 
 def function(source_for: Callable[[int], str]) -> Callable[[int, int], int] | None:
     """A function of two addresses by a source of its own, which is told the mask of all errors; None where there is no compiler."""
     if not _can_compile():
         return None
-    with _lock:
-        try:
-            return _compiler()(source_for(sum(_FLAGS[_MACHINE].values()) - _FLAGS[_MACHINE]["under"]))
-        except Exception:  # noqa: BLE001 -- as of a chain
-            return None
+    made: list[Callable[[int, int], int]] = []
+
+    def compile_it() -> None:
+        with _lock, contextlib.suppress(Exception):  # as of a chain
+            made.append(_compiler()(source_for(sum(_FLAGS[_MACHINE].values()) - _FLAGS[_MACHINE]["under"])))
+
+    pool.aside(compile_it)
+    return made[0] if made else None

@@ -6,16 +6,18 @@ of its steps, and a block that writes over dead values cannot be begun again.
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
 import threading
+from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, Protocol
 
 from .. import threads as numbers
 from ..state import process
 
-__all__ = ["Done", "count", "run"]
+__all__ = ["Done", "aside", "count", "run"]
 
 
 class Done:
@@ -58,7 +60,7 @@ class Work(Protocol):
 
 
 _queue: SimpleQueue[Work] = SimpleQueue()
-_started: list[threading.Thread] = []
+_started: list[int] = []
 _starting = threading.Lock()
 _here: int | None = None
 
@@ -84,9 +86,36 @@ def run(work: Work, helpers: int) -> None:
 def _start(helpers: int) -> None:
     with _starting:
         while len(_started) < helpers:
-            thread = threading.Thread(target=_serve, args=(_queue,), name="arraydispatch block", daemon=True)
-            thread.start()
-            _started.append(thread)
+            # Not a `threading.Thread`, whose start makes a KeyError of what a signal's handler raises in it.
+            _started.append(_thread.start_new_thread(_serve, (_queue,)))
+
+
+def aside(f: Callable[[], None]) -> None:
+    """Run a function where no signal's handler is called: in another thread, if this is the main one.
+
+    What a handler raises meanwhile is raised at once; the function comes to its end all the same.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        f()
+        return
+    done, failed = Done(), []
+
+    def work() -> None:
+        try:
+            f()
+        except BaseException as error:  # noqa: BLE001 -- raised below
+            failed.append(error)
+        finally:
+            done.set()
+
+    try:
+        _thread.start_new_thread(work, ())
+    except RuntimeError:  # no threads can be had, as at the end of the process
+        f()
+        return
+    done.wait()
+    if failed:
+        raise failed[0]
 
 
 def _serve(queue: SimpleQueue[Any]) -> None:

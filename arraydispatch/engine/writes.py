@@ -105,7 +105,7 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], a: Handle) -> bool:
         if type(node) is Node and node.tape is tape_here and _may_take(tape_here, node, v, row, fortran):
             node.target, node.handle = v, None
             node.form = node.form.by_rows() if row else node.form
-            tape_here.run(reported.PLACE)
+            _run_to_the_end(tape_here)
         else:  # another part of this memory is read: the result is there before anything is written
             result = made._v if type(made._v) is _ndarray else _value_of(made)
             for other in views.waiting.get(id(memory_of(v)), ()):
@@ -174,6 +174,28 @@ def _is_basic(key: Any) -> bool:
 _BASIC = (int, slice, type(Ellipsis))
 
 
+_SIGNALS = 10
+"""How often what interrupts a write is put off before it is raised all the same."""
+
+
+def _run_to_the_end(of: Tape) -> None:
+    """Run what is computed into memory of the program's, all of it, before what a signal's handler raises meanwhile is raised.
+
+    NumPy calls no handler in the middle of a write.
+    """
+    interrupts: list[BaseException] = []
+    while len(interrupts) < _SIGNALS:
+        try:
+            of.run(reported.PLACE)
+            break
+        except MemoryError:
+            raise
+        except BaseException as signalled:  # noqa: BLE001 -- raised below
+            interrupts.append(signalled)
+    if interrupts:
+        raise interrupts[0]
+
+
 def store(a: Handle, key: Any, given: Handle) -> bool:
     """``a[key] = given`` where that is pending: it is computed into its place at once, if that can be. Whether it was."""
     v, own = a._v, mine()
@@ -205,7 +227,7 @@ def store(a: Handle, key: Any, given: Handle) -> bool:
         node.form = node.form.by_rows() if row else node.form
         given._v = given._kind = given._root = again  # type: ignore[assignment]
         try:
-            own.run(reported.PLACE)
+            _run_to_the_end(own)
         finally:
             own.add(again, [place])
     views.owner(a)._writes += 1

@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 from arraydispatch import creation
-from arraydispatch.engine import blocks, compiler, kernels, nodes, source, tape, told as telling
+from arraydispatch.engine import blocks, compiler, kernels, nodes, pool, source, tape, told as telling
 from arraydispatch.settings import default, kept, set_execution
 from arraydispatch.ufuncs.elementary import INSTRUCTIONS
 
@@ -347,3 +348,25 @@ def test_few_files_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         compiler._write(tmp_path, f"kernel_{i}", b"code")
     assert 6 <= len(list(tmp_path.iterdir())) <= 8
     assert compiler._read(tmp_path, "kernel_19") == b"code"
+
+
+def test_no_signals_handler_is_called_while_llvm_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it raises would be taken for LLVM's refusal, or be lost in a callback of C's."""
+    begun: list[threading.Thread] = []
+    of = kernels.source
+    monkeypatch.setattr(kernels, "source", lambda *key: (begun.append(threading.current_thread()), of(*key))[1])
+    x = creation.array(np.linspace(0, 1, 3000))
+    for _ in range(4):
+        made = np.sqrt(x * 3.25 + 0.125) - 1.75
+        np.testing.assert_array_equal(np.asarray(made), np.sqrt(np.linspace(0, 1, 3000) * 3.25 + 0.125) - 1.75)
+    assert begun
+    assert threading.main_thread() not in begun
+
+
+def test_what_runs_aside_raises_here() -> None:
+    found: list[int] = []
+    pool.aside(lambda: found.append(threading.get_ident()))
+    assert found
+    assert found[0] != threading.get_ident()
+    with pytest.raises(ZeroDivisionError):
+        pool.aside(lambda: found.append(1 // 0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 from arraydispatch import creation
 from arraydispatch.array import Array
-from arraydispatch.engine import writes
+from arraydispatch.engine import pool, tape, writes
 
 pytestmark = pytest.mark.usefixtures("fused")
 
@@ -156,3 +158,50 @@ def test_where_nobody_reads_it_nothing_is_copied(monkeypatch: pytest.MonkeyPatch
         taken.clear()
         program(**{name: creation.array(x, order="K") for name, x in _given().items()})
         assert any(taken) == (program in (inner, out_elsewhere))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("assigned", [False, True])
+def test_an_interrupted_write_is_of_the_whole_or_of_nothing(
+    monkeypatch: pytest.MonkeyPatch, threads: int, assigned: bool
+) -> None:
+    """NumPy calls no signal's handler in the middle of one."""
+    monkeypatch.setattr(pool, "count", lambda: threads)
+    n = 20_000  # many pieces
+    seen = 0
+
+    class Raised(Exception):
+        pass
+
+    def interrupts(frame: Any, event: str, _arg: Any) -> None:
+        nonlocal seen
+        seen += event in ("call", "c_call") and frame.f_code.co_filename != __file__
+        if seen > at:
+            sys.setprofile(None)
+            raise Raised
+
+    ended = 0
+    for at in range(2000):
+        b, c, seen = creation.array(np.ones(n)), creation.array(np.zeros(n)), 0
+        sys.setprofile(interrupts)
+        try:
+            if assigned:
+                c[1:] = b[:-1] * 3
+            else:
+                np.multiply(b[:-1], 3, out=c[1:])
+        except Raised:
+            pass
+        else:
+            ended += 1
+        finally:
+            sys.setprofile(None)
+        found = np.unique(np.asarray(c)[1::400])
+        tape.run_all()  # what was recorded, and is nobody's
+        assert found.tolist() in ([0.0], [3.0]), at
+        time.sleep(0.002)
+        assert np.unique(np.asarray(c)[1:]).tolist() == found.tolist(), at  # nor later
+        if ended:
+            assert found.tolist() == [3.0]
+            break
+    assert ended
+    assert at > 3

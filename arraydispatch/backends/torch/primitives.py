@@ -365,7 +365,9 @@ def _sortable_bits(a: Tensor) -> Tensor:
 
 def bincount(x: Tensor, weights: Tensor | None, length: int) -> Tensor:
     """torch forgets the dtype of the weights when there is nothing to count."""
-    if not concrete(x) or (weights is not None and not concrete(weights)):  # to a tracer the length of its result is a value
+    if not concrete(x) or (
+        weights is not None and not concrete(weights)
+    ):  # to a tracer the length of its result is a value
         added = torch.ones_like(x) if weights is None else weights.to(torch.float64)
         return torch.zeros(length, dtype=added.dtype, device=x.device).index_add(0, x, added)
     counts = torch.bincount(x, weights, length)
