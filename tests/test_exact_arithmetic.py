@@ -300,6 +300,25 @@ def test_under_jit(dtype: str) -> None:
         _check_compiled("jax", jax.jit, numbers)
 
 
+@pytest.mark.parametrize("backend", LIBRARIES)
+def test_under_vmap(backend: str) -> None:
+    """What divides every example is broadcast where they are many, and XLA would multiply by its reciprocal."""
+    x = arrays("float64")["a"]
+    ways: dict[str, Callable[[Any], Any]] = {
+        "number": lambda r: r / 3.0,
+        "line": lambda r: r / (np.arange(131) + 1.5),
+        "of 1": lambda r: 1.5 / r,
+        "mean": lambda r: np.mean(r[:3]),
+        "round": lambda r: np.round(r, 1),
+        "remainder": lambda r: r % 0.7,
+    }
+    for name, f in ways.items():
+        theirs = np.stack([f(r) for r in x])
+        for transform in (ad.vmap, lambda f: ad.jit(ad.vmap(f))):
+            ours = np.asarray(transform(f)(ad.asarray(x, backend=backend)))
+            assert ours.tobytes() == theirs.tobytes(), name
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("xla", [False, True])
 def test_in_a_graph(dtype: str, xla: bool) -> None:

@@ -158,6 +158,8 @@ def test_a_zero_that_is_none_any_more_is_named_where_it_decides(rounded: Any, na
         lambda s: np.sqrt(np.abs(s)),
         lambda s: s * 3,
         lambda s: np.round(s, 3),
+        lambda s: np.linalg.lstsq(s[:, None] * 1e-3 + np.eye(4, 2), np.ones(4), rcond=None),  # several results
+        lambda s: np.linalg.eigh(s[:, None] * s * 1e-3 + np.diag([1.0, 2.0, 3.0, 4.0])),
     ],
 )
 def test_rounding_that_decides_nothing_is_rounding(rounded: Any, call: Callable[[Any], Any]) -> None:

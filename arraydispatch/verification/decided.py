@@ -69,6 +69,9 @@ def jump(jumps: str | None, ours: Any, numpys: Any, sizes: float, origin: str) -
 
     ``jumps`` is what is known of the function (:class:`arraydispatch.registry.Facts`); any may part numbers from NaN and infinity.
     """
+    if isinstance(ours, tuple | list) and isinstance(numpys, tuple | list):
+        found = [jump(jumps, a, b, sizes, origin) for a, b in zip(ours, numpys)]
+        return next((finding for finding in found if finding is not None), None)
     a, b = np.asarray(ours), np.asarray(numpys)
     if a.shape != b.shape or not a.size or not {a.dtype.kind, b.dtype.kind} <= set("biufc"):
         return None

@@ -143,7 +143,11 @@ def floor_divide(a: Tensor, b: Tensor) -> Tensor:
 def remainder(a: Tensor, b: Tensor) -> Tensor:
     """Floats: a zero takes the divisor's sign; integers: 0 for a zero divisor, where torch raises."""
     if a.dtype.is_floating_point:
-        rest = torch.remainder(a, b)
+        if concrete(a) and concrete(b):
+            rest = torch.remainder(a, b)
+        else:  # for which torch's compiler multiplies a rounded quotient
+            rest = torch.fmod(a, b)
+            rest = torch.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
         if not rest.requires_grad and innermost_transform() is None:
             return rest.copysign_(b)
         held = rest.detach()  # of a zero with a sign put to it the derivative is lost
