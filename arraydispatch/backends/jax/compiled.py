@@ -98,7 +98,9 @@ def apart(a: Array) -> Array:
 def divided(a: Array, b: Array) -> Array:
     """The quotient of real numbers of one shape, correctly rounded on the CPU."""
     if jnp.issubdtype(b.dtype, jnp.floating):
-        b = lax.select(lax.eq(a, a), b, b)  # nothing but that `vmap` broadcasts what divides many here, and not beyond the barrier
+        b = lax.select(
+            lax.eq(a, a), b, b
+        )  # nothing but that `vmap` broadcasts what divides many here, and not beyond the barrier
     return lax.div(apart(a), apart(b))
 
 
