@@ -20,12 +20,14 @@ _errors_in_force: Any = np._core.umath._extobj_contextvar.get
 _warnings = vars(warnings)
 _filters: Any = None
 """The list of warning filters outside of any ``warnings.catch_warnings``."""
+_shown: Any = None
+"""What shows warnings there; None where Python has no such thing."""
 
 
 def begin() -> None:
     """From now on calls are recorded."""
-    global _filters
-    _filters = warnings.filters
+    global _filters, _shown
+    _filters, _shown = warnings.filters, _warnings.get("_showwarnmsg_impl")
 
 
 _ORDER = {kind: i for i, kind in enumerate(("divide by zero", "overflow", "underflow", "invalid value"))}
@@ -113,7 +115,11 @@ def _inside(file: str) -> bool:
 
 
 def tell(block: Block) -> None:
-    """Warn as NumPy had, of each error at the line that was recorded, by the filters of then."""
+    """Warn as NumPy had, of each error at the line that was recorded, by the filters of then.
+
+    Where warnings are recorded by now (``warnings.catch_warnings(record=True)``), not to whoever records them: he came later.
+    """
+    later = _heeded and warnings.filters is not _filters and _shown is not None
     for i, kind in sorted(block.errors, key=lambda error: (error[0], _ORDER[error[1]])):
         node = block.nodes[i]
         if node.told is None or node.place is None or node.told[FLOATING_ERRORS[kind]] != "warn":
@@ -128,9 +134,11 @@ def tell(block: Block) -> None:
             names.get("__name__", "<string>"),
             names.setdefault("__warningregistry__", {}),
         )
-        if tuple(warnings.filters) == filters:
+        if tuple(warnings.filters) == filters and not later:
             warnings.warn_explicit(*said)
         else:
             with warnings.catch_warnings():
                 warnings.filters[:] = filters  # type: ignore[index]
+                if later:
+                    _warnings["_showwarnmsg_impl"] = _shown
                 warnings.warn_explicit(*said)

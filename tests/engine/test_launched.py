@@ -120,3 +120,26 @@ def test_a_program_that_uses_the_library_asks_for_it(tmp_path: Path) -> None:
         "ndarray True",
         "ndarray ndarray Node ndarray",
     ]  # who gave w has its memory
+
+
+RECORDS = """\
+import warnings
+import numpy as np
+
+x = np.linspace(0, 1, 400_000)
+made = x / np.zeros(400_000)  # told of here, whoever listens when it is looked at
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    print(made[1])
+    warnings.warn("ours")
+print([str(w.message) for w in caught])
+"""
+
+
+def test_who_records_warnings_gets_none_of_what_was_called_before(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(RECORDS, encoding="utf-8")
+    plain, ours = _run(script), _run(script, "--backend", "numpy")
+    assert ours.stdout == plain.stdout
+    assert plain.stderr.count("RuntimeWarning") == 2
+    assert ours.stderr.startswith(plain.stderr)
