@@ -90,7 +90,11 @@ def under_launcher(found: list[Case], how: str, backend: str, zygotes: Zygotes, 
 
 
 def _compared(found: list[Case], observed: list[dict[str, Any]]) -> list[tuple[Case, str]]:
-    return [(case, difference(ours, expected(case))) for case, ours in zip(found, observed, strict=True)]
+    return [(case, _difference(case, ours)) for case, ours in zip(found, observed, strict=True)]
+
+
+def _difference(case: Case, ours: dict[str, Any], *without: str) -> str:
+    return difference(ours, expected(case), without if case in rows.ALWAYS else ("flags", *without))
 
 
 def differing(found: list[Case], observed: list[dict[str, Any]]) -> list[tuple[Case, str]]:
@@ -102,7 +106,7 @@ def check(found: list[Case], observed: list[dict[str, Any]], world: str, backend
     for (case, what), ours in zip(_compared(found, observed), observed, strict=True):
         departure = departs(case, world, backend) if what else None
         if departure is not None:
-            what = difference(ours, expected(case), identity=False) if departure.identity else ""
+            what = _difference(case, ours, "is") if departure.identity else ""
         if what:
             wrong.append(f"{case}: {what}")
     assert not wrong, f"seed {SEED}: {len(wrong)} of {len(found)}\n" + "\n".join(wrong[:40])
@@ -115,6 +119,11 @@ def check(found: list[Case], observed: list[dict[str, Any]], world: str, backend
 def test_in_the_library(backend: str, group: str, pytestconfig: pytest.Config) -> None:
     found = cases(group, backend, pytestconfig.option.whole, launched=False)
     check(found, in_library(found, backend), "library", backend)
+
+
+def test_what_every_run_has(backend: str) -> None:
+    """Calls whose results once shared memory otherwise; :func:`test_under_the_launcher` has them too."""
+    check(list(rows.ALWAYS), in_library(list(rows.ALWAYS), backend), "library", backend)
 
 
 def test_a_broadcast_part_is_written_where_it_lies(backend: str, drawn: Callable[..., list[Case]]) -> None:
@@ -136,7 +145,7 @@ def test_under_the_launcher(
     backend: str, how: str, zygotes: Zygotes, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     whole = pytestconfig.option.whole
-    found = [case for group in rows.GROUPS for case in cases(group, backend, whole, launched=True)]
+    found = [*rows.ALWAYS, *(case for group in rows.GROUPS for case in cases(group, backend, whole, launched=True))]
     check(found, under_launcher(found, how, backend, zygotes, tmp_path), how, backend)
 
 
@@ -223,4 +232,6 @@ def test_a_difference_is_found() -> None:
     for made in ("a[1:].copy()", "a[:-1]", "np.broadcast_to(a[1:], (2, 4))", "[a[1:], a]"):
         assert difference(observe(Case(made), PLAIN), sliced), made
     assert difference(observe(Case("a[1:]", layout="read-only"), PLAIN), sliced)
+    turned = observe(Case("np.asfortranarray(a)"), PLAIN), expected(Case("np.ascontiguousarray(a)[:, ::-1].copy()"))
+    assert difference(*turned, ("is", "sees", "reaches")) and not difference(*turned)
     assert not difference(observe(Case("a[1:]"), PLAIN), sliced)

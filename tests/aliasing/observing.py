@@ -239,7 +239,7 @@ def _as_host(x: Any) -> Any:
 def observe(case: Case, world: World) -> dict[str, Any]:
     """What writing shows; or the exception's type.
 
-    Of each operand, which of its memory's elements the call itself wrote. Of each array in the result: which operand it is;
+    Of each operand, which of its memory's elements the call itself wrote. Of each array in the result: which operand it is; flags;
     by operand, which of its elements change when that operand's memory is written; and what changes, of the memory of each
     operand and of the other results, when it is written itself, or that it refuses to be.
     """
@@ -255,6 +255,9 @@ def observe(case: Case, world: World) -> dict[str, Any]:
         except Exception as error:
             return {"raises": type(error).__name__}
         return _observed(scene, before, memory)
+
+
+_FLAGS = ("C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA")
 
 
 def _observed(scene: _Scene, before: dict[str, list[Any]], memory: dict[str, Any]) -> dict[str, Any]:
@@ -289,6 +292,7 @@ def _observed(scene: _Scene, before: dict[str, list[Any]], memory: dict[str, Any
             "is": [name for name, x in scene.arrays.items() if x is leaf],
             "sees": {name: what for name, what in seen[path].items() if what},
             "reaches": {name: what for name, what in reaches.items() if what},
+            "flags": [name for name in _FLAGS if leaf.flags[name]],
         }
     written = {name: _changed(_look(scene.start[name]), kept[name]) for name in scene.roots}
     return {"leaves": found, "written": {name: what for name, what in written.items() if what}}
@@ -297,8 +301,12 @@ def _observed(scene: _Scene, before: dict[str, list[Any]], memory: dict[str, Any
 # -- comparing -----------------------------------------------------------------------------------------------------------
 
 
-def difference(ours: dict[str, Any], theirs: dict[str, Any], identity: bool = True) -> str:
-    """What differs from NumPy's, in words; empty if nothing does. ``identity``: also whether a result is an operand itself."""
+_WORDS = {"is": "is", "sees": "sees writes to", "reaches": "when written changes", "flags": "has the flags"}
+
+
+def difference(ours: dict[str, Any], theirs: dict[str, Any], without: tuple[str, ...] = ("flags",)) -> str:
+    """What differs from NumPy's, in words; empty if nothing does. ``without``: what of a result is not compared, ``"is"`` for
+    whether it is an operand itself."""
     if "raises" in theirs or "raises" in ours:
         one, other = ours.get("raises", "nothing"), theirs.get("raises", "nothing")
         return "" if one == other else f"raises {one}, NumPy: {other}"
@@ -309,7 +317,7 @@ def difference(ours: dict[str, Any], theirs: dict[str, Any], identity: bool = Tr
         which = f"result{path}"
         if mine is None:
             return f"{which} is no array"
-        for key, word in (("is", "is"), ("sees", "sees writes to"), ("reaches", "when written changes")):
-            if mine[key] != leaf[key] and (identity or key != "is"):
+        for key, word in _WORDS.items():
+            if mine[key] != leaf[key] and key not in without:
                 return f"{which} {word} {mine[key] or 'nothing'}, NumPy's {leaf[key] or 'nothing'}"
     return ""

@@ -13,7 +13,7 @@ from ..functions.grid_row import FLOATS, INEXACT, INTEGERS, REAL, Row, calls
 from ..functions.grid_ufuncs import REDUCTIONS, UFUNCS
 from .observing import LAYOUTS, Case
 
-__all__ = ["GROUPS", "drawn", "functions", "product"]
+__all__ = ["ALWAYS", "GROUPS", "drawn", "functions", "product"]
 
 # -- what makes arrays of arrays -----------------------------------------------------------------------------------------
 
@@ -279,6 +279,25 @@ _OWN = [
         "np.dot(a, np.eye(a.shape[-1]), out=out)", "np.isposinf(a, out=m)", "np.fix(a, out=out)", "np.median(a, axis=0, out=o)", "np.std(a, 0, out=o)", "np.stack([a[0]] * len(a), out=out)", "np.choose(np.zeros(a.shape, int), [a], out=out)",
         "np.nanmax(a, axis=0, out=o)", "np.quantile(a, .5, axis=0, out=o)", "np.einsum('...i->...i', a, out=out)", "np.round(a, out=out)", "np.nancumsum(a, axis=0, out=out)", "np.ptp(a, 0, out=o)", "np.take(a, range(len(a)), 0, out)"), FLOATS, (2, 2)),
 ]  # fmt: skip
+
+# -- what every run has --------------------------------------------------------------------------------------------------
+
+ALWAYS = (
+    # views and arguments themselves, where NumPy copies
+    Case("np.ascontiguousarray(a[::2])", shape=(5,)),
+    Case("np.asarray(a[::2], order='C')", shape=(5,)),
+    Case("np.asfortranarray(a)"),
+    Case("np.asfortranarray(a[::2])", shape=(5,)),
+    Case("np.require(a.T, requirements='C')"),
+    Case("np.max(a, axis=())", "D"),
+    # copies, where NumPy's share memory
+    Case("np.diff(a, n=0)", shape=(5,)),
+    Case("np.ix_(a)", "l", (5,)),
+    Case("np.apply_along_axis(lambda x: (x.fill(3), x.sum())[1], 1, a)"),
+    Case("np.linalg.matrix_power(a, 1)", shape=(3, 3)),
+    Case("np.apply_over_axes(np.sum, a, [])"),
+)
+"""Where results once shared memory otherwise than NumPy's: of these the flags are the same too."""
 
 # -- the product ---------------------------------------------------------------------------------------------------------
 
