@@ -125,6 +125,37 @@ def test_complex_by_a_real_number(name: str) -> None:
             check_bits(f"{dtype}: {expression}", eval(expression, {"z": a}), eval(expression, {"z": z}))
 
 
+def _spread(plate: Any, steps: int) -> None:
+    """Heat in a plate with fixed edges, in alternating directions: each half step is implicit along one, by elimination.
+
+    What each line of the equations is divided by is kept once for all columns, and the next time for each of them.
+    """
+    n = len(plate)
+    k = n * n / steps / 9
+    for turn, u in enumerate([plate, plate.T] * steps):
+        over, known = np.zeros_like(u[:, 1 : 2 if turn // 2 % 2 else n - 1]), np.zeros_like(u[:, 1:-1])
+        known[0] = u[0, 1:-1]
+        for i in range(1, n - 1):
+            pivot = 1 + 2 * k - k * over[i - 1]
+            beside = k * u[i, :-2] + (1 - 2 * k) * u[i, 1:-1] + k * u[i, 2:]
+            over[i] = k / pivot
+            known[i] = (beside + k * known[i - 1]) / pivot
+        for i in range(n - 2, 0, -1):
+            u[i, 1:-1] = over[i] * u[i + 1, 1:-1] + known[i]
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_sweeps_of_elimination(name: str, drawn: Drawn) -> None:
+    """Each quotient goes into the next: one wrong bit would be in all that follows."""
+    for dtype in drawn(FLOATS, name, 2):
+        theirs = (np.add.outer(np.arange(6), -np.arange(6) / 5.0) ** 2 / 31).astype(dtype)
+        ours = ad.convert(ad.wrap(theirs.copy()), name)
+        for x in (theirs, ours):
+            _spread(x, 2)
+        check_bits(dtype, ours, theirs)
+        assert np.isfinite(theirs).all() and len(np.unique(theirs)) > 25
+
+
 # Means of whole numbers whose sums are exact in any order; rows and columns sum to a multiple of their length.
 AVERAGES = [
     "np.mean(w)", "np.mean(w, axis=0)", "np.mean(w, axis=1)", "w.mean(1)", "np.nanmean(w, axis=0)",
