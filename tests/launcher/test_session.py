@@ -12,8 +12,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from arraydispatch.backends import loader
 from arraydispatch.cli import main
 from arraydispatch.tally import Tally
 from tests.launched import Done, Zygotes
@@ -164,6 +166,25 @@ def test_what_was_not_timed_is_not_said_to_take_no_time(tmp_path: Path) -> None:
     script.write_text("import numpy as np\nfor _ in range(99):\n    np.ones(3) + 1\n")
     done = _run(script, "--backend", "numpy")
     assert " 198 calls on the backend (not timed: --report does) · 0 host fallbacks" in done.stderr
+
+
+def test_what_was_timed_is_said_of_each_class(tmp_path: Path, backend: str, zygotes: Zygotes) -> None:
+    """Also of what NumPy does for a library: on small arrays, and on the library's own memory."""
+    (tmp_path / "main.py").write_text(
+        "import numpy as np\nx = np.arange(3000.0) % 7 * np.ones(3000)\nnp.sqrt(x), np.sort(x)\n"
+        "for _ in range(500):\n    np.ones(3) + 1\n"
+    )
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--min-size", "1000"))
+    first, report = done.stderr.splitlines()[0], done.report
+    counts, seconds = report["calls_by_class"], report["seconds_by_class"]
+    assert counts.get("host kernel", 0) == len({np.sqrt, np.sort} & loader.load(backend).HOST_KERNELS.keys())
+    assert counts.get("hosted", 0) == (1002 if backend != "numpy" else 0)
+    for kind, words in (("hosted", "calls by NumPy on the host"), ("host kernel", "host kernel")):
+        told = f" · {counts.get(kind, 0):,} {words} ({seconds.get(kind, 0.0):.2f} s) · "
+        assert (told in first) == (kind in counts), first
+        assert kind not in counts or 1e-5 < seconds[kind] < report["seconds"]
+    library = sum(seconds.values()) - seconds.get("hosted", 0.0) - seconds.get("host kernel", 0.0)
+    assert f" calls on the backend ({library:.2f} s) · " in first
 
 
 @POSIX
