@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import operator
 import pickle
 import re
 import sys
@@ -25,6 +26,7 @@ from arraydispatch.launcher.userfiles import UserFiles
 from arraydispatch.profiling import Profile
 from arraydispatch.registry import facts_of
 from arraydispatch.state import process
+from tests.launched import Zygotes
 
 HERE = Path(__file__).parent
 
@@ -420,6 +422,43 @@ def test_bit_generators_are_numpys_own(np: Any) -> None:
     assert type(mine) is Mine
     assert isinstance(mine, np.random.PCG64)
     assert not isinstance(made, Mine)
+
+
+_UNPICKLES = """
+import importlib.abc, operator, pickle, sys
+class Refuses(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, *args):
+        if name.partition(".")[0] in ("arraydispatch", "jax", "torch", "tensorflow"):
+            raise ImportError(name)
+sys.meta_path.insert(0, Refuses())
+import numpy as np
+for names, *rest in pickle.load(open("pickles", "rb")):
+    for each in rest:
+        found = pickle.loads(each)
+        for name, one in zip(names, found):
+            assert one == operator.attrgetter(name)(np) or one.__qualname__ == "RandomState." + name[7:], (name, one)
+        rng, legacy, normal, bits, seed, total, x, scalar = found[len(names):]
+        print(rng.random(2), legacy.rand(2), normal(), bits.random_raw(), seed.entropy, total(), x[-1], scalar, type(x) is np.ndarray)
+"""
+_PICKLED = (
+    "sin add.reduce mean linalg.norm fft.fft zeros array asarray arange frombuffer concatenate pad einsum ndarray"
+    " random.default_rng random.normal random.shuffle random.Generator random.RandomState random.PCG64 vectorize r_"
+).split()
+
+
+def test_pickles_are_read_without_this_package(np: Any, zygotes: Zygotes, tmp_path: Path) -> None:
+    """Nor its libraries: of functions, generators and their methods, classes, arrays."""
+    rng, legacy, x = np.random.default_rng(3), np.random.RandomState(4), np.arange(9000.0) * 2
+    rng.random(3), legacy.rand(2)
+    made = [*(operator.attrgetter(name)(np) for name in _PICKLED), rng, legacy, rng.normal, rng.bit_generator]
+    made += [np.random.SeedSequence(3), x[:9].sum, x, x[3]]
+    texts = [pickle.dumps(made, protocol) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
+    (tmp_path / "pickles").write_bytes(pickle.dumps([(_PICKLED, *texts)]))
+    (tmp_path / "load.py").write_text(_UNPICKLES)
+    done = zygotes.plain.run("load.py", cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    drawn = rng.random(2), legacy.rand(2), rng.normal(), rng.bit_generator.random_raw(), 3, 72.0, 17998.0, 6.0, True
+    assert done.stdout == f"{' '.join(map(str, drawn))}\n" * len(texts)
 
 
 def test_a_library_gets_ndarrays_from_a_users_generator(np: Any) -> None:
