@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import conversion, dtypes, placement, settings, threads as numbers, views
+from . import casts, conversion, dtypes, placement, settings, threads as numbers, views
 from .array import Array
 from .backends import loader
 from .backends.base import Backend, Unsupported
@@ -311,6 +311,9 @@ def _from_array(source: Handle, target: Backend, place: Device | None, wanted: A
     held = source._kind.backend
     if held.home is target and not (held.hosted and place is not None):
         target = held
+    if held is target and place is None and wanted is not None and copy is not False and views.outgrows(source):
+        cast: Array = casts.astype(source, wanted, "K", "unsafe", True)  # which does not make all of it first
+        return cast
     with target.within():
         value = views.expose(source)
         if held is not target:

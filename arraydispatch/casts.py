@@ -8,7 +8,7 @@ import numpy as np
 
 from . import conversion, dtypes, events, ghosts, views
 from .backends.base import Unsupported
-from .dispatch import floating, host, wrapping
+from .dispatch import floating, host, windows, wrapping
 from .views import Handle, ghost, native
 from .warned import warn_of_cast
 
@@ -30,6 +30,10 @@ def astype(a: Any, wanted: np.dtype[Any], order: Any, casting: Any, copy: bool) 
             events.tap.left(f"an array of dtype {wanted}", dtypes.only_on_host(wanted))
         return a._host("astype").astype(wanted, order)
     warn_of_cast(have, wanted)
+    if a._root is not None and not backend.mutable:
+        made = windows.computed(np.ndarray.astype, (a, wanted, order), {}, backend)
+        if made is not windows.WHOLE:
+            return made
     kind, value = views.held(a)
     backend = kind.backend
     with backend.within():

@@ -12,6 +12,7 @@ OF_WINDOWS = [
     "w.mean(axis=-1)", "w.sum(axis=1)", "np.sum(w)", "np.max(w, axis=0)", "np.add.reduce(w, axis=-1)", "np.take(w, [3, 5], axis=0)",
     "np.median(w[:20], axis=-1)", "w.argmin(axis=1)", "np.any(w > w.max())", "np.ptp(w, axis=1)", "np.minimum.reduce(w, initial=1.5)",
     "w.mean(axis=-1, keepdims=True)", "w.sum(axis=1, where=m)", "np.average(w, axis=1, weights=v)", "w.std()", "np.count_nonzero(w)",
+    "w.astype('f4')", "w[::-1].T.astype(int, order='F')",
 ]  # fmt: skip
 
 
@@ -25,11 +26,14 @@ def test_of_windows(call: str, backend: str) -> None:
     ours = eval(call, {"np": np, "w": w, "v": given["v"], "m": given["m"]})
     assert type(ours) is type(theirs) or isinstance(ours, ad.Array)
     assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
+    assert [flag for flag in ("C", "F") if ours.flags[flag]] == [flag for flag in ("C", "F") if theirs.flags[flag]]
     np.testing.assert_allclose(ad.to_numpy(ours) if isinstance(ours, ad.Array) else ours, theirs, rtol=1e-13)
 
 
 @pytest.mark.parametrize("backend", ["jax", "tensorflow"])
-@pytest.mark.parametrize("call", ["b.max()", "np.sum(b, axis=0)[:2]", "np.minimum.reduce(b, axis=1)[0]", "np.any(b)"])
+@pytest.mark.parametrize("call", [
+    "b.max()", "np.sum(b, axis=0)[:2]", "np.minimum.reduce(b, axis=1)[0]", "np.any(b)", "b.astype('f4')[0]",
+])  # fmt: skip
 def test_what_is_broadcast_is_not_made(call: str, backend: str) -> None:
     pytest.importorskip(backend)
     b = np.broadcast_to(ad.asarray([2.0], backend=backend), (5000, 500))

@@ -27,7 +27,9 @@ _LARGE = 1 << 24
 
 
 def computed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """``func(*args, **kwargs)``, a function or a ufunc's method, of whose first argument the library would make a copy."""
+    """``func(*args, **kwargs)``: a function, a ufunc's method, or ``ndarray.astype``, of whose first argument the library would
+    make a copy.
+    """
     a = args[0]
     if ghost(a).nbytes < _LARGE or not views.outgrows(a) or kwargs.get("out") is not None:
         return WHOLE
@@ -52,11 +54,13 @@ def computed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: 
     ufunc = getattr(func, "__self__", None)
     if isinstance(ufunc, np.ufunc):
         result = reporting(lambda: func(seen, *rest, **keywords), func.__name__)
+    elif func is np.ndarray.astype:
+        result = reporting(lambda: func(seen, *rest, **keywords), "cast")
     else:
         result = func(seen, *rest, **keywords)
     made = host.to_device(result, backend, backend.device_of(root))
     if events.tap is not None:
         events.tap.host_kernel()
-        named = ufunc if isinstance(ufunc, np.ufunc) else func
+        named = ufunc if isinstance(ufunc, np.ufunc) else "ndarray.astype" if func is np.ndarray.astype else func
         events.tap.call(named, backend.name, "native", "", perf_counter() - start, made)
     return made
