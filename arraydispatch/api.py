@@ -262,7 +262,7 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
             return wrapping.beside_writers(from_sequence, obj, target, place, wanted)
         except (Unsupported, ValueError):  # strings or objects beside the arrays, or other shapes: as NumPy has it
             obj = at_host(obj)
-    given = obj if isinstance(obj, np.ndarray | list | tuple) else from_protocol(obj)
+    given = obj if isinstance(obj, np.ndarray | list | tuple) else from_protocol(obj, wanted)
     if isinstance(given, Handle):
         return wrapping.beside_writers(_from_array, given, target, place, wanted, copy)
     host = np.asarray(given, None if isinstance(given, np.ndarray | np.generic) else wanted)
@@ -301,10 +301,13 @@ def at_host(x: Any) -> Any:
     return to_numpy(x) if isinstance(x, Handle) or loader.backend_of(x) is not None else x
 
 
-def from_protocol(obj: Any) -> Any:
+def from_protocol(obj: Any, dtype: Any = None) -> Any:
     """What an object's ``__array__`` gives: in a user's class it may give an array of ours, which NumPy would refuse."""
-    protocol = getattr(type(obj), "__array__", None)
-    return obj if protocol is None or isinstance(obj, np.generic | np.ndarray | Handle) else protocol(obj)
+    cls = type(obj)
+    if isinstance(obj, np.generic | np.ndarray | Handle) or not hasattr(cls, "__array__"):
+        return obj
+    # Called by its name, by which a class of the launcher's user knows that an array of ours will do.
+    return cls.__array__(obj) if dtype is None else cls.__array__(obj, np.dtype(dtype))
 
 
 def _from_array(source: Handle, target: Backend, place: Device | None, wanted: Any, copy: bool | None) -> Array:

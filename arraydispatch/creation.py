@@ -472,11 +472,15 @@ def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = N
     return function(*indices(shape, dtype=dtype), **kwargs)
 
 
+_WITHOUT_MEMORY = (list, tuple, range, int, float, complex, np.generic)
+
+
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """As :func:`numpy.meshgrid`, on the default backend."""
+    xi = tuple(map(from_protocol, xi))
     if wrapping.find_backend(xi) is not None:
         return _by_library(np.meshgrid, xi, {"copy": copy, "sparse": sparse, "indexing": indexing})
-    if not copy and any(isinstance(x, np.ndarray) for x in xi):  # what they view stays where it is
+    if not copy and not all(isinstance(x, _WITHOUT_MEMORY) for x in xi):  # what they view stays where it is
         return np.meshgrid(*xi, copy=False, sparse=sparse, indexing=indexing)  # type: ignore[call-overload]
     return _moved(np.meshgrid(*xi, copy=True, sparse=sparse, indexing=indexing))  # type: ignore[call-overload]
 
@@ -529,7 +533,7 @@ def array(
             return _moved(np.array(at_host(object), dtype, **options))
     else:
         if not isinstance(object, np.ndarray | list | tuple):
-            object = from_protocol(object)
+            object = from_protocol(object, dtype)
             if isinstance(object, Handle):
                 return array(object, dtype, copy=copy, order=order, ndmin=ndmin)
         if copy is False and (not isinstance(object, np.ndarray) or dtypes.category(object.dtype) != "other"):

@@ -29,10 +29,12 @@ import arraydispatch as ad
 from .. import conversion, dtypes, events, ghosts, thin, tracing, views, warned
 from ..api import from_protocol
 from ..called import Called
+from ..dispatch import hosted
 from ..dispatch.wrapping import circular
 from ..registry import spec_of
 from ..state import process
 from ..trees import mapped
+from .array_method import is_copy
 
 __all__ = [
     "Function",
@@ -220,6 +222,21 @@ def _is_view(result: np.ndarray[Any, Any], values: Sequence[Any]) -> bool:
     return (result.flags.writeable and is_window(result)) or any(ghosts.memory_of(guest) is memory for guest in guests)
 
 
+def _shared(result: Any, what: str) -> Any:
+    """Arrays on the very memory of ndarrays, where the backend can have these."""
+
+    def part(x: Any) -> Any:
+        kept = hosted.sharing(x) if type(x) is _ndarray else None
+        return move(x, what) if kept is None else kept
+
+    return mapped(part, result) if isinstance(result, _NESTS) else part(result)
+
+
+def _has_protocol(x: Any) -> bool:
+    """Whether NumPy asks a foreign object for its array."""
+    return hasattr(type(x), "__array__") and not isinstance(x, _ndarray | np.generic | ad.Array)
+
+
 _REFUSED = "__array__ method not producing an array"
 """What NumPy says of a user's class whose ``__array__`` gives an ``Array``."""
 
@@ -335,7 +352,13 @@ class Function(Stand):
         if type(result) is _ndarray and result.base is not None and _is_view(result, (*args, *kwargs.values())):
             left(self._what, "it is a window on other memory")
             return result
+        if any(map(_has_protocol, (*args, *kwargs.values()))):
+            return self._of_foreign(result, args, kwargs)
         return move(result, self._what)
+
+    def _of_foreign(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """What NumPy made of what the ``__array__`` of an argument gave, of whose memory it may be a view."""
+        return _shared(result, self._what)
 
     def _asking(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The call with what the ``__array__`` of each argument gives in its place."""
@@ -409,6 +432,12 @@ class Views(Function):
         if not asked_by_user(3 + views.frames) or traced():
             return self.real(*args, **kwargs)
         return self._viewing(args, kwargs)
+
+    def _of_foreign(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        parts = result if isinstance(result, _NESTS) else (result,)
+        if any(type(part) is _ndarray and is_copy(part) for part in parts):
+            result = self._asking(args, kwargs)
+        return _shared(result, self._what)
 
 
 class ViewsOfMany(Views):

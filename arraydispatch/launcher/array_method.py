@@ -7,6 +7,7 @@ gets what the user's method returned, and C code, which asks by way of ``np.asar
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial, wraps
@@ -16,12 +17,20 @@ from typing import Any
 import numpy as np
 
 from ..exchanges import Exchange, Exchanges
+from ..ghosts import memory_of
 from ..views import Handle
 from .userfiles import UserFiles
 
-__all__ = ["for_c_code"]
+__all__ = ["for_c_code", "is_copy"]
 
 _NAME = "__array__"
+_copies: weakref.WeakValueDictionary[int, np.ndarray[Any, Any]] = weakref.WeakValueDictionary()
+
+
+def is_copy(seen: Any) -> bool:
+    """Whether an ndarray lies in the copy that C code got of an array of ours."""
+    memory = memory_of(seen)
+    return _copies.get(id(memory)) is memory
 
 
 def for_c_code(users: UserFiles, exchanges: Exchanges) -> None:
@@ -50,6 +59,9 @@ def _asked_by(method: FunctionType) -> Callable[..., Any]:
         if not isinstance(made, Handle) or _NAME in sys._getframe(1).f_code.co_names:
             return made
         host = np.asarray(made)
-        return host if host.flags.writeable else host.copy("K")
+        if not host.flags.writeable:
+            host = host.copy("K")
+            _copies[id(host)] = host
+        return host
 
     return __array__

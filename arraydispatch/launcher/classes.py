@@ -18,12 +18,14 @@ from numpy.lib.array_utils import byte_bounds
 import arraydispatch as ad
 
 from .. import creation, exports, ghosts, reshaping, settings, thin, views
+from ..api import from_protocol
 from ..backends import loader
 from ..backends.base import Kind
 from ..dispatch import host, hosted
 from ..state import process
 from . import asking
 from .adoption import adopt, asked_by_user, by_name, holds_array, is_window, left, movable, move, to_host, traced
+from .array_method import is_copy
 from .memory import shared
 
 __all__ = ["CLASSES", "FUNCTIONS", "index_object"]
@@ -530,20 +532,36 @@ def _from_data(name: str) -> Callable[..., Any]:
         if _shows_memory(x):
             kwargs.pop("like", None)
             return _from_memory(real(*args, **kwargs), f"numpy.{name}", kwargs.get("copy"))
-        if isinstance(x, _real) and (name != "array" or "copy" in kwargs):
-            copy = creation.copy_mode(kwargs.get("copy"))
-            if copy is False:
-                left(f"numpy.{name}", "copy=False: it stays a NumPy array")
-                return real(*args, **kwargs)
-            if copy is None:
-                seen = real(*args, **{key: value for key, value in kwargs.items() if key != "like"})
-                if ghosts.memory_of(seen) is ghosts.memory_of(x):
-                    kept = _not_copied(seen, x, f"numpy.{name}")
-                    if kept is not None:
-                        return kept
+        copy = creation.copy_mode(kwargs.get("copy", name == "array" or None))
+        if copy is False and not isinstance(x, ad.Array):
+            left(f"numpy.{name}", "copy=False: it stays a NumPy array")
+            seen = real(*args, **kwargs)
+            if not is_copy(seen):
+                return seen
+        dtype = args[1] if len(args) > 1 else kwargs.get("dtype")
+        given = from_protocol(x, dtype)
+        if given is not x:  # once, as NumPy asks
+            args, kwargs = ((given, *args[1:]), kwargs) if args else (args, {**kwargs, parameter: given})
+        if isinstance(given, _real) and copy is None:
+            seen = real(*args, **{key: value for key, value in kwargs.items() if key != "like"})
+            if ghosts.memory_of(seen) is ghosts.memory_of(given):
+                of_library = given is not x and loader.backend_of(x) is not None
+                kept = hosted.sharing(seen) if of_library else _not_copied(seen, given, f"numpy.{name}")
+                if kept is not None:
+                    return kept
         return getattr(creation, name)(*args, **kwargs)
 
     return thin.of_data_at_once(real, made)
+
+
+def nested_iters(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """``np.nested_iters`` over the memory of arrays."""
+
+    def walked(x: Any) -> Any:
+        memory = _memory(x) if isinstance(x, ad.Array) else None
+        return x if memory is None else memory
+
+    return np.nested_iters(type(op)(map(walked, op)) if type(op) in (list, tuple) else walked(op), *args, **kwargs)
 
 
 def from_dlpack(x: Any, /, **kwargs: Any) -> Any:
@@ -578,8 +596,14 @@ def _window(given: dict[str, Any]) -> Any:
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
     """``np.require``: of NumPy's own arrays, whatever NumPy makes of them."""
+    foreign = not isinstance(a, _real)
+    a = from_protocol(a, dtype)
     if isinstance(a, ad.Array):
         return creation.require(a, dtype, requirements)
+    if foreign and isinstance(a, _real):
+        made = np.require(a, dtype, requirements)
+        kept = hosted.sharing(made) if type(made) is _real else None
+        return made if kept is None else kept
     if isinstance(a, _real):
         left("numpy.require", "the result may be a view of a NumPy array")
         return np.require(a, dtype, requirements)
@@ -602,6 +626,7 @@ def isscalar(element: Any) -> bool:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: _from_data(name) for name in ("array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray")},
     "load": load,
+    "nested_iters": nested_iters,
     "require": require,
     "asarray_chkfinite": asarray_chkfinite,
     "frombuffer": frombuffer,

@@ -21,7 +21,7 @@ INDEX_OBJECTS: frozenset[str] = frozenset({"c_", "mgrid", "ogrid", "r_"})
 REAL: frozenset[str] = frozenset(
     "add_docstring add_newdoc asmatrix base_repr binary_repr bmat broadcast_shapes datetime_data"
     " format_float_positional format_float_scientific frompyfunc get_include get_printoptions getbufsize geterr"
-    " geterrcall info isdtype isfortran issubdtype iterable mintypecode nested_iters printoptions promote_types"
+    " geterrcall info isdtype isfortran issubdtype iterable mintypecode printoptions promote_types"
     " set_printoptions setbufsize seterr seterrcall show_config show_runtime test typename".split()
 )
 """No array goes in that could move, or none comes out."""

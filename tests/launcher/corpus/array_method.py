@@ -58,3 +58,23 @@ tell("poly", lambda: np.polyfit(F(), F(), 1).shape)
 tell("rng", lambda: np.random.default_rng(0).permutation(F()))
 tell("put", lambda: np.put(np.zeros(3), [0, 1, 2], F()))
 tell("out", lambda: np.array([1, F()[0] if hasattr(F(), "__getitem__") else 2]))
+
+
+class Held:
+    """Gives what it holds: whoever makes an array of it, or a view, has that very memory."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values if dtype is None else self.values.astype(dtype)
+
+
+SAME = (np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.require, np.asarray_chkfinite, np.ravel)
+for same in (*SAME, np.atleast_1d, np.squeeze, np.transpose, np.real, lambda x: np.array(x, copy=None)):
+    for size in 5, 5000:
+        held = Held(np.arange(float(size)))
+        got = same(held)
+        got[1] = 40
+        held.values[2] = 50
+        print(held.values[:3], got[:3], np.shares_memory(got, held.values), np.asarray(held, "i4").dtype)

@@ -15,3 +15,7 @@ print(a.polyfit("t", 1).polyfit_coefficients.values.round(6) + 0.0, xr.apply_ufu
 s = xr.Dataset({"p": ("t", x), "q": (("r", "c"), np.ones((3, 4)))})
 s["w"] = ("t", x**2)
 print(s, s.mean(), s.isel(r=pick).q.shape, s.to_dataframe().shape)
+for size in 5, 5000:  # as NumPy's own, an array of a guest is its memory
+    g = xr.DataArray(xr.DataArray(range(size)).values * 1.0)
+    np.asarray(g)[0], np.ravel(g)[1], np.meshgrid(g, [1], copy=False)[0][0, 2] = 7, 8, 9
+    print(g[:3].values, np.asarray(s.to_dataframe().w).flags.writeable)

@@ -60,3 +60,10 @@ for n in (10, 5000):  # what was written until an exception ended a loop stays, 
             it[0] = it[0] + it.multi_index[1]
             it.iternext()
     print(d[:, :4], d.sum())
+
+board = np.arange(12).reshape(2, 3, 2)
+outer, inner = np.nested_iters(board, [[1], [0, 2]], op_flags=["readwrite"])
+for _ in outer:
+    for cell in inner:
+        cell[...] = cell * 2 + 1
+print(board)

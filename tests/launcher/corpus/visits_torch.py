@@ -27,3 +27,6 @@ t("vmap", lambda: torch.vmap(lambda v: v * np.pi)(T))
 t("grad", lambda: torch.func.grad(lambda v: (v * torch.as_tensor(C)).sum())(T))
 t("trace", lambda: torch.jit.trace(lambda v: v * np.pi, T)(T))
 t("fx", lambda: str(torch.fx.symbolic_trace(lambda v: v * np.pi).code))
+L = torch.zeros(3, dtype=torch.float64)
+np.asarray(L)[0], np.ravel(L)[1] = 5, 6
+print(L)
