@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 
@@ -21,6 +22,7 @@ def fails():
     return inner(np.ones((2, 2)))
 """
 PACKAGE = str(Path(tracebacks.__file__).parents[1])
+ROOT = Path(__file__).parents[2]
 
 
 def _run(zygotes: Zygotes, folder: Path, code: str, *argv: str, stdin: str = "") -> Done:
@@ -49,6 +51,22 @@ def test_passes():
     assert "2 failed, 1 passed" in done.stdout, done.stdout
     assert "mismatch in its core dimension" in done.stdout
     assert done.code == 1
+
+
+def test_tests_of_numpys_own_fail_in_their_usual_way(tmp_path: Path, zygotes: Zygotes) -> None:
+    found = importlib.util.find_spec("numpy._core.tests.test_indexing")
+    if found is None or found.origin is None:
+        pytest.skip("this NumPy comes without its tests")
+    text = Path(found.origin).read_text(encoding="utf-8")
+    argv = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--assert=plain", "main.py", "-k", "TestIndexing or TestFlat")
+    (tmp_path / "main.py").write_text(text, encoding="utf-8")
+    done = zygotes.of("numpy").run(*argv, cwd=tmp_path, options=("--on-fallback", "warn"))
+    assert "INTERNALERROR" not in done.stdout
+    failed = set(re.findall(r"^FAILED main\.py::(\S+)", done.stdout, re.MULTILINE))
+    passed = re.search(r"(\d+) passed", done.stdout)
+    assert failed and passed and int(passed[1]) > 50, done.stdout
+    expected = (ROOT / "conformance" / "numpy-numpy-xfails.txt").read_text(encoding="utf-8")
+    assert failed <= set(re.findall(r"^_core\.test_indexing::(\S+)", expected, re.MULTILINE))
 
 
 def test_unittest(tmp_path: Path, zygotes: Zygotes) -> None:
