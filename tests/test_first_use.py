@@ -169,6 +169,28 @@ print(registry.resolve(np.median, ad.backend("numpy")).kind)
     assert told == "composed\n"
 
 
+def test_a_topic_whose_import_was_interrupted_is_imported_again() -> None:
+    """By Ctrl-C, with half of its functions registered."""
+    told = fresh("""
+from arraydispatch import registry
+x, real = ad.asarray([[3.0, 4.0]]), registry._position
+def interrupted(*args):
+    global left
+    left -= 1
+    if not left:
+        raise KeyboardInterrupt
+    return real(*args)
+registry._position = interrupted
+for left in (7, 90, 300):
+    try:
+        np.linalg.norm(x)
+    except KeyboardInterrupt:
+        print(left, end=" ")
+print(np.linalg.norm(x), np.median(x), np.sort(x, axis=None)[1], np.concatenate([x, x]).sum())
+""")
+    assert told == "0 0 0 5.0 3.5 4.0 14.0\n"
+
+
 def test_namespaces() -> None:
     fresh("""
 from arraydispatch import registry

@@ -5,6 +5,7 @@ This runs on arrays of a library's user, and as a part of a script under the lau
 
 from __future__ import annotations
 
+import os
 import pickle
 import random
 import signal
@@ -308,8 +309,53 @@ _ADDS = [
 ]  # fmt: skip
 
 
+class _Alarm:
+    """A signal that comes once, after so many seconds."""
+
+    number = getattr(signal, "SIGALRM", None)
+
+    def send(self, after: float) -> None:
+        signal.setitimer(signal.ITIMER_REAL, after)
+
+    def stop(self) -> None:
+        self.send(0)
+
+    def raises(self, *at: Any) -> None:
+        raise _Raised
+
+
+class _Interrupt(_Alarm):
+    """Ctrl-C: Python's own handler raises KeyboardInterrupt."""
+
+    number = signal.SIGINT
+
+    def __init__(self) -> None:
+        self._timers: list[threading.Timer] = []
+
+    def send(self, after: float) -> None:
+        self._timers.append(threading.Timer(after, os.kill, (os.getpid(), self.number)))
+        self._timers[-1].start()
+
+    def stop(self) -> None:
+        while self._timers:
+            self._timers[-1].cancel()
+            self._timers.pop().join()
+
+    def raises(self, *at: Any) -> None:
+        signal.default_int_handler(*at)
+
+
 def signals(world: World, numbers: random.Random) -> None:
     """A handler that raises in the middle of a write leaves the array alive, each element as it was or as it was to be."""
+    _signalled(world, numbers, _Alarm())
+
+
+def interrupts(world: World, numbers: random.Random) -> None:
+    """So does Ctrl-C."""
+    _signalled(world, numbers, _Interrupt())
+
+
+def _signalled(world: World, numbers: random.Random, sent: _Alarm) -> None:
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         return
     x = world.make(_host.zeros((8, numbers.choice(world.sizes))))
@@ -327,7 +373,7 @@ def signals(world: World, numbers: random.Random) -> None:
     for thread in threads:
         thread.start()
     try:
-        _interrupted(world, x, numbers)
+        _interrupted(world, x, numbers, sent)
     finally:
         stop.set()
         for thread in threads:
@@ -345,7 +391,7 @@ def _paths(frame: Any) -> Iterator[str]:
         frame = frame.f_back
 
 
-def _interrupted(world: World, x: Any, numbers: random.Random) -> None:
+def _interrupted(world: World, x: Any, numbers: random.Random, sent: _Alarm) -> None:
     """Write the first row again and again, while signals come."""
     how = numbers.choice(_SETS + _ADDS)
     m = _host.zeros(x.shape, bool)
@@ -355,17 +401,17 @@ def _interrupted(world: World, x: Any, numbers: random.Random) -> None:
 
     spared = [word.removeprefix("signals in ") for word in world.without if word.startswith("signals in ")]
 
-    def handler(_: int, frame: Any) -> None:
+    def handler(number: int, frame: Any) -> None:
         nonlocal raised
         if not armed:
             return
         if spared and any(f"/{name}/" in path for path in _paths(frame) for name in spared):
-            signal.setitimer(signal.ITIMER_REAL, 1e-4)
+            sent.send(1e-4)
             return
         raised = True
-        raise _Raised
+        sent.raises(number, frame)
 
-    before = signal.signal(signal.SIGALRM, handler)
+    before = signal.signal(sent.number, handler)
     try:
         low = 0.0
         for s in range(1, 40):
@@ -374,12 +420,15 @@ def _interrupted(world: World, x: Any, numbers: random.Random) -> None:
             done = 0
             try:
                 armed, raised = True, False
-                signal.setitimer(signal.ITIMER_REAL, numbers.random() ** 2 * 2e-3 + 1e-6)
+                sent.send(numbers.random() ** 2 * 2e-3 + 1e-6)
                 while done < 20:
                     exec(code, names)
                     done += 1
                 armed = False
-            except Exception:  # a library may tell of it in words of its own, as JAX does where it compares pytrees
+            except (
+                Exception,
+                KeyboardInterrupt,
+            ):  # a library may tell of it in words of its own, as JAX does where it compares pytrees
                 armed = False
                 if not raised:
                     raise
@@ -392,8 +441,8 @@ def _interrupted(world: World, x: Any, numbers: random.Random) -> None:
                 x[0] = low
     finally:
         armed = False
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        sent.stop()
+        signal.signal(sent.number, before)
 
 
 # -- first use -------------------------------------------------------------------------------------------------------------
@@ -447,7 +496,7 @@ def _split(text: str) -> list[str]:
 
 SCENES: dict[str, Callable[[World, random.Random], None]] = {
     scene.__name__: scene
-    for scene in (first_use, disjoint_writes, readers_beside_writers, first_slices, settings, signals)
+    for scene in (first_use, disjoint_writes, readers_beside_writers, first_slices, settings, signals, interrupts)
 }
 
 

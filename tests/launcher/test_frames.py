@@ -58,7 +58,17 @@ def test_tests_of_numpys_own_fail_in_their_usual_way(tmp_path: Path, zygotes: Zy
     if found is None or found.origin is None:
         pytest.skip("this NumPy comes without its tests")
     text = Path(found.origin).read_text(encoding="utf-8")
-    argv = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--assert=plain", "main.py", "-k", "TestIndexing or TestFlat")
+    argv = (
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--assert=plain",
+        "main.py",
+        "-k",
+        "TestIndexing or TestFlat",
+    )
     (tmp_path / "main.py").write_text(text, encoding="utf-8")
     done = zygotes.of("numpy").run(*argv, cwd=tmp_path, options=("--on-fallback", "warn"))
     assert "INTERNALERROR" not in done.stdout
