@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import queue
 import random
 import signal
 import sys
@@ -330,16 +331,21 @@ class _Interrupt(_Alarm):
     number = signal.SIGINT
 
     def __init__(self) -> None:
-        self._timers: list[threading.Timer] = []
+        self._asked: queue.SimpleQueue[float | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._act, daemon=True)
+        self._thread.start()
+
+    def _act(self) -> None:
+        while (after := self._asked.get()) is not None:
+            time.sleep(after)
+            os.kill(os.getpid(), self.number)
 
     def send(self, after: float) -> None:
-        self._timers.append(threading.Timer(after, os.kill, (os.getpid(), self.number)))
-        self._timers[-1].start()
+        self._asked.put(after)
 
     def stop(self) -> None:
-        while self._timers:
-            self._timers[-1].cancel()
-            self._timers.pop().join()
+        self._asked.put(None)
+        self._thread.join()
 
     def raises(self, *at: Any) -> None:
         signal.default_int_handler(*at)
