@@ -27,7 +27,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 # The tests start hundreds of interpreters; each would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all lint type bench conformance docs clean
+.PHONY: demo test test-all test-kernels lint type bench conformance docs clean
 .DELETE_ON_ERROR:
 
 demo: $(CORE)  ## three NumPy scripts on every backend, one table
@@ -38,6 +38,15 @@ test: $(CORE)  ## the test suite
 
 test-all: $(CORE)  ## the long tests too, and every row of every table, with another seed each time (hours)
 	$(PY) -m pytest $(PYTEST_ARGS) --all
+
+# By these OpenBLAS, MKL, oneDNN and ATen choose what they compute by, as on other processors.
+test-kernels: $(CORE)  ## the test suite with other processors' kernels, once for each choice (half an hour)
+	@status=0; for choice in \
+		"OPENBLAS_CORETYPE=Haswell MKL_CBWR=COMPATIBLE DNNL_MAX_CPU_ISA=SSE41 ATEN_CPU_CAPABILITY=default" \
+		"OPENBLAS_CORETYPE=SkylakeX MKL_CBWR=AVX2 DNNL_MAX_CPU_ISA=AVX2" \
+		"OPENBLAS_CORETYPE=Zen MKL_CBWR=AVX"; do \
+		echo "$$choice"; env $$choice $(PY) -m pytest $(PYTEST_ARGS) || status=$$?; \
+	done; exit $$status
 
 lint: $(INSTALLED)  ## style
 	$(PY) -m ruff check .

@@ -30,6 +30,8 @@ SEED = int(os.environ.get("ARRAYDISPATCH_SEED", "0"))
 """Of the draw: one and the same in an ordinary run; ``--all`` draws anew, ``--seed`` as it says."""
 SCRIPT = Path(__file__).parent / "aliasing" / "script.py"
 PLAIN = World(np, lambda x: x.copy(order="K"), (np.ndarray,))
+PART = 10_000
+"""Cases of one script."""
 LAUNCHED = {"made": ("made",), "device": ("made", "--min-size", "0"), "handed": ("handed",)}
 """What the script is told to make, and options of the launcher."""
 
@@ -80,13 +82,17 @@ def _observed(case: Case, world: World) -> dict[str, Any]:
 
 
 def under_launcher(found: list[Case], how: str, backend: str, zygotes: Zygotes, folder: Path) -> list[dict[str, Any]]:
-    told = folder / "cases.json"
-    told.write_text(json.dumps(found), encoding="utf-8")
+    """By as many scripts as it takes: one that is compiled 100,000 programs for needs more memory than there is."""
     made, *options = LAUNCHED[how]
     options += ["--on-fallback", "silent"]
-    done = zygotes.of(backend).run(str(SCRIPT), made, str(told), cwd=SCRIPT.parent, options=tuple(options))
-    assert done.code == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    observed = []
+    for start in range(0, len(found), PART):
+        told = folder / f"cases{start}.json"
+        told.write_text(json.dumps(found[start : start + PART]), encoding="utf-8")
+        done = zygotes.of(backend).run(str(SCRIPT), made, str(told), cwd=SCRIPT.parent, options=tuple(options))
+        assert done.code == 0, done.stderr
+        observed += [json.loads(line) for line in done.stdout.splitlines()]
+    return observed
 
 
 def _compared(found: list[Case], observed: list[dict[str, Any]]) -> list[tuple[Case, str]]:

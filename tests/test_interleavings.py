@@ -1,6 +1,6 @@
 """What a thread writes or reads comes out right, at whatever line of ours another one acts on the same array.
 
-An ordinary run draws the moments, ``--all`` takes each line.
+An ordinary run draws two moments of a statement, ``--all`` forty.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def test_writes_of_two_threads(backend: str, world: str, kind: str, seed: int, e
             begun()[1]()
             lines = Moments(begun()[1]).lines
             every = range(1, lines + 1)
-            for at in every if effort > 1 else sorted(numbers.sample(every, min(lines, 2))):
+            for at in sorted(numbers.sample(every, min(lines, 2 * effort))):
                 second = numbers.choice(ACTS[kind])
                 theirs = START.copy()
                 for i, statement in ((FIRST, first), (SECOND, second)):
@@ -131,7 +131,7 @@ def test_looks_beside_writes(backend: str, world: str, seed: int, effort: int) -
             x = make()
             lines = Moments(lambda x=x, look=look: look(np, x, FIRST)).lines
             every = range(1, lines + 1)
-            for at in every if effort > 1 else sorted(numbers.sample(every, min(lines, 2))):
+            for at in sorted(numbers.sample(every, min(lines, 2 * effort))):
                 second, x = numbers.choice(ACTS["by row"]), make()
                 names = _names(x, SECOND, "by row")
                 try:

@@ -237,7 +237,7 @@ def joiner(general: General) -> Callable[[Any], Any]:
             joined = _make(made, kind)
             if not kind.backend.mutable:
                 views.keep_apart(arrays, made)
-            elif kind.backend.native_is_ndarray or layout.all_in_c_order((arrays,), {}):
+            elif kind.backend.native_is_ndarray or layout.all_in_c_order(arrays):
                 return joined
             return layout.of_function(np.concatenate, (arrays,), {}, joined)
         return general(np.concatenate, (arrays,), {})

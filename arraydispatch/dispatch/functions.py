@@ -211,7 +211,7 @@ def _made(
     if not backend.mutable:
         views.keep_apart((*args, *kwargs.values()), result)
         made = layout.of_function(spec.func, args, kwargs, made)
-    elif spec.layout in layout.OTHERWISE or not (by_numpy or layout.all_in_c_order(args, kwargs)):
+    elif spec.layout in layout.OTHERWISE or not (by_numpy or layout.all_in_c_order((*args, *kwargs.values()))):
         made = layout.of_function(spec.func, args, kwargs, made)
     return made if spec.keeps is None else spec.keeps(made, *args, **kwargs)
 

@@ -35,12 +35,13 @@ Rule = Callable[[Any, list[Any], dict[str, Any]], Ghost | None]
 """What gives an ndarray whose memory order is the result's, of a result, and the call's arguments as ghosts; None: C order."""
 
 
-def _in_c_order(operands: Iterable[Any]) -> bool:
+def all_in_c_order(operands: Iterable[Any]) -> bool:
     """Whether no operand, sequences searched, is known to lie in memory in another order than C."""
 
     def otherwise(x: Any) -> bool:
-        memory = x._ghost if isinstance(x, Handle) else x
-        return isinstance(memory, np.ndarray) and not memory.flags.c_contiguous
+        if isinstance(x, Handle):
+            return not _lies_in_c_order(x)
+        return isinstance(x, np.ndarray) and not x.flags.c_contiguous
 
     return first(otherwise, operands) is None
 
@@ -49,12 +50,6 @@ def _stand_in(x: Any) -> Any:
     if isinstance(x, Handle):
         return views.ghost(x)
     return mapped(_stand_in, x) if isinstance(x, list | tuple) else x
-
-
-def _set(made: Any, like: Ghost) -> None:
-    """Give a new array the memory order of an ndarray of its shape."""
-    if not like.flags.c_contiguous and like.shape == made.shape:
-        made._ghost = ghosts.stand_in_like(like, made._kind.dtype)
 
 
 def _together(operands: Iterable[Any], order: Any = "K") -> Ghost:
@@ -99,7 +94,7 @@ def _is_so_already(made: Any, operands: Sequence[Any]) -> bool:
     """Whether the new result lies in memory as NumPy's does."""
     backend = made._kind.backend
     if not backend.mutable:
-        return _in_c_order(operands)
+        return all_in_c_order(operands)
     if backend.keeps_order is None:
         return True
     natives = [views.native(x) if isinstance(x, Handle) else x for x in operands]
@@ -281,12 +276,13 @@ def of_function(func: Any, args: Sequence[Any], kwargs: dict[str, Any], made: An
     if spec is None or spec.layout is None:
         return made
     rules = _RULES[spec.layout]
-    if spec.layout not in _NOT_IN_C and _in_c_order((*args, *kwargs.values())) and all_in_c_order(args, kwargs):
+    if spec.layout not in _NOT_IN_C and all_in_c_order((*args, *kwargs.values())):
         rules = _c
     given: list[Any] | None = None
     parts = made if isinstance(made, tuple) else (made,)
     for each, rule in zip(parts, rules if isinstance(rules, tuple) else (rules,) * len(parts)):
-        if not isinstance(each, Handle) or each.ndim < 2:  # type: ignore[attr-defined]
+        shape = each.shape if isinstance(each, Handle) else ()  # type: ignore[attr-defined]
+        if len(shape) < 2:
             continue
         like = None
         if rule is not _c:
@@ -295,31 +291,19 @@ def of_function(func: Any, args: Sequence[Any], kwargs: dict[str, Any], made: An
                 keywords = {name: _stand_in(x) for name, x in kwargs.items()}
             if _has_array(given):
                 like = rule(each, given, keywords)
-        if not each._kind.backend.mutable:
-            if like is not None:
-                _set(each, like)
-        elif like is not None:
+        if like is None and not _lies_in_c_order(each):
+            like = ghosts.stand_in(shape, bool)
+        if like is not None and like.shape == shape:
             views.lay_out(each, like)
-        elif not _lies_in_c_order(each):
-            views.lay_out(each, _plain(each))
     return made
 
 
-def all_in_c_order(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    """What :func:`_in_c_order` says of arrays whose library knows more than their ghosts, which not all of them have."""
-    return first(lambda x: isinstance(x, Handle) and not _lies_in_c_order(x), (*args, *kwargs.values())) is None
-
-
-def _plain(a: Any) -> Ghost:
-    return ghosts.stand_in(a.shape, bool)
-
-
 def _lies_in_c_order(a: Any) -> bool:
-    """Whether a library's own array does, if it has an order."""
+    """Whether an array does, as its library says, where that has an order, or else its ghost."""
     backend = a._kind.backend
     if backend.native_is_ndarray:
         return bool(a._v.flags.c_contiguous)
-    if a._ghost is not None and a._root is not None:  # which may be a copy there
+    if a._ghost is not None and (a._root is not None or not backend.mutable):  # a view may be a copy there
         return bool(a._ghost.flags.c_contiguous)
     strides = backend.strides_of(a._v) if backend.mutable else None
     step = 1
@@ -337,7 +321,7 @@ def _has_array(given: list[Any]) -> bool:
 
 def of_method(method: str, inputs: Sequence[Any], options: dict[str, Any], made: Any) -> Any:
     """Lay out the new result of a ufunc's ``reduce``, ``accumulate``, ``reduceat`` or ``outer``; gives it back."""
-    if isinstance(made, Handle) and made.ndim > 1 and not (_in_c_order(inputs) and all_in_c_order(inputs, {})):  # type: ignore[attr-defined]
+    if isinstance(made, Handle) and made.ndim > 1 and not all_in_c_order(inputs):  # type: ignore[attr-defined]
         ghosts = [_stand_in(x) for x in inputs]
         if method == "outer":
             a, b = ghosts if all(isinstance(g, np.ndarray) for g in ghosts) else map(np.asarray, ghosts)
