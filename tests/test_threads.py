@@ -328,3 +328,18 @@ def test_a_look_at_what_is_not_large_is_one_threads_work(monkeypatch: pytest.Mon
         assert floating._finite(np.ones(n))
     assert max(sizes) == 10_000
     assert processors() >= 1
+
+
+@pytest.mark.parametrize("name", [name for name in ad.available_backends() if name != "numpy"])
+def test_a_look_at_what_is_cast_is_one_threads_work(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    real = np.vdot
+    monkeypatch.setattr(floating, "_vdot", lambda a, b: sizes.append(a.size) or real(a, b))
+    monkeypatch.setattr(np, "vdot", lambda a, b: sizes.append(a.size) or real(a, b))
+    x = np.full(17_970, 2.5)
+    with np.errstate(invalid="raise"):
+        assert int(ad.asarray(x, backend=name).astype(int)[-1]) == 2
+        x[-1] = 1e30
+        with pytest.raises(FloatingPointError):
+            ad.asarray(x, backend=name).astype(int)
+    assert max(sizes) == 10_000

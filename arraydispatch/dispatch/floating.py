@@ -241,7 +241,7 @@ def look_at_cast(value: Any, wanted: np.dtype[Any], backend: Backend, name: str 
         return
     values = backend.to_numpy(value)
     limit = 2.0 ** (8 * wanted.itemsize - (wanted.kind == "i")) if wanted.kind in "iu" else float(np.finfo(wanted).max)
-    if values.dtype.char in "fdFD" and abs(np.vdot(values, values)) < limit * limit:
+    if values.dtype.char in "fdFD" and abs(_square(values)) < limit * limit:
         return
     beyond = values[~(np.abs(values) < limit)]
     if beyond.size:
