@@ -48,7 +48,7 @@ def open_all() -> None:
     """Exchange what has been imported by now."""
     for name in (*science.imported(), *guests.MODULES.intersection(sys.modules)):
         module = sys.modules[name]
-        if not getattr(module.__spec__, "_initializing", False):
+        if module is not None and not getattr(module.__spec__, "_initializing", False):
             open_module(module)
 
 

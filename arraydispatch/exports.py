@@ -183,6 +183,10 @@ def dlpack(a: Handle, **asked: Any) -> Any:
     if own[0] == _CPU and not views.writeable(a) and (asked.get("max_version") or (0,)) >= (1,):
         # Of the CPU's libraries only NumPy says that memory is read-only, for which the protocol has a flag.
         return _read_only(a._host(events.AT_A_DOOR)).__dlpack__(**asked)  # type: ignore[attr-defined]
+    held = views.native(a) if own[0] == _CPU and a._kind.backend.hosted else None
+    if held is not None and held.dtype.isbuiltin == 1 and all(step >= 0 for step in held.strides):
+        views.expose(a)  # the very memory, as NumPy gives it, not what the library made of it
+        return held.__dlpack__(**asked)
     return backend.dlpack(value, **asked)
 
 

@@ -6,6 +6,8 @@ functions come back to the array by NEP 13 and NEP 18; arrays of a namespace kee
 
 *scipy.optimize* hands what ``jac`` returns to compiled code, as it is where ``np.atleast_1d`` leaves it as it is, and asks of a matrix
 of derivatives whether it is an ndarray: it gets one.
+
+*PyTorch's asarray* takes whatever has Python's buffer protocol for bytes of ``float32``: it gets what its ``as_tensor`` makes of the array.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from .backends import loader
 from .exchanges import Exchange
 from .views import Handle
 
@@ -102,6 +105,16 @@ def _functions(exchange: Exchange) -> Any:
     return __init__
 
 
+def _read_by(other: str, exchange: Exchange) -> Any:
+    real, reads = exchange.real, getattr(exchange.holder, other)
+
+    @functools.wraps(real)
+    def made(obj: Any, *args: Any, **kwargs: Any) -> Any:
+        return real(reads(obj) if isinstance(obj, Handle) else obj, *args, **kwargs)
+
+    return made
+
+
 _ASK = "get_array_namespace"
 _TOLD: dict[str, tuple[tuple[str, str, Callable[[Exchange], Any]], ...]] = {
     "xarray": (
@@ -117,5 +130,10 @@ _TOLD: dict[str, tuple[tuple[str, str, Callable[[Exchange], Any]], ...]] = {
     ),
 }
 """Package -> (module, or ``module:class``; attribute; what makes the exchange's function)."""
+for _row in loader.KNOWN.values():
+    if _row.misreads:
+        _TOLD[_row.library] = tuple(
+            (_row.library, name, functools.partial(_read_by, other)) for name, other in _row.misreads.items()
+        )
 MODULES = frozenset(_TOLD)
 """The packages that are guests."""

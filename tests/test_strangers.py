@@ -287,6 +287,21 @@ def test_numpy_goes_by_array_which_counts(library: str) -> None:
     assert sum(transfer.count for transfer in profile.transfers()) == 600
 
 
+@shows
+def test_tensors_of_arrays_are_of_their_numbers(backend: str) -> None:
+    torch = pytest.importorskip("torch")
+    for dtype in ("f8", "f4", "i8", "c16", "?"):
+        x = ad.asarray(np.array([1, 0, 3]).astype(dtype), backend=backend)
+        for a in (x, x[::2], x[1:], x[2].reshape(()) if isinstance(x[2], ad.Array) else x[:0]):
+            made, wanted = torch.asarray(a), torch.asarray(np.array(a))
+            assert (made.dtype, made.tolist()) == (wanted.dtype, wanted.tolist())
+        assert torch.asarray(x, dtype=torch.complex64, copy=True).real.tolist() == [
+            1.0,
+            0.0,
+            1.0 if dtype == "?" else 3.0,
+        ]
+
+
 READ_INTO = """\
 import io
 import numpy as np

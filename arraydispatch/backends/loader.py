@@ -34,6 +34,7 @@ class _Row(NamedTuple):
     environment: dict[str, str] = {}  # noqa: RUF012 -- what it reads while it is imported; values that are set are kept
     imports: tuple[str, ...] = ()  # what else it imports that tells of itself while it is imported
     exact: dict[str, str] = {}  # noqa: RUF012 -- words more in variables that it reads at its start, for no contracted arithmetic
+    misreads: dict[str, str] = {}  # noqa: RUF012 -- what takes the bytes of an array for numbers of another dtype -> what does not
 
 
 # Without instructions that multiply and add with one rounding, XLA cannot contract the two, which it does wherever it may use them.
@@ -54,6 +55,7 @@ KNOWN: dict[str, _Row] = {
     "torch": _Row(
         "torch", ("torch",), "pip install 'arraydispatch[torch]'",
         {"NVIDIA GPU": "file lib/*torch_cuda.*", "AMD GPU": "file lib/*torch_hip.*"},
+        misreads={"asarray": "as_tensor"},  # it asks for Python's buffer protocol and for no DLPack
     ),
     "tensorflow": _Row(
         "tensorflow", ("tensorflow",), "pip install 'arraydispatch[tensorflow]'",

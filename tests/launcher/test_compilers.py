@@ -56,7 +56,14 @@ def test_extension_modules_of_the_user(backend: str, compiled: Path, zygotes: Zy
     assert got.code == 0
 
 
-VISITS = [("jax", "jax"), ("jax", "torch"), ("torch", "jax"), ("tensorflow", "torch")]
+VISITS = [
+    ("jax", "jax"),
+    ("jax", "torch"),
+    ("torch", "jax"),
+    ("torch", "torch"),
+    ("tensorflow", "torch"),
+    ("tensorflow", "tensorflow"),
+]
 
 
 @pytest.mark.slow

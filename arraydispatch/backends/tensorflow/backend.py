@@ -340,6 +340,8 @@ class TensorFlowBackend(Backend):
             if as_ref or not self.is_native(native):
                 return NotImplemented
             if dtype is not None and not tf.as_dtype(dtype).is_compatible_with(native.dtype):
+                if getattr(type(value), "stands_for_ndarray", False):  # of which TensorFlow decides itself
+                    return tf.convert_to_tensor(value.to_numpy(), dtype, name=name)
                 raise TypeError(
                     f"an array of {native.dtype.name} was given where TensorFlow wants {tf.as_dtype(dtype).name}"
                 )

@@ -12,6 +12,8 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.core.function.trace_type.custom_nest_trace_type import CustomNestTraceType
 
+from arraydispatch.state import process
+
 __all__ = ["receive"]
 
 
@@ -36,6 +38,8 @@ def receive(wrapper: Any, backend: Any) -> None:
             return tf.TensorSpec(a.shape, tf.as_dtype(a.dtype))
         return CustomNestTraceType(type(a), a._kind.home, (value.__tf_tracing_type__(context),))
 
+    if process.users is not None:  # a launcher runs: to TensorFlow its arrays are ndarrays
+        return
     wrapper.__tf_flatten__, wrapper.__tf_unflatten__ = apart, classmethod(together)
     wrapper.__tf_tracing_type__ = traced
     for cls in wrapper.__subclasses__():

@@ -30,3 +30,4 @@ t("fx", lambda: str(torch.fx.symbolic_trace(lambda v: v * np.pi).code))
 L = torch.zeros(3, dtype=torch.float64)
 np.asarray(L)[0], np.ravel(L)[1] = 5, 6
 print(L)
+print(torch.asarray(C), torch.func.jacrev(lambda v: v * torch.as_tensor(C))(T), torch.func.functionalize(lambda v: v * torch.as_tensor(C))(T))
