@@ -47,7 +47,7 @@ def by_scipy_itself() -> bool:
 def open_all() -> None:
     """Exchange what has been imported by now."""
     for name in (*science.imported(), *guests.MODULES.intersection(sys.modules)):
-        module = sys.modules[name]
+        module: Any = sys.modules[name]  # None of what is not to be imported
         if module is not None and not getattr(module.__spec__, "_initializing", False):
             open_module(module)
 

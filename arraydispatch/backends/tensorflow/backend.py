@@ -341,7 +341,10 @@ class TensorFlowBackend(Backend):
                 return NotImplemented
             if dtype is not None and not tf.as_dtype(dtype).is_compatible_with(native.dtype):
                 if getattr(type(value), "stands_for_ndarray", False):  # of which TensorFlow decides itself
-                    return tf.convert_to_tensor(value.to_numpy(), dtype, name=name)
+                    if self.is_concrete(native):
+                        return tf.convert_to_tensor(value.to_numpy(), dtype, name=name)
+                    if np.can_cast(value.dtype, tf.as_dtype(dtype).as_numpy_dtype, "same_kind"):
+                        return tf.cast(native, dtype, name=name)
                 raise TypeError(
                     f"an array of {native.dtype.name} was given where TensorFlow wants {tf.as_dtype(dtype).name}"
                 )
