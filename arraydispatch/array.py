@@ -549,7 +549,8 @@ class Array(Handle):
         backend = kind.backend
         with backend.within():
             zeros = backend.prim.full(self.shape, 0, self.dtype, backend.device_of(value))
-        return casts.read_only(views.lay_out(wrapping.wrap(zeros, kind), ghosts.stand_in_like(ghost(self))))
+        like = ghosts.stand_in_like(ghost(self), order="A")
+        return casts.read_only(views.lay_out(wrapping.wrap(zeros, kind), like))
 
     @imag.setter
     def imag(self, value: Any) -> None:

@@ -59,6 +59,18 @@ ONE: dict[str, Step] = {
     "np.insert": lambda x: np.insert(x, 0, 1, 0),
     "np.delete": lambda x: np.delete(x, 0, 0),
     "np.triu": np.triu,
+    "imag": lambda x: x.imag,
+    "np.percentile": lambda x: np.percentile(x, [10, 20], axis=1),
+    "np.stack, last": lambda x: np.stack([x, x], -1),
+    "np.dstack": lambda x: np.dstack([x, x]),
+    "np.column_stack": lambda x: np.column_stack([x, x]),
+    "np.block": lambda x: np.block([[x, x], [x, x]]),
+    "np.argwhere": np.argwhere,
+    "np.tile once": lambda x: np.tile(x, 1),
+    "np.linspace": lambda x: np.linspace(0, x, 3, axis=-1),
+    "np.logspace": lambda x: np.logspace(x / 100, 1, 2, axis=1),
+    "np.trapezoid": lambda x: np.trapezoid(x, axis=0),
+    "np.polyval": lambda x: np.polyval([1.0, 2.0], x),
 }
 TWO: dict[str, Callable[[Any, Any], Any]] = {
     "x + y": lambda x, y: x + y,
@@ -74,6 +86,9 @@ TWO: dict[str, Callable[[Any, Any], Any]] = {
     "np.choose": lambda x, y: np.choose((x > y) * 1, [x, y]),
     "np.concatenate": lambda x, y: np.concatenate([x, y]),
     "np.stack": lambda x, y: np.stack([x, y]),
+    "np.block of two": lambda x, y: np.block([[x, y]]),
+    "np.linspace between": lambda x, y: np.linspace(x, y, 2, axis=1),
+    "np.trapezoid over": lambda x, y: np.trapezoid(x, y, axis=0),
 }
 
 

@@ -171,7 +171,8 @@ def _joined(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
     if not parts:  # each got new axes on the way
         return ghosts.stand_in(made.shape, bool)
     few = tuple(1 if n == 1 else 2 for n in np.max([x.shape for x in parts], axis=0))
-    return ghosts.stand_in_like(np.concatenate([_ranked(x, few) for x in parts]), shape=made.shape)
+    axis = next((i for i, n in enumerate(made.shape) if n != parts[0].shape[i]), 0)
+    return ghosts.stand_in_like(np.concatenate([_ranked(x, few) for x in parts], axis), shape=made.shape)
 
 
 def _ranked(g: Ghost, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
@@ -184,11 +185,69 @@ def _ranked(g: Ghost, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
 
 def _stacked(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
     axis = args[1] if len(args) > 1 else kwargs.get("axis", 0)
-    return _joined(made, [[np.expand_dims(x, axis) if isinstance(x, np.ndarray) else x for x in args[0]]], {})
+    new = (slice(None),) * (axis % made.ndim) + (None,)
+    return _joined(made, [[x[new] if isinstance(x, np.ndarray) else x for x in args[0]]], {})
+
+
+def _deep(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
+    """Parts of at least three axes."""
+    return _joined(made, [[np.atleast_3d(x) for x in args[0]]], {})
+
+
+def _blocks(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
+    """``np.block`` itself, of small arrays; large ones are not joined but copied, to Fortran order if all parts are in it."""
+    blocks, depth, part = args[0], 0, args[0]
+    while isinstance(part, list):
+        part, depth = part[0] if part else None, depth + 1
+    if depth * made.size > 2 * 512 * 512:
+        in_fortran = first(lambda x: isinstance(x, np.ndarray) and not x.flags.f_contiguous, blocks) is None
+        return ghosts.stand_in(made.shape, bool, "F" if in_fortran and not all_in_c_order(blocks) else "C")
+    return ghosts.stand_in_like(np.block(mapped(_small, blocks)), shape=made.shape)
 
 
 def _appended(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
     return _joined(made, [args[:2]], kwargs)
+
+
+def _columns(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
+    """Of one array for each column."""
+    return ghosts.stand_in(made.shape, bool, "F")
+
+
+def _tiled(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
+    """A copy of what is taken once."""
+    a, reps = args[0], np.ravel(args[1] if len(args) > 1 else kwargs["reps"])
+    return ghosts.stand_in_like(np.array(_small(a), ndmin=made.ndim), shape=made.shape) if (reps == 1).all() else None
+
+
+def _spaced(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
+    """``np.linspace`` and its like compute samples along the first axis, and move it."""
+    names = ("num", "endpoint", "base" if "base" in kwargs else "retstep", "dtype", "axis")
+    axis = (dict(zip(names, args[2:])) | kwargs).get("axis", 0)
+    if not any(isinstance(x, np.ndarray) for x in args[:2]):
+        return None
+    ends = _together(args[:2])
+    line = ghosts.stand_in((made.shape[axis], *(1,) * ends.ndim), bool)
+    return np.moveaxis(_together([line, ends]), 0, axis)
+
+
+def _under_curves(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
+    """Of ``np.trapezoid``: the sum along an axis of products of means and widths."""
+    names = ("y", "x", "dx", "axis")
+    given = dict(zip(names, args)) | kwargs
+    y, x, axis = given["y"], given.get("x"), given.get("axis", -1)
+    before = (slice(None),) * (axis % y.ndim)
+    means = _together([y[(*before, slice(1, None))], y[(*before, slice(-1))]])
+    if isinstance(x, np.ndarray) and x.ndim > 1:
+        before = (slice(None),) * (axis % x.ndim)
+        means = _together([_together([x[(*before, slice(1, None))], x[(*before, slice(-1))]]), means])
+    return _reduced(made, [means], {"axis": axis})
+
+
+def _second(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
+    """As the second argument."""
+    x = args[1] if len(args) > 1 else kwargs["x"]
+    return ghosts.stand_in_like(x, shape=made.shape) if isinstance(x, np.ndarray) and x.ndim == made.ndim else None
 
 
 def _c(made: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
@@ -261,13 +320,20 @@ _RULES: dict[Layout, Rule | tuple[Rule, ...]] = {
     "triangular": _triangular, "rounded": _rounded, "fortran": _fortran, "c": _c, "spectrum": _first, "normed": _normed,
     "factors": (_factor, _triangle), "singular": (_c, _c, _adjoint), "power": _power, "crossed": _crossed, "summed": _summed,
     "walked": _walked, "copied": _copied, "rolled": _rolled, "stacked": _stacked,
+    "deep": _deep, "blocks": _blocks, "columns": _columns, "tiled": _tiled, "spaced": (_spaced, _broadcast),
+    "trapezoid": _under_curves, "second": _second,
 }  # fmt: skip
 
-OTHERWISE: frozenset[Layout | None] = frozenset({"c", "spectrum", "normed", "factors", "singular", "power", "crossed"})
+OTHERWISE: frozenset[Layout | None] = frozenset(
+    {"c", "spectrum", "normed", "factors", "singular", "power", "crossed", "columns", "spaced"}
+)
 """The rules of functions whose results a library with an order of its own, LAPACK's say, gives another one."""
 
-_NOT_IN_C = frozenset({"factors", "singular", "crossed", "summed"})
+_NOT_IN_C = frozenset({"factors", "singular", "crossed", "summed", "columns", "spaced"})
 """The rules by which operands in C order may give a result in another one."""
+
+_OF_LATER = frozenset({"spaced", "second"})
+"""The rules that need no array as their first argument."""
 
 
 def of_function(func: Any, args: Sequence[Any], kwargs: dict[str, Any], made: Any) -> Any:
@@ -289,7 +355,7 @@ def of_function(func: Any, args: Sequence[Any], kwargs: dict[str, Any], made: An
             if given is None:
                 given = [_stand_in(x) for x in args]
                 keywords = {name: _stand_in(x) for name, x in kwargs.items()}
-            if _has_array(given):
+            if spec.layout in _OF_LATER or _has_array(given):
                 like = rule(each, given, keywords)
         if like is None and not _lies_in_c_order(each):
             like = ghosts.stand_in(shape, bool)

@@ -191,7 +191,7 @@ def _gradient_along(xp: Any, f: Native, axis: int, dx: Any, edge_order: int, to:
 # -- sums ------------------------------------------------------------------------------------------------------------
 
 
-@implements(np.trapezoid, error="sum")
+@implements(np.trapezoid, error="sum", layout="trapezoid")
 def trapezoid(xp: Any, y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Native:
     y = arrays(xp, y, *(z for z in (x, dx) if xp.is_array(z)))[0]
     shape = xp.shape_of(y)

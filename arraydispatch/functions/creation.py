@@ -121,7 +121,7 @@ def _on(xp: Any, x: Any, to: np.dtype[Any], like: Native | None, device: Any) ->
     return xp.asarray(np.asarray(x, to), like=like)
 
 
-@implements(np.linspace)
+@implements(np.linspace, layout="spaced")
 def linspace(
     xp: Any,
     start: Any,
@@ -175,7 +175,7 @@ def linspace(
     return (y, step) if retstep else y
 
 
-@implements(np.logspace, returns="array")
+@implements(np.logspace, returns="array", layout="spaced")
 def logspace(
     xp: Any,
     start: Any,
@@ -200,7 +200,7 @@ def logspace(
     return made if dtype is None else xp.prim.astype(made, np.dtype(dtype))
 
 
-@implements(np.geomspace, returns="array")
+@implements(np.geomspace, returns="array", layout="spaced")
 def geomspace(
     xp: Any, start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Native:

@@ -148,12 +148,12 @@ def hstack(xp: Any, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") 
     return concatenate(xp, natives, axis, dtype=dtype, casting=casting)
 
 
-@implements(np.dstack, returns="array", layout="joined", grows=True, sequence=True)
+@implements(np.dstack, returns="array", layout="deep", grows=True, sequence=True)
 def dstack(xp: Any, tup: Any) -> Native:
     return concatenate(xp, [at_least(xp, x, 3) for x in _natives(xp, tup)], 2)
 
 
-@implements(np.column_stack, returns="array", grows=True, sequence=True)
+@implements(np.column_stack, returns="array", layout="joined", grows=True, sequence=True)
 def column_stack(xp: Any, tup: Any) -> Native:
     columns = []
     for x in _natives(xp, tup):
@@ -162,7 +162,7 @@ def column_stack(xp: Any, tup: Any) -> Native:
     return concatenate(xp, columns, 1)
 
 
-@implements(np.block, returns="array", sequence=True)
+@implements(np.block, returns="array", sequence=True, layout="blocks")
 def block(xp: Any, arrays: Any) -> Native:
     like = first_native(xp, (arrays,))
     depth, ndim = _block_depth(xp, arrays, "arrays")

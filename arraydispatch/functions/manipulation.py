@@ -343,7 +343,7 @@ def roll(xp: Any, a: Any, shift: Any, axis: Any = None) -> Native:
 # -- tiling ----------------------------------------------------------------------------------------------------------
 
 
-@implements(np.tile, returns="array")
+@implements(np.tile, returns="array", layout="tiled")
 def tile(xp: Any, A: Any, reps: Any) -> Native:
     a = xp.asarray(A)
     counts = to_host(xp, reps).reshape(-1).tolist() if not isinstance(reps, tuple) else list(reps)
@@ -509,7 +509,7 @@ def triu(xp: Any, m: Any, k: int = 0) -> Native:
     return _masked_triangle(xp, m, k, False)
 
 
-@implements(np.vander, returns="array")
+@implements(np.vander, returns="array", layout="c")
 def vander(xp: Any, x: Any, N: Any = None, increasing: bool = False) -> Native:
     x = xp.asarray(x)
     shape = xp.shape_of(x)

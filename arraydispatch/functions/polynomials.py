@@ -130,7 +130,7 @@ def polyint(xp: XP, p: Any, m: Any = 1, k: Any = None) -> Native:
     return p
 
 
-@implements(np.polyval)
+@implements(np.polyval, layout="second")
 def polyval(xp: XP, p: Any, x: Any) -> Native:
     if isinstance(x, np.poly1d):
         raise Unsupported("a np.poly1d is an object on the host")

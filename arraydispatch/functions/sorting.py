@@ -285,7 +285,7 @@ def flatnonzero(xp: Any, a: Any) -> Native:
     return xp.prim.nonzero(flat(xp, xp.asarray(a)))[0]
 
 
-@implements(np.argwhere, pure=False, returns="array")
+@implements(np.argwhere, pure=False, returns="array", layout="columns")
 def argwhere(xp: Any, a: Any) -> Native:
     a = xp.asarray(a)
     ndim = len(xp.shape_of(a))

@@ -359,7 +359,7 @@ def quantile(
     return _quantiles(xp, a, q, axis, method, keepdims, weights, percent=False, skip_nans=False)
 
 
-@implements(np.percentile, into=("fills",), apart=True)
+@implements(np.percentile, into=("fills",), apart=True, layout="c")
 def percentile(
     xp: XP,
     a: Any,

@@ -20,7 +20,7 @@ Into = Literal["made", "accumulates", "positions", "divides", "casts", "fills"]
 Layout = Literal[
     "reduced", "first", "broadcast", "joined", "appended", "triangular", "rounded", "fortran",
     "c", "spectrum", "normed", "factors", "singular", "power", "crossed", "summed",
-    "walked", "copied", "rolled", "stacked",
+    "walked", "copied", "rolled", "stacked", "deep", "blocks", "columns", "tiled", "spaced", "trapezoid", "second",
 ]  # fmt: skip
 Error = Literal["sum", "square", "spread", "remainder", "period"]
 Lines = Literal["same", "half", "twice"]
