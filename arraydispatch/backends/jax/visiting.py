@@ -9,17 +9,26 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import partial, wraps
 from types import FrameType
 from typing import Any
 
 import jax
 from jax._src import core
 
-from arraydispatch.exchanges import NEEDS, Exchanges, Need
+from arraydispatch.exchanges import NEEDS, Exchange, Exchanges, Need
 
 __all__ = ["is_tracing", "receive", "traces_no_more"]
 
+_INDICES, _FORWARD = "jax._src.numpy.indexing:eliminate_deprecated_list_indexing", ("jax._src.api:jacfwd", "jax:jacfwd")
+_JACFWD = Need(
+    "(fun, argnums=0, has_aux=False, holomorphic=False)", "JAX 0.4 to 0.10", "what forward derivatives are taken at"
+)
 ROWS = {
+    _INDICES: Need(
+        "(idx)", "JAX 0.8 to 0.10", "the indices of JAX's own arrays, which it asks for their type before it takes them"
+    ),
+    **dict.fromkeys(_FORWARD, _JACFWD),
     "jax._src.core:trace_state_clean": Need("()", "JAX 0.4.36 to 0.10", "(called, not exchanged) whether JAX traces"),
     "jax._src.core:reset_trace_state": Need("()", "JAX 0.10", "(called, not exchanged) that JAX traces no more"),
 }
@@ -29,12 +38,53 @@ _received: set[type] = set()
 
 
 def receive(cls: Any, own: Callable[[Any], Any] | None = None, exchanges: Exchanges | None = None) -> None:
-    """Teach JAX the class of arrays under the launcher; nothing needs to be exchanged for it."""
+    """Teach JAX the class of arrays under the launcher, and exchange what takes an array and no pytree."""
+    if exchanges is not None:
+        exchanges.put(_INDICES, partial(_indexing, cls))
+        for name in _FORWARD:
+            exchanges.put(name, partial(_forward, cls))
     if cls in _received:
         return
     _received.add(cls)
     cls.__jax_array__ = _leaf
     jax.tree_util.register_pytree_node(cls, lambda a: ((_leaf(a),), None), lambda _, leaves: leaves[0])
+
+
+def _leaves(cls: Any, tree: Any) -> Any:
+    return jax.tree_util.tree_map(
+        lambda x: _leaf(x) if isinstance(x, cls) else x, tree, is_leaf=lambda x: x is None or isinstance(x, cls)
+    )
+
+
+def _indexing(cls: Any, exchange: Exchange) -> Any:
+    real = exchange.real
+
+    @wraps(real)
+    def eliminate_deprecated_list_indexing(idx: Any) -> Any:
+        if not exchange.on:
+            return real(idx)
+        if type(idx) is tuple:
+            return real(tuple(_leaf(x) if isinstance(x, cls) else x for x in idx))
+        return real(_leaf(idx) if isinstance(idx, cls) else idx)
+
+    return eliminate_deprecated_list_indexing
+
+
+def _forward(cls: Any, exchange: Exchange) -> Any:
+    """Tangents are made in the shape of the arguments, and an array does not come back as one: leaves do."""
+    real = exchange.real
+
+    @wraps(real)
+    def jacfwd(*args: Any, **options: Any) -> Any:
+        made = real(*args, **options)
+
+        @wraps(made)
+        def jacfun(*values: Any, **keywords: Any) -> Any:
+            return made(*_leaves(cls, values), **_leaves(cls, keywords))
+
+        return jacfun if exchange.on else made
+
+    return jacfwd
 
 
 def _leaf(a: Any) -> Any:

@@ -57,3 +57,6 @@ t("value_and_grad", lambda: jax.value_and_grad(lambda p: jnp.mean((p * x - C) **
 class M:
     w = np.ones(4)
 t("method", lambda: jax.jit(lambda v: v * M.w)(x))
+J = jnp.arange(4.0)
+t("index", lambda: jnp.stack([J[np.array([0, 2])], J[np.arange(4) > 1], J.at[np.array([0, 1])].set(np.ones(2))[:2]]))
+t("hessian", lambda: jax.hessian(lambda v: jnp.sum(jnp.sin(v) * np.arange(3)))(np.ones(3)))
