@@ -26,11 +26,13 @@ import numpy as np
 
 import arraydispatch as ad
 
-from .. import conversion, dtypes, events, ghosts, thin, tracing, views, warned
+from .. import conversion, dtypes, events, ghosts, settings, thin, tracing, views, warned
 from ..api import from_protocol
+from ..backends import loader
 from ..called import Called
 from ..dispatch import hosted
 from ..dispatch.wrapping import circular
+from ..errors import BackendMismatchError
 from ..registry import spec_of
 from ..state import process
 from ..trees import mapped
@@ -50,6 +52,7 @@ __all__ = [
     "by_name",
     "is_window",
     "move",
+    "not_of_others",
     "to_host",
     "traced",
 ]
@@ -222,6 +225,14 @@ def _is_view(result: np.ndarray[Any, Any], values: Sequence[Any]) -> bool:
     return (result.flags.writeable and is_window(result)) or any(ghosts.memory_of(guest) is memory for guest in guests)
 
 
+def not_of_others(x: Any) -> Any:
+    """What another library than that of the launched program's arrays holds, as an ndarray."""
+    if isinstance(x, _ndarray | np.generic | ad.Array):
+        return x
+    found = loader.backend_of(x)
+    return x if found is None or found.name == settings.current_name() else np.asarray(x)
+
+
 def _shared(result: Any, what: str) -> Any:
     """Arrays on the very memory of ndarrays, where the backend can have these."""
 
@@ -321,6 +332,8 @@ class Function(Stand):
             args = _asked_for_out(self.real, args, kwargs)
         try:
             return self._call(args, kwargs)
+        except BackendMismatchError:  # the program's own tensors, of which NumPy takes the values
+            return self._call(mapped(not_of_others, args), mapped(not_of_others, kwargs))
         except RecursionError:
             if not circular((*args, *kwargs.values())):
                 raise

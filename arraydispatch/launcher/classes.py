@@ -22,9 +22,23 @@ from ..api import from_protocol
 from ..backends import loader
 from ..backends.base import Kind
 from ..dispatch import host, hosted
+from ..errors import BackendMismatchError
 from ..state import process
+from ..trees import mapped
 from . import asking
-from .adoption import adopt, asked_by_user, by_name, holds_array, is_window, left, movable, move, to_host, traced
+from .adoption import (
+    adopt,
+    asked_by_user,
+    by_name,
+    holds_array,
+    is_window,
+    left,
+    movable,
+    move,
+    not_of_others,
+    to_host,
+    traced,
+)
 from .array_method import is_copy
 from .memory import shared
 
@@ -528,6 +542,12 @@ def _from_data(name: str) -> Callable[..., Any]:
         x = args[0] if args else kwargs.get(parameter)
         cls = type(x)
         if cls is ndarray or cls in _WITHOUT_MEMORY:
+            try:
+                return getattr(creation, name)(*args, **kwargs)
+            except BackendMismatchError:
+                if cls is ndarray:
+                    raise
+                args, kwargs = mapped(not_of_others, args), mapped(not_of_others, kwargs)
             return getattr(creation, name)(*args, **kwargs)
         if _shows_memory(x):
             kwargs.pop("like", None)
