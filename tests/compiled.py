@@ -11,6 +11,8 @@ of the whole suite has it for all tests but those of :data:`LAST_BITS`, and whoe
 from __future__ import annotations
 
 import atexit
+import ctypes
+import gc
 import os
 import shutil
 import tempfile
@@ -103,3 +105,14 @@ def quickly(on: bool) -> None:
         _exchanged = True
     _quick = on
     jax.clear_caches()  # programs that were compiled the other way
+
+
+def let_go() -> None:
+    """Have JAX, which has been imported, forget what it compiled; what is needed again is in the folder."""
+    import jax
+
+    jax.clear_caches()
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if trim is not None:  # glibc's, which keeps what has been freed otherwise
+        trim(0)
