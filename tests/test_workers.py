@@ -98,3 +98,11 @@ def test_who_has_nothing_left_takes_of_another_workers(config: pytest.Config) ->
 )
 def test_the_library_of_a_test(nodeid: str, library: str) -> None:
     assert library_of(nodeid) == library
+
+
+def test_the_seed_is_printed(request: pytest.FixtureRequest, seed: int) -> None:
+    """Before the tests, and after them where one failed; by it the same is drawn again."""
+    config = request.config
+    header = config.hook.pytest_report_header(config=config, start_path=config.rootpath)
+    said = f"seed: {seed} (to draw the same again: --seed {seed})"
+    assert said in header

@@ -5,7 +5,12 @@ These hold for every backward stable algorithm, so for whichever kernels OpenBLA
 
 from __future__ import annotations
 
+import os
+import platform
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -130,3 +135,24 @@ def test_factors_multiply_to_the_matrix_and_are_orthogonal(function: Any, backen
         for what, error, of_norm in function(a.astype(np.result_type(a, np.longdouble)), oracle.wrapped(backend, a)):
             found = of_order(error.astype(complex), a, max(a.shape[-2:]), norm if of_norm else 1.0)
             assert found <= UNITS, f"{what} is {found:.3g} n eps norm"
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="kernels of other processors")
+@pytest.mark.one_backend("other kernels")
+@pytest.mark.parametrize("kernels", ["Haswell MKL_CBWR=COMPATIBLE", "SkylakeX MKL_CBWR=AVX2", "Zen", "Nehalem"])
+@pytest.mark.parametrize("chosen", ["numpy", "torch"])
+def test_so_are_those_by_other_processors_kernels(chosen: str, kernels: str) -> None:
+    """OpenBLAS and MKL choose when they are loaded, so in another process."""
+    if chosen not in ad.available_backends():
+        pytest.skip(f"{chosen} is not installed")
+    env = {**os.environ, **dict(word.split("=") for word in f"OPENBLAS_CORETYPE={kernels}".split())}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", __file__]
+    done = subprocess.run(
+        [*command, "-k", f"multiply and {chosen}"],
+        env=env,
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "6 passed" in done.stdout, done.stdout
