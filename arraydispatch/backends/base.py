@@ -495,6 +495,9 @@ class Backend:
     def adopt_wrapper(self, wrapper: type) -> None:
         """Teach the library to take ``wrapper`` (which has ``.native``), and its subclasses so far, in its own functions."""
 
+    def take_for_ndarrays(self, wrapper: type, so: bool) -> None:
+        """Whether the library takes arrays for ndarrays, as it is to while a launcher runs, or for what they hold."""
+
     def fill(self, a: Native, value: Native) -> None:
         """Overwrite ``a`` in place with ``value`` of its shape and dtype. Mutable backends only."""
         raise NotImplementedError

@@ -277,6 +277,14 @@ def set_wrapper(wrapper: type) -> None:
             backend.adopt_wrapper(wrapper)
 
 
+def take_for_ndarrays(so: bool) -> None:
+    """Whether to libraries that are loaded arrays are ndarrays, as they are while a launcher runs."""
+    with _lock:
+        for backend in _loaded.values():
+            if _wrapper is not None:
+                backend.take_for_ndarrays(_wrapper, so)
+
+
 def backend_of(value: Any) -> Backend | None:
     """The backend whose native array ``value`` is, or None. Loads a backend only if its library made ``value``."""
     cls = type(value)

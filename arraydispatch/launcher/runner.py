@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from ..backends.loader import take_for_ndarrays
 from ..state import process
 from . import processes, tracebacks
 from .userfiles import UserFiles
@@ -196,6 +197,14 @@ def include_root(name: str) -> str:
 
 
 @contextmanager
+def _libraries_told() -> Iterator[None]:
+    try:
+        yield
+    finally:
+        take_for_ndarrays(process.users is not None)
+
+
+@contextmanager
 def accelerated(users: UserFiles, observer: Any = None) -> Iterator[None]:
     """The facade in place for user files, for as long as the block runs."""
     from ..exchanges import Exchanges
@@ -204,7 +213,7 @@ def accelerated(users: UserFiles, observer: Any = None) -> Iterator[None]:
     run = Exchanges()
     opened = doors.Doors(run, users)
     importer = hook.ImportHook(users, facade.substitute, opened.open_all, doors.LIBRARIES)
-    with process.kept("users", "observer", "visited", "wrapper", "natives_first"):
+    with _libraries_told(), process.kept("users", "observer", "visited", "wrapper", "natives_first"):
         importer.install()
         try:
             begin(users, opened, observer)
@@ -223,6 +232,7 @@ def begin(users: UserFiles, opened: doors.Doors, observer: Any = None) -> None:
 
     opened.open_all()
     process.change(users=users, observer=observer, wrapper=classes.make, natives_first=True)
+    take_for_ndarrays(True)
 
 
 def _main_module(program: Program) -> ModuleType:

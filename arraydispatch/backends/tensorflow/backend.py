@@ -33,6 +33,7 @@ from arraydispatch.backends.tensorflow.core import (
     taped,
 )
 from arraydispatch.errors import TraceError
+from arraydispatch.state import process
 
 __all__ = ["TensorFlowBackend"]
 
@@ -351,7 +352,13 @@ class TensorFlowBackend(Backend):
             return native
 
         tf.register_tensor_conversion_function(wrapper, convert, priority=0)
-        nests.receive(wrapper, self)
+        self.take_for_ndarrays(wrapper, process.users is not None)
+
+    def take_for_ndarrays(self, wrapper: type, so: bool) -> None:
+        if so:
+            nests.leave(wrapper)
+        else:
+            nests.receive(wrapper, self)
 
     def compute_dtype(self, ufunc: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any]:
         return ufuncs.compute_dtype(ufunc, dtype)

@@ -12,9 +12,7 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.core.function.trace_type.custom_nest_trace_type import CustomNestTraceType
 
-from arraydispatch.state import process
-
-__all__ = ["receive"]
+__all__ = ["leave", "receive"]
 
 
 def receive(wrapper: Any, backend: Any) -> None:
@@ -38,12 +36,12 @@ def receive(wrapper: Any, backend: Any) -> None:
             return tf.TensorSpec(a.shape, tf.as_dtype(a.dtype))
         return CustomNestTraceType(type(a), a._kind.home, (value.__tf_tracing_type__(context),))
 
-    if process.users is not None:  # a launcher runs: to TensorFlow its arrays are ndarrays
-        return
     wrapper.__tf_flatten__, wrapper.__tf_unflatten__ = apart, classmethod(together)
     wrapper.__tf_tracing_type__ = traced
-    for cls in wrapper.__subclasses__():
-        if getattr(
-            cls, "stands_for_ndarray", False
-        ):  # to TensorFlow it is one: None is what a protocol takes for not there
-            cls.__tf_flatten__ = cls.__tf_unflatten__ = cls.__tf_tracing_type__ = None
+
+
+def leave(wrapper: Any) -> None:
+    """Have arrays be no nests: TensorFlow then takes them for ndarrays, by ``__array__``."""
+    for name in ("__tf_flatten__", "__tf_unflatten__", "__tf_tracing_type__"):
+        if name in vars(wrapper):
+            delattr(wrapper, name)
