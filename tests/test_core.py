@@ -156,9 +156,10 @@ def test_what_does_not_compile_is_left_to_python(build: Any, tmp_path: Path, mon
 def pure(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the package as it is where nothing compiles it, and its tests."""
     folder = tmp_path_factory.mktemp("pure")
-    left = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "_build", "results")
-    for name in ("arraydispatch", "tests", "docs", "conformance"):
-        shutil.copytree(ROOT / name, folder / name, ignore=left)
+    for name in ("arraydispatch", "tests", "docs"):
+        shutil.copytree(
+            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "_build")
+        )
     for name in ("pyproject.toml", "hatch_build.py", "README.md"):
         shutil.copy(ROOT / name, folder / name)
     return folder
