@@ -314,7 +314,8 @@ def _from_array(source: Handle, target: Backend, place: Device | None, wanted: A
     held = source._kind.backend
     if held.home is target and not (held.hosted and place is not None):
         target = held
-    if held is target and place is None and wanted is not None and copy is not False and views.outgrows(source):
+    casts_it = wanted is not None and wanted != source._kind.dtype
+    if casts_it and held is target and place is None and copy is not False and views.outgrows(source):
         cast: Array = casts.astype(source, wanted, "K", "unsafe", True)  # which does not make all of it first
         return cast
     with target.within():
