@@ -296,6 +296,7 @@ ALWAYS = (
     Case("np.apply_along_axis(lambda x: (x.fill(3), x.sum())[1], 1, a)"),
     Case("np.linalg.matrix_power(a, 1)", shape=(3, 3)),
     Case("np.apply_over_axes(np.sum, a, [])"),
+    Case("np.asarray(a, dtype=a.dtype)", layout="broadcast"),
 )
 """Where results once shared memory otherwise than NumPy's: of these the flags are the same too."""
 
