@@ -222,7 +222,7 @@ def _tiled(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
 
 def _spaced(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
     """``np.linspace`` and its like compute samples along the first axis, and move it."""
-    names = ("num", "endpoint", "base" if "base" in kwargs else "retstep", "dtype", "axis")
+    names = ("num", "endpoint", "retstep", "dtype", "axis")  # logspace has its base third
     axis = (dict(zip(names, args[2:])) | kwargs).get("axis", 0)
     if not any(isinstance(x, np.ndarray) for x in args[:2]):
         return None
