@@ -142,8 +142,14 @@ def flip(a: Tensor, axes: Sequence[int]) -> Tensor:
 
 
 def concatenate(arrays: Sequence[Tensor], axis: int) -> Tensor:
-    """torch drops empty 1-d tensors from the check of shapes, which is harmless: the caller has checked them."""
-    return torch.cat(arrays, axis)
+    """torch drops empty 1-d tensors from the check of shapes, which is harmless: the caller has checked them.
+
+    It takes four axes or five, one of them of one element, for images with their channels last, and lays the result out as such.
+    """
+    made = torch.cat(arrays, axis)
+    if made.ndim in (4, 5) and not made.is_contiguous() and all(a.is_contiguous() for a in arrays):
+        return made.contiguous()
+    return made
 
 
 def pad(a: Tensor, widths: Sequence[tuple[int, int]], value: Any) -> Tensor:
