@@ -49,7 +49,9 @@ if TYPE_CHECKING:
         HostFallbackError as HostFallbackError,
         HostFallbackWarning as HostFallbackWarning,
         NoBackendFoundError as NoBackendFoundError,
+        OptionError as OptionError,
         PrecisionError as PrecisionError,
+        SettingError as SettingError,
         TraceError as TraceError,
     )
     from .profiled import profile as profile, profile_function as profile_function
@@ -83,7 +85,8 @@ _API = (
 _ERRORS = (
     "ArrayDispatchError", "BackendMismatchError", "BackendNotInstalledError", "ConvergenceError", "ConvergenceWarning",
     "DeviceMismatchError", "DeviceNotFoundError",
-    "HostFallbackError", "HostFallbackWarning", "NoBackendFoundError", "PrecisionError", "TraceError",
+    "HostFallbackError", "HostFallbackWarning", "NoBackendFoundError", "OptionError", "PrecisionError",
+    "SettingError", "TraceError",
 )  # fmt: skip
 
 _WHERE: dict[str, str] = {

@@ -16,7 +16,7 @@ from .backends import loader
 from .backends.base import Backend, Unsupported
 from .backends.devices import Device
 from .dispatch import wrapping
-from .errors import NoBackendFoundError
+from .errors import NoBackendFoundError, OptionError
 from .trees import leaves, mapped, tree_leaves
 from .views import Handle, native
 
@@ -68,23 +68,23 @@ def use(
 
     Raises
     ------
-    NoBackendFoundError, BackendNotInstalledError, DeviceNotFoundError, PrecisionError, ValueError
+    NoBackendFoundError, BackendNotInstalledError, DeviceNotFoundError, PrecisionError, SettingError
         Each says what there is; nothing is changed then.
     RuntimeError
         If the library has started with another number of threads.
-    TypeError
-        For an option the backend does not have.
+    OptionError
+        For an option the backend does not have, or threads that are no number.
     """
     chosen = default_backend() if name is None else _backend(name)
     bits = settings.default.rules.precision if precision is _KEEP else settings.check_precision(precision)
     settings.check_held(bits, chosen)
-    way = settings.default.execution if execution is _KEEP else settings.check_execution(execution)
+    way = settings.default.usual_execution if execution is _KEEP else settings.check_execution(execution)
     policy = settings.default.fallback if fallback is _KEEP else settings.check_fallback(fallback)
     place = None if device is None else placement.find(chosen, device)
     unknown = [option for option in options if option not in chosen.OPTIONS]
     if unknown:
         known = ", ".join(chosen.OPTIONS) or "none"
-        raise TypeError(f"backend {chosen.name!r} has no option {unknown[0]!r}; its options are: {known}.")
+        raise OptionError(f"backend {chosen.name!r} has no option {unknown[0]!r}; its options are: {known}.")
     if threads is not _KEEP:
         numbers.use(numbers.check(threads), chosen)
     if options:
@@ -106,10 +106,9 @@ def execution(way: settings.Execution) -> AbstractContextManager[None]:
 
     Raises
     ------
-    ValueError
+    SettingError
         For another way.
     """
-    settings.check_execution(way)
     return settings.execution(way)
 
 

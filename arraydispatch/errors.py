@@ -1,4 +1,4 @@
-"""Every error this package raises on purpose.
+"""The errors of this package's own: about libraries, devices, settings, and what a call may do.
 
 Each also derives from the built-in exception a caller of NumPy would expect, so ``except TypeError`` keeps
 working around a refused call. Messages are one sentence that ends with the way out.
@@ -19,7 +19,9 @@ __all__ = [
     "HostFallbackError",
     "HostFallbackWarning",
     "NoBackendFoundError",
+    "OptionError",
     "PrecisionError",
+    "SettingError",
     "TraceError",
 ]
 
@@ -69,6 +71,14 @@ class DeviceMismatchError(ArrayDispatchError, ValueError):
 
 class PrecisionError(ArrayDispatchError, ValueError):
     """Not a precision, or one the device cannot hold."""
+
+
+class SettingError(ArrayDispatchError, ValueError):
+    """Not a value that a setting takes (the message gives the choices)."""
+
+
+class OptionError(ArrayDispatchError, TypeError):
+    """The backend has no such option (the message lists those it has), or a setting takes values of another type."""
 
 
 class HostFallbackError(ArrayDispatchError, TypeError):

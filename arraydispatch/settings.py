@@ -7,7 +7,7 @@ are plain attributes, because a ContextVar set in the main thread is not seen in
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from . import state
 from .backends import loader
 from .backends.base import Backend
-from .errors import PrecisionError
+from .errors import PrecisionError, SettingError
 from .state import SETTINGS, process
 
 Precision = Literal[64, 32, 16, "bf16"] | None
@@ -118,38 +118,61 @@ FUSED_FROM = 1 << 18
 
 
 def check_execution(execution: Any) -> Execution:
-    """The way to execute, or a :class:`ValueError` that names the choices."""
+    """The way to execute, or a :class:`SettingError` that names the choices."""
     if execution not in (None, "eager", "fused"):
-        raise ValueError(f"execution {execution!r} is not available; choose 'eager', 'fused', or None.")
+        raise SettingError(f"execution {execution!r} is not available; choose 'eager', 'fused', or None.")
     chosen: Execution = execution
     return chosen
 
 
-def set_execution(execution: Execution) -> None:
-    """How calls run, for the whole process."""
+def set_execution(way: Execution) -> None:
+    """How calls run in the whole process, where no block says it."""
     with state.lock:
-        least, lent = default.min_size, default.lent
-        if execution == "fused" and not least:
-            least, lent = FUSED_FROM, True
-        elif execution != "fused" and lent:
-            least, lent = 0, False
-        default.change(execution=execution, min_size=least, lent=lent)
+        _execute(way, default.executions)
+
+
+def _execute(usual: Execution, executions: tuple[execution, ...]) -> None:
+    """Have calls run as the innermost of the blocks says."""
+    way = executions[-1].way if executions else usual
+    least, lent = default.min_size, default.lent
+    if way == "fused" and not least:
+        least, lent = FUSED_FROM, True
+    elif way != "fused" and lent:
+        least, lent = 0, False
+    default.change(execution=way, usual_execution=usual, executions=executions, min_size=least, lent=lent)
+
+
+class execution:
+    """How calls run while the block does, in the whole process: see :func:`arraydispatch.execution`.
+
+    It may be entered again and left in any order, as an :class:`Override`; any thread may leave it.
+
+    Parameters
+    ----------
+    way : {"eager", "fused", None}
+        What holds inside.
+    """
+
+    def __init__(self, way: Execution) -> None:
+        self.way = check_execution(way)
+
+    def __enter__(self) -> None:
+        with state.lock:
+            _execute(default.usual_execution, (*default.executions, self))
+
+    def __exit__(self, *exc: object) -> None:
+        with state.lock:
+            _execute(default.usual_execution, _without_last(default.executions, self))
 
 
 @contextmanager
-def execution(way: Execution) -> Iterator[None]:
-    """How calls run while the block does, in the whole process: see :func:`arraydispatch.execution`."""
-    before = default.execution
-    set_execution(check_execution(way))
-    try:
-        yield
-    finally:
-        set_execution(before)
-
-
-def kept() -> AbstractContextManager[None]:
+def kept() -> Iterator[None]:
     """What the block does to the process defaults is undone at its end."""
-    return default.kept(*SETTINGS)
+    try:
+        with default.kept(*SETTINGS):
+            yield
+    finally:
+        set_execution(default.usual_execution)  # of the blocks that are open now
 
 
 # -- precision ---------------------------------------------------------------------------------------------------------
@@ -301,9 +324,9 @@ def current_fallback() -> Fallback:
 
 
 def check_fallback(policy: Any) -> Fallback:
-    """The policy, or a :class:`ValueError` that names the choices."""
+    """The policy, or a :class:`SettingError` that names the choices."""
     if policy not in ("warn", "error", "silent"):
-        raise ValueError(f"{policy!r} is not a fallback policy; choose 'warn', 'error' or 'silent'.")
+        raise SettingError(f"{policy!r} is not a fallback policy; choose 'warn', 'error' or 'silent'.")
     chosen: Fallback = policy
     return chosen
 
@@ -322,7 +345,7 @@ class fallback(Override):
 
     Raises
     ------
-    ValueError
+    SettingError
         For another policy.
     """
 
@@ -359,5 +382,5 @@ def current_scalars() -> Literal["numpy", "device"]:
 def scalars_context(where: Literal["numpy", "device"]) -> Any:
     """A context that forces device scalars on the CPU too, as an accelerator's user gets them."""
     if where not in ("numpy", "device"):
-        raise ValueError(f"{where!r} is not a place for scalars; choose 'numpy' or 'device'.")
+        raise SettingError(f"{where!r} is not a place for scalars; choose 'numpy' or 'device'.")
     return _scalars(where)

@@ -21,6 +21,7 @@ __all__ = ["SETTINGS", "Process", "process"]
 
 SETTINGS = (
     "allowing", "backend", "devices", "draws_on_device", "execution", "fallback", "lent", "min_size", "rules", "threads",
+    "usual_execution",
 )  # fmt: skip
 """What a user chooses, by ``arraydispatch.use`` or on the launcher's command line."""
 
@@ -61,6 +62,10 @@ class Process:
     execution : {"eager", "fused", None}
         How calls run: ``"eager"`` by the library alone; None also where NumPy is faster on the library's own memory; ``"fused"``:
         calls on large values of a CPU's are recorded, and run as blocks.
+    usual_execution : {"eager", "fused", None}
+        How calls run outside of all blocks that say it.
+    executions : tuple of arraydispatch.settings.execution
+        The open blocks that say how calls run, in any thread, the innermost last.
     min_size : int
         The launcher's ``--min-size``: calls on values in the host state are the library's from so many elements on; 0 where there
         is no host state.
@@ -110,12 +115,14 @@ class Process:
         *SETTINGS,
         "wrapper", "natives_first", "watch", "admit", "born", "tap",
         "users", "observer", "visited", "cells",
-        "overrides", "blocks_entered", "suspended", "traces",
+        "executions", "overrides", "blocks_entered", "suspended", "traces",
     )  # fmt: skip
 
     backend: str
     devices: Mapping[str, Any]
     execution: Any
+    usual_execution: Any
+    executions: tuple[Any, ...]
     min_size: int
     lent: bool
     rules: Any
@@ -142,7 +149,7 @@ class Process:
         start: dict[str, Any] = dict.fromkeys(self.__slots__)
         start |= dict.fromkeys(("draws_on_device", "lent", "natives_first", "blocks_entered"), False)
         start |= dict.fromkeys(("min_size", "overrides", "suspended", "traces"), 0)
-        start |= {"backend": "numpy", "devices": {}, "fallback": "warn"}
+        start |= {"backend": "numpy", "devices": {}, "executions": (), "fallback": "warn"}
         start["allowing"] = (
             "To allow it, say arraydispatch.use(fallback='warn'), or arraydispatch.fallback('warn') for a block."
         )

@@ -16,6 +16,7 @@ from typing import Any
 from .backends import loader
 from .backends.base import Backend
 from .backends.devices import processors
+from .errors import OptionError, SettingError
 from .state import process
 
 __all__ = ["VARIABLES", "available", "check", "fit", "kept", "use"]
@@ -76,9 +77,9 @@ def check(n: Any) -> int:
     if n is None:
         return available()
     if isinstance(n, bool) or not hasattr(n, "__index__"):
-        raise TypeError(f"threads must be a whole number, not {n!r}.")
+        raise OptionError(f"threads must be a whole number, not {n!r}.")
     if operator.index(n) < 1:
-        raise ValueError(f"threads must be at least 1, not {n}.")
+        raise SettingError(f"threads must be at least 1, not {n}.")
     return operator.index(n)
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import array
 import importlib
+import re
 import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import settings
+from arraydispatch import errors, settings
 from arraydispatch.trees import tree_leaves
 
 MODULES = {"numpy": "numpy", "jax": "jax", "torch": "torch", "tensorflow": "tensorflow"}
@@ -360,6 +362,39 @@ def test_a_missing_library_gives_the_install_command(monkeypatch: pytest.MonkeyP
     with pytest.raises(ad.BackendNotInstalledError, match="pip install lost") as caught:
         ad.use("lost")
     assert isinstance(caught.value, ImportError)
+
+
+@pytest.mark.parametrize(("ask", "builtin", "said"), [
+    (lambda: ad.fallback("x"), ValueError, "'warn', 'error' or 'silent'"),  # type: ignore[arg-type]
+    (lambda: ad.execution("q"), ValueError, "'eager', 'fused', or None"),  # type: ignore[arg-type]
+    (lambda: ad.precision(7), ValueError, "64, 32, 16, 'bf16' or None"),
+    (lambda: ad.use(fallback="x"), ValueError, "'warn', 'error' or 'silent'"),
+    (lambda: ad.use(execution="q"), ValueError, "'eager', 'fused', or None"),
+    (lambda: ad.use(precision=7), ValueError, "64, 32, 16, 'bf16' or None"),
+    (lambda: ad.use(threads=0), ValueError, "at least 1"),
+    (lambda: ad.use(threads="two"), TypeError, "a whole number"),
+    (lambda: ad.use("numpy", colour="red"), TypeError, "its options are: none"),
+    (lambda: ad.use("numpy", device="tpu:7"), ValueError, "it has: cpu"),
+    (lambda: ad.use("nmpy"), TypeError, "choose one of: numpy"),
+    (lambda: ad.backend("nmpy"), TypeError, "choose one of: numpy"),
+])  # fmt: skip
+def test_what_no_setting_takes_is_an_error_of_ours_and_a_builtin(ask: Any, builtin: Any, said: str) -> None:
+    with settings.kept(), pytest.raises(builtin, match=said) as caught:
+        ask()
+    assert isinstance(caught.value, ad.ArrayDispatchError)
+
+
+def test_the_reference_lists_every_error() -> None:
+    page = Path(__file__).parents[1] / "docs/reference/errors.md"
+    listed = re.findall(r"^\| `(\w+Error)` \| `(\w+)` \|", page.read_text(), re.MULTILINE)
+    ours = {
+        cls: cls.__bases__
+        for cls in vars(errors).values()
+        if isinstance(cls, type) and issubclass(cls, ad.ArrayDispatchError)
+    }
+    del ours[ad.ArrayDispatchError]
+    assert dict(listed) == {cls.__name__: bases[1].__name__ for cls, bases in ours.items()}
+    assert all(bases[0] is ad.ArrayDispatchError and getattr(ad, cls.__name__) is cls for cls, bases in ours.items())
 
 
 def test_host_only_dtypes_are_refused_clearly(backend: str) -> None:

@@ -100,6 +100,14 @@ def test_what_is_said_comes_before_what_is_found(machine: Any, monkeypatch: pyte
     assert choices.Choices(backend="numpy").settled() == choices.Choices(backend="numpy")
 
 
+def test_what_the_environment_names_wrongly_is_an_error_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings.default, "backend", "numpy")
+    monkeypatch.setenv(choices.ENVIRONMENT, "tork")
+    with pytest.raises(ad.NoBackendFoundError, match=r"ARRAYDISPATCH_BACKEND=tork: .*did you mean 'torch'"):
+        choices.Choices().settled()
+    assert choices.Choices(backend="numpy").settled().backend == "numpy"
+
+
 def test_every_backend_has_its_place() -> None:
     assert sorted(loader.CHEAPEST) == sorted(loader.KNOWN)
     assert loader.CHEAPEST[-1] == "numpy"

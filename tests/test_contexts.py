@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,8 +30,14 @@ CONTEXTS: dict[str, tuple[Callable[[], Any], Callable[[], Any], Callable[[], Any
     ),
     "backend": (lambda: ad.backend(OTHER), lambda: ad.backend("numpy"), lambda: ad.default_backend().name),
 }  # fmt: skip
-"""Two contexts of a kind, and what shows which is in force."""
-PROCESS_WIDE: dict[str, Callable[[], Any]] = {"profile": ad.profile, "verification": Verification}
+"""Two contexts of a kind, and what shows which is in force: of a thread's or a task's own."""
+FOR_ALL: dict[str, tuple[Callable[[], Any], Callable[[], Any], Callable[[], Any]]] = {
+    "execution": (lambda: ad.execution("eager"), lambda: ad.execution("fused"), lambda: process.held("execution", "min_size")),
+    "no execution": (lambda: ad.execution("fused"), lambda: ad.execution(None), lambda: process.execution),
+}  # fmt: skip
+"""The same of the whole process."""
+SETTINGS = CONTEXTS | FOR_ALL
+WATCHERS: dict[str, Callable[[], Any]] = {"profile": ad.profile, "Verification": Verification}
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +58,12 @@ def contexts(request: pytest.FixtureRequest) -> Any:
     return CONTEXTS[request.param]
 
 
-@pytest.mark.parametrize("make", [make for pair in CONTEXTS.values() for make in pair[:2]] + [*PROCESS_WIDE.values()])
+@pytest.fixture(params=SETTINGS)
+def settings_contexts(request: pytest.FixtureRequest) -> Any:
+    return SETTINGS[request.param]
+
+
+@pytest.mark.parametrize("make", [make for pair in SETTINGS.values() for make in pair[:2]] + [*WATCHERS.values()])
 def test_making_one_changes_nothing(make: Callable[[], Any]) -> None:
     before = _state()
     made = make()
@@ -61,8 +74,8 @@ def test_making_one_changes_nothing(make: Callable[[], Any]) -> None:
         assert _state() == before
 
 
-def test_left_in_any_order(contexts: Any) -> None:
-    first, second, now = contexts
+def test_left_in_any_order(settings_contexts: Any) -> None:
+    first, second, now = settings_contexts
     with first():
         inside = now()
     with second():
@@ -83,8 +96,8 @@ def test_left_in_any_order(contexts: Any) -> None:
     a.__exit__(None, None, None)
 
 
-def test_inside_itself(contexts: Any) -> None:
-    first, second, now = contexts
+def test_inside_itself(settings_contexts: Any) -> None:
+    first, second, now = settings_contexts
     a, b = first(), second()
     with a:
         inside = now()
@@ -152,6 +165,96 @@ def test_left_in_another_thread(contexts: Any) -> None:
         inside = now()
         assert pool.submit(leave).result()
         assert now() == inside
+
+
+@pytest.mark.parametrize("kind", [*SETTINGS, *WATCHERS])
+def test_leaving_one_that_was_never_entered_changes_nothing(kind: str) -> None:
+    first, second = SETTINGS[kind][:2] if kind in SETTINGS else (WATCHERS[kind],) * 2
+    never, before = first(), _state()
+    assert never.__exit__(None, None, None) is None
+    assert _state() == before
+    with second():
+        before = _state()
+        never.__exit__(None, None, None)
+        assert _state() == before
+
+
+def test_a_block_of_a_generator_closed_inside_another(settings_contexts: Any) -> None:
+    first, second, now = settings_contexts
+
+    def steps() -> Iterator[None]:
+        with first():
+            yield
+
+    before, generator = now(), steps()
+    next(generator)
+    with second():
+        inside = now()
+        generator.close()
+        assert now() == inside
+    assert now() == before
+
+
+@pytest.mark.parametrize("kind", FOR_ALL)
+def test_blocks_of_threads_that_overlap(kind: str) -> None:
+    """What holds for the process is the innermost block's, whoever entered it, and any thread may leave it."""
+    first, second, now = FOR_ALL[kind]
+    before, a, b = now(), first(), second()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(a.__enter__).result()
+        inside = now()
+        b.__enter__()
+        inside_second = now()
+        pool.submit(a.__exit__, None, None, None).result()
+        assert now() == inside_second
+        a.__enter__()
+        assert pool.submit(now).result() == inside
+        pool.submit(a.__exit__, None, None, None).result()
+        assert now() == inside_second
+        pool.submit(b.__exit__, None, None, None).result()
+    assert now() == before
+
+
+@pytest.mark.parametrize("kind", FOR_ALL)
+def test_one_object_for_all_in_many_threads(kind: str) -> None:
+    first, _, now = FOR_ALL[kind]
+    made, before = first(), now()
+    with made:
+        inside = now()
+
+    def act(_: int) -> bool:
+        for _ in range(200):
+            with made:
+                if now() != inside:
+                    return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(act, range(4)))
+    assert now() == before
+
+
+def test_the_execution_of_the_process_is_set_below_the_blocks() -> None:
+    with settings.kept():
+        with ad.execution("eager"):
+            ad.use(execution="fused")
+            ad.use("numpy")
+            assert process.execution == "eager"
+        assert (process.execution, process.min_size) == ("fused", settings.FUSED_FROM)
+        block = ad.execution("eager")
+        block.__enter__()
+        with settings.kept():
+            block.__exit__(None, None, None)
+        assert process.execution == "fused"
+    assert process.execution is None
+
+
+def test_every_context_of_the_reference_is_here() -> None:
+    """A name whose row says that it is a context."""
+    page = Path(__file__).parents[1] / "docs/reference/python.md"
+    rows = re.findall(r"^\| `[\w.]*?(\w+)\(.*?\| (.*) \|$", page.read_text(), re.MULTILINE)
+    told = {name for name, meaning in rows if re.search(r"\bcontext\b", meaning)}
+    assert told == {*SETTINGS, *WATCHERS} - {"scalars", "no precision", "no execution"}
 
 
 def test_kinds_do_not_undo_each_other() -> None:

@@ -23,6 +23,8 @@ ENVIRONMENT = "ARRAYDISPATCH_BACKEND"
 MIN_SIZE = 1 << 18
 """``--min-size`` where none is given; docs/explanation/small-arrays.md has the measurement."""
 
+_BY_ENVIRONMENT = f"by {ENVIRONMENT}"
+
 PRECISIONS = ("64", "32", "16", "bf16", "none")
 """What ``--precision`` takes."""
 
@@ -48,7 +50,7 @@ def default_backend(device: str | None = None) -> Chosen:
         return Chosen(settings.default.backend, device, "")
     named = os.environ.get(ENVIRONMENT)
     if named:
-        return Chosen(named, device, f"by {ENVIRONMENT}")
+        return Chosen(named, device, _BY_ENVIRONMENT)
     installed = [name for name in loader.CHEAPEST if loader.installed(name)]
     kinds = [] if device == "cpu" else hardware.accelerators()
     for kind in kinds:
@@ -103,10 +105,15 @@ class Choices:
         return replace(made, execution="fused")
 
     def settled(self) -> Choices:
-        """With a backend, where none is named."""
+        """With a backend, where none is named; raises what :func:`arraydispatch.use` raises of one that the environment names."""
         if self.backend is not None:
             return self
         found = default_backend(self.device)
+        if found.why == _BY_ENVIRONMENT:
+            try:
+                loader.check(found.backend)
+            except ArrayDispatchError as error:
+                raise type(error)(f"{ENVIRONMENT}={found.backend}: {error}") from None
         return replace(self, backend=found.backend, device=found.device, why=found.why)
 
     def to_json(self) -> str:

@@ -27,6 +27,7 @@ from arraydispatch.backends.torch.dtypes import (
     out_of_transforms,
 )
 from arraydispatch.backends.torch.host_kernels import HOST_KERNELS
+from arraydispatch.errors import SettingError
 from arraydispatch.trees import mapped
 
 __all__ = ["TorchBackend"]
@@ -292,7 +293,7 @@ class TorchBackend(Backend):
         if (compiler := options.get("compiler")) is not None:
             known = [*torch.compiler.list_backends(), "eager"]
             if compiler not in known:
-                raise ValueError(f"torch has no compiler {compiler!r}; choose one of: {', '.join(known)}.")
+                raise SettingError(f"torch has no compiler {compiler!r}; choose one of: {', '.join(known)}.")
             self.transforms.compiler = compiler
         if (deterministic := options.get("deterministic")) is not None:
             torch.use_deterministic_algorithms(bool(deterministic))
