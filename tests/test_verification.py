@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import creation, views
+from arraydispatch import creation, settings, views
 from arraydispatch.array import Array
 from arraydispatch.backends import loader
 from arraydispatch.verification import Verification
@@ -120,6 +120,87 @@ def test_methods_of_scipys_objects_are_looked_at(backend: str) -> None:
         stats.norm.pdf(x)
     assert verification.differences() == []
     assert verification.checked == 3 and verification.unchecked == {}
+
+
+def test_nan_and_nat_are_the_same_in_records_and_times_too(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = np.dtype([("t", "M8[D]"), ("v", "f8", 2), ("in", [("w", "c8"), ("n", "i4")])])
+    monkeypatch.setattr(settings.default, "backend", backend)
+    with ad.fallback("silent"), Verification() as verification:
+        for values, dtype in (
+            (["2024-01-01", "NaT"], "M8[D]"),
+            ([3, "NaT"], "m8[s]"),
+            ([(np.nan, 1)], "f8,i4"),
+            ([("NaT", (np.nan, 1.0), (complex(np.nan, 1), 2))], record),
+            ([complex(np.nan, 1.0)], "c16"),
+            ([float("nan"), "a", None], object),
+            ([np.nan], np.longdouble),
+        ):
+            creation.array(values, dtype=dtype)
+        creation.full(3, np.datetime64("NaT"))
+    assert [row.text for row in verification.differences()] == []
+    assert verification.checked == 8
+
+
+_R = np.outer(np.arange(1.0, 7), np.arange(1.0, 5))
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "options"),
+    [
+        ("null_space", (_R,), {}),
+        ("null_space", (_R.T,), {}),
+        ("null_space", (_R[:, :3] * (1 + 2j),), {}),
+        ("orth", (np.ones((4, 4)) + 2 * np.eye(4),), {}),
+        ("svd", (_R,), {}),
+        ("svd", (), {"a": _R, "full_matrices": False}),
+        ("eigh", (np.ones((5, 5)),), {}),
+        ("eigh", (np.triu(np.ones((5, 5))),), {"lower": False}),
+        ("eig", (SQUARE,), {}),
+        ("qr", (A,), {}),
+        ("qr", (_R,), {"mode": "economic"}),
+        ("polar", (_R,), {}),
+        ("polar", (_R.T,), {"side": "left"}),
+    ],
+)
+def test_factors_that_are_not_unique_are_held_against_what_defines_them(
+    backend: str, name: str, args: Any, options: Any
+) -> None:
+    """What SciPy gives is another factorisation of the same: the same with other rounding, so vectors that are not unique turn."""
+    linalg = pytest.importorskip("scipy.linalg")
+    given = [ad.asarray(x, backend=backend) for x in args]
+    keywords = {key: ad.asarray(x, backend=backend) if isinstance(x, np.ndarray) else x for key, x in options.items()}
+    with ad.fallback("error"), Verification() as verification:
+        getattr(linalg, name)(*given, **keywords)
+    assert [row.text for row in verification.differences()] == []
+    assert verification.checked == 1
+
+
+@pytest.mark.parametrize("name", ["null_space", "orth", "svd", "eigh", "eig", "qr", "polar"])
+def test_wrong_factors_of_scipys_are_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from arraydispatch.dispatch import functions
+
+    linalg = pytest.importorskip("scipy.linalg")
+    real = functions.call
+    a = ad.asarray(SQUARE - SQUARE[:, :1] if name == "null_space" else SQUARE)
+
+    def call(func: Any, args: Any, kwargs: Any) -> Any:
+        made = real(func, args, kwargs)
+        return (*made[:-1], made[-1] * 1.1) if isinstance(made, tuple) else made[::-1] * 1.1
+
+    monkeypatch.setattr("arraydispatch.dispatch.protocols._call", call)
+    with Verification() as verification:
+        getattr(linalg, name)(a)
+    assert len(verification.differences()) == 1
+
+
+def test_methods_that_are_not_looked_at_say_why_by_their_objects_name() -> None:
+    interpolate = pytest.importorskip("scipy.interpolate")
+    x = ad.asarray(np.arange(9.0))
+    with ad.fallback("silent"), Verification() as verification:
+        interpolate.CubicSpline(x, x**2)(x)
+    why = "is of an object of SciPy's, which the call may change"
+    names = ("scipy.interpolate.CubicSpline", "scipy.interpolate.CubicSpline.__call__")
+    assert verification.unchecked == {f"{name} {why}": 1 for name in names}
 
 
 def test_everything_is_put_back() -> None:

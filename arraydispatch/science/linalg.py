@@ -196,7 +196,7 @@ def cholesky(xp: XP, a: Any, lower: Any = False, overwrite_a: Any = False, check
     return factor if lower else adjoint(xp, factor)
 
 
-@implements("scipy.linalg.qr", returns="array", min_bits=32)
+@implements("scipy.linalg.qr", returns="array", min_bits=32, defined="SciPy's qr")
 def qr(
     xp: XP, a: Any, overwrite_a: Any = False, lwork: Any = None, mode: Any = "full", pivoting: Any = False,
     check_finite: Any = True,
@@ -209,7 +209,7 @@ def qr(
     return (r,) if mode == "r" else (q, r)
 
 
-@implements("scipy.linalg.svd", returns="array", min_bits=32)
+@implements("scipy.linalg.svd", returns="array", min_bits=32, defined="svd")
 def svd(
     xp: XP, a: Any, full_matrices: Any = True, compute_uv: Any = True, overwrite_a: Any = False,
     check_finite: Any = True, lapack_driver: Any = "gesdd",
@@ -235,7 +235,7 @@ def _symmetric(xp: XP, a: Any, b: Any, check_finite: Any, kind: int, *subsets: A
     return a
 
 
-@implements("scipy.linalg.eigh", returns="array", min_bits=32)
+@implements("scipy.linalg.eigh", returns="array", min_bits=32, defined="SciPy's eigh")
 def eigh(
     xp: XP, a: Any, b: Any = None, *, lower: Any = True, eigvals_only: Any = False, overwrite_a: Any = False,
     overwrite_b: Any = False, type: Any = 1, check_finite: Any = True, subset_by_index: Any = None,
@@ -255,7 +255,7 @@ def eigvalsh(
     )
 
 
-@implements("scipy.linalg.eig", returns="array", min_bits=32, pure=False)
+@implements("scipy.linalg.eig", returns="array", min_bits=32, pure=False, defined="SciPy's eig")
 def eig(
     xp: XP, a: Any, b: Any = None, left: Any = False, right: Any = True, overwrite_a: Any = False,
     overwrite_b: Any = False, check_finite: Any = True, homogeneous_eigvals: Any = False,
@@ -281,7 +281,7 @@ def eigvals(
     return xp.prim.eigvals(a)
 
 
-@implements("scipy.linalg.polar", returns="array", min_bits=32)
+@implements("scipy.linalg.polar", returns="array", min_bits=32, defined="polar")
 def polar(xp: XP, a: Any, side: Any = "right") -> Any:
     if side not in ("right", "left"):
         raise ValueError("`side` must be either 'right' or 'left'")
@@ -311,14 +311,14 @@ def _rank(xp: XP, a: Any, s: Any, rcond: Any) -> int:
     return int(np.sum(host > np.max(host, initial=0.0) * rcond, dtype=int))
 
 
-@implements("scipy.linalg.orth", returns="array", min_bits=32, pure=False)
+@implements("scipy.linalg.orth", returns="array", min_bits=32, pure=False, defined="basis")
 def orth(xp: XP, A: Any, rcond: Any = None) -> Any:
     a = matrix(xp, A, batches=False)
     u, s, _ = xp.prim.svd(a, False)
     return row_of(xp, u, 1, 0, _rank(xp, a, s, rcond))
 
 
-@implements("scipy.linalg.null_space", returns="array", min_bits=32, pure=False)
+@implements("scipy.linalg.null_space", returns="array", min_bits=32, pure=False, defined="basis")
 def null_space(
     xp: XP,
     A: Any,

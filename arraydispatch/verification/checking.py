@@ -26,6 +26,7 @@ import arraydispatch
 from .. import api, creation, dtypes, settings
 from ..array import Array
 from ..backends import loader
+from ..dispatch.science import known_as
 from ..errors import ArrayDispatchError
 from ..flat import Flat
 from ..methods import OPERATORS
@@ -280,7 +281,11 @@ class Verification:
                 inputs = tuple(x if kept and x is args[0] else hosts.of(x) for x in args)
                 keywords = {key: hosts.of(x) for key, x in kwargs.items()}
             except Unfit as unfit:
-                self._skip(f"{_name(func)} {unfit}")
+                method = func in METHODS and not kept
+                name = known_as(func, args) if method else _name(func)
+                self._skip(
+                    f"{name} is of an object of SciPy's, which the call may change" if method else f"{name} {unfit}"
+                )
                 self._inside.now = False  # what a function of the program's own calls is looked at
                 return run(*args, **kwargs)
             scale = None

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import dtypes
 
-__all__ = ["TOLERANCES", "Finding", "compare", "tolerance"]
+__all__ = ["TOLERANCES", "Finding", "compare", "same", "tolerance"]
 
 TOLERANCES: dict[str, float] = {"float64": 1e-10, "float32": 1e-5, "float16": 8e-3, "bfloat16": 6.25e-2}
 """Relative error that is taken for rounding, by the precision of the result: some hundred thousand units in the last
@@ -99,8 +99,22 @@ def _flushed(dtype: np.dtype[Any]) -> float:
     return float(np.finfo(np.float64 if precision_of(dtype) == "float64" else np.float32).tiny)
 
 
+def same(a: Any, b: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Where elements are the same ones: what is no number, or no time, is the same as another such, in records too."""
+    a, b = np.asarray(a), np.asarray(b)
+    if a.dtype.names is None or a.dtype.names != b.dtype.names:
+        if {a.dtype.kind, b.dtype.kind} <= {"m", "M"} or _floats(a.dtype) or _floats(b.dtype):
+            return np.asarray((a == b) | ((a != a) & (b != b)))
+        return np.asarray(a == b)
+    found = np.ones(np.broadcast_shapes(a.shape, b.shape), np.bool_)
+    for name in a.dtype.names:
+        field = same(a[name], b[name])
+        found &= field.all(axis=tuple(range(found.ndim, field.ndim)))
+    return found
+
+
 def _exact(ours: np.ndarray[Any, Any], reference: np.ndarray[Any, Any]) -> Finding:
-    differs = np.asarray(ours != reference)
+    differs = ~same(ours, reference)
     if not differs.any():
         return Finding(0.0, 0.0, (), None, None)
     at = tuple(int(i[0]) for i in np.nonzero(differs)) if differs.ndim else ()

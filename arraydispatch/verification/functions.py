@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from ..registry import facts_of
 from ..trees import mapped
-from .comparing import Finding
+from .comparing import Finding, same
 from .conditioned import CHECKS
-from .terms import largest, residual, wide
+from .terms import adjoint, largest, residual, wide
 
 __all__ = ["check_for", "raw", "scale_for", "unverified"]
 
@@ -106,13 +105,17 @@ def _eigh(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: A
 
 def _eig(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding]:
     a, w, v = wide(args[0]), wide(ours[0]), wide(ours[1])
-    return [residual("a @ v - w v", a @ v, v * w[..., None, :], largest((a,)), ours[1].dtype)]
+    lengths = np.sqrt(np.sum(np.abs(v) ** 2, axis=-2))
+    return [
+        residual("a @ v - w v", a @ v, v * w[..., None, :], largest((a,)), ours[1].dtype),
+        residual("the length of an eigenvector", lengths, np.ones_like(lengths), 1.0, ours[1].dtype),
+    ]
 
 
 def _svd(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
     if not isinstance(ours, tuple):
         return None
-    a, dtype = wide(args[0]), ours[0].dtype
+    a, dtype = wide(_given(args, kwargs, "a")), ours[0].dtype
     u, s, vh = map(wide, ours)
     k, size = s.shape[-1], largest((reference[1],))
     return [
@@ -120,6 +123,21 @@ def _svd(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: An
         residual("u s vh - a", (u[..., :k] * s[..., None, :]) @ vh[..., :k, :], a, size, dtype),
         _unit(u, "u", dtype),
         _unit(np.swapaxes(vh, -1, -2), "vh", dtype),
+    ]
+
+
+def _given(args: tuple[Any, ...], kwargs: dict[str, Any], name: str, at: int = 0, default: Any = None) -> Any:
+    return args[at] if len(args) > at else kwargs.get(name, default)
+
+
+def _basis(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    """Vectors of a space, as those of the range or of the null space of a matrix: another basis of it does as well."""
+    if np.shape(ours) != np.shape(reference):
+        return None
+    a, b, dtype = wide(ours), wide(reference), np.asarray(ours).dtype
+    return [
+        _unit(a, "the vectors", dtype),
+        residual("the projection onto the space", a @ adjoint(a), b @ adjoint(b), 1.0, dtype),
     ]
 
 
@@ -133,6 +151,43 @@ def _qr(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any
     q, r = map(wide, ours)
     a, dtype = wide(args[0]), ours[0].dtype
     return [residual("q @ r - a", q @ r, a, largest((a,)), dtype), _unit(q, "q", dtype)]
+
+
+# SciPy's have other parameters; with those that ask for another problem SciPy itself computes, and results are compared.
+
+
+def _eigh_of_scipy(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    asked = ("b", "subset_by_index", "subset_by_value")
+    if len(args) > 1 or any(kwargs.get(name) is not None for name in asked) or not isinstance(ours, tuple):
+        return None
+    return _eigh((_given(args, kwargs, "a"), "L" if kwargs.get("lower", True) else "U"), {}, ours, reference)
+
+
+def _eig_of_scipy(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    asked = ("b", "left", "homogeneous_eigvals")
+    if len(args) > 1 or any(kwargs.get(name) is not None for name in asked) or not isinstance(ours, tuple):
+        return None
+    return _eig((_given(args, kwargs, "a"),), {}, ours, reference)
+
+
+def _qr_of_scipy(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    a, mode = _given(args, kwargs, "a"), _given(args, kwargs, "mode", 3, "full")
+    if _given(args, kwargs, "pivoting", 4, False) or mode == "raw":
+        return None
+    if mode == "r":
+        return _qr((a, "r"), {}, ours[0], reference[0])
+    return _qr((a, "reduced" if mode == "economic" else "complete"), {}, ours, reference)
+
+
+def _polar(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding]:
+    a, left = wide(_given(args, kwargs, "a")), _given(args, kwargs, "side", 1, "right") == "left"
+    (u, p), dtype, size = map(wide, ours), ours[0].dtype, largest((a,))
+    wide_one = a.shape[-1] > a.shape[-2]
+    return [
+        residual("the definite factor", p, wide(reference[1]), size, dtype),
+        residual("the product of the factors", p @ u if left else u @ p, a, size, dtype),
+        _unit(adjoint(u) if wide_one else u, "u", dtype),
+    ]
 
 
 def _solve(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
@@ -205,18 +260,19 @@ def _partition(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, referen
 def _parted(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any, axis: int) -> list[Finding]:
     kth = kwargs.get("kth", args[1] if len(args) > 1 else 0)
     placed = all(_equal(np.take(ours, k, axis), np.take(reference, k, axis)) for k in np.atleast_1d(kth))
-    same = placed and _equal(np.sort(ours, axis), np.sort(reference, axis))
-    return [Finding(0.0 if same else np.inf, 0.0, (), None, None, "the array is not parted at kth")]
+    equal = placed and _equal(np.sort(ours, axis), np.sort(reference, axis))
+    return [Finding(0.0 if equal else np.inf, 0.0, (), None, None, "the array is not parted at kth")]
 
 
 def _equal(a: Any, b: Any) -> bool:
-    return np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind in "fc" or dtypes.is_bfloat16(np.asarray(a).dtype))
+    return np.shape(a) == np.shape(b) and bool(same(a, b).all())
 
 
 _CHECKS: dict[str, Check] = {
     "eigh": _eigh, "eig": _eig, "svd": _svd, "qr": _qr, "solve": _solve, "inverse": _inv, "cholesky": _cholesky,
     "determinant": _determinant, "least squares": _least_squares, "argsort": _argsort, "argpartition": _argpartition,
-    "partition": _partition, **CHECKS,
+    "partition": _partition, "basis": _basis, "SciPy's eigh": _eigh_of_scipy, "SciPy's eig": _eig_of_scipy, "SciPy's qr": _qr_of_scipy,
+    "polar": _polar, **CHECKS,
 }  # fmt: skip
 """What a result is defined by -> the check."""
 
