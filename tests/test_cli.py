@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 import arraydispatch
-from arraydispatch import views
+from arraydispatch import hardware, views
 from arraydispatch.backends import loader
 from arraydispatch.cli import _split, main
+from arraydispatch.launcher.choices import Choices
 from tests.launched import Done, Zygotes
 
 CORPUS = Path(__file__).parent / "launcher" / "corpus"
@@ -281,6 +282,8 @@ def test_info(
     assert main(["info"]) == 0
     table = capsys.readouterr().out
     assert all(name in table for name in loader.KNOWN)
+    assert data["defaults"]["execution"] == Choices.of(None).execution  # that of a run without options
+    assert (data["defaults"]["execution"] == "fused") is not bool(hardware.accelerators())
     assert data["compiled"] is views.compiled
     for compiled in (True, False):
         monkeypatch.setattr(views, "compiled", compiled)

@@ -13,7 +13,7 @@ from ..backends import loader
 from ..backends.devices import Device
 from ..errors import ArrayDispatchError
 from ..threads import available
-from .choices import ENVIRONMENT, MIN_SIZE, Choices, default_backend
+from .choices import ENVIRONMENT, Choices, default_backend
 
 __all__ = ["gather", "show"]
 
@@ -67,13 +67,13 @@ _UNSET = {"precision": "NumPy's own", "execution": "eager with host kernels"}
 def _defaults(backends: list[dict[str, Any]]) -> dict[str, Any]:
     chosen, device, _ = default_backend()
     devices = next((row.get("devices") for row in backends if row["backend"] == chosen), None)
-    plain = Choices()
+    plain = Choices.of(None)  # no option is given
     return {
         "backend": chosen,
         "device": device or (devices[0]["name"] if devices else None),
         "precision": plain.precision,
         "execution": plain.execution,
-        "min_size": MIN_SIZE,
+        "min_size": plain.min_size,
         "on_fallback": plain.on_fallback,
         "rng": plain.rng,
         "threads": available(),

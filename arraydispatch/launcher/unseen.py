@@ -18,7 +18,7 @@ import numpy as np
 
 from ..places import straight
 from ..records import Note
-from .adoption import movable
+from .adoption import is_window, movable
 from .userfiles import UserFiles
 
 __all__ = ["left_to_numpy", "work_of_ndarrays"]
@@ -54,7 +54,12 @@ def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]]
         Says of an ndarray whether it is worth a word, and never came to the backend.
     """
     values = vars(module).copy().items()
-    names = {name for name, x in values if type(x) is np.ndarray and movable(x) and stayed(x)}
+    # Of a window that is written, np.asarray makes no array either.
+    names = {
+        name: "window" if x.flags.writeable and is_window(x) else "ndarray"
+        for name, x in values
+        if type(x) is np.ndarray and movable(x) and stayed(x)
+    }
     if not names:
         return []
     try:
@@ -62,14 +67,13 @@ def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]]
         found = _operations(ast.parse(source))
     except (OSError, TypeError, SyntaxError):  # from standard input, or compiled
         return []
-    lines: dict[int, list[str]] = {}
+    lines: dict[tuple[int, str], list[str]] = {}
     for name, line in found:
-        if name in names and name not in lines.setdefault(line, []):
-            lines[line].append(name)
+        if name in names and name not in lines.setdefault((line, names[name]), []):
+            lines[line, names[name]].append(name)
     return [
-        Note("ndarray", ", ".join(found), straight(str(module.__file__)), line, "<module>", 1, 0)
-        for line, found in sorted(lines.items())
-        if found
+        Note(kind, ", ".join(found), straight(str(module.__file__)), line, "<module>", 1, 0)
+        for (line, kind), found in sorted(lines.items())
     ]
 
 

@@ -197,21 +197,30 @@ def _slow_on_host(calls: list[Call]) -> Iterator[Advice]:
             yield Advice("host", text, call.file, call.line, call.count)
 
 
-OF_NDARRAYS = (
-    "Operators and methods of the ndarrays that libraries make (x * 2, x.mean()) are NumPy's own work, on the host, and "
-    "not counted here. Make such an ndarray an array once: x = np.asarray(x) under the launcher, else x = ad.asarray(x)."
-)
+_OF_NDARRAYS = {
+    "ndarray": (
+        "Operators and methods of the ndarrays that libraries make (x * 2, x.mean()) are NumPy's own work, on the host, and "
+        "not counted here. Make such an ndarray an array once: x = np.asarray(x) under the launcher, else x = ad.asarray(x)."
+    ),
+    "window": (
+        "Operators and methods of ndarrays on memory that is not their own (a buffer's, a file's, that of records) are "
+        "NumPy's own work, on the host, and not counted here; np.asarray leaves them there, so that what is written is seen. "
+        "Where only the values are wanted, take a copy once, which comes to the backend: x = np.array(x)."
+    ),
+}
+"""What the launcher found -> what it is, and what to do about it."""
 
 
 def _work_of_ndarrays(profile: Profile) -> Iterator[Advice]:
-    """One piece of advice, at the first line: what is made of an ndarray is one, too."""
-    found = profile.ndarrays
-    if found:
-        first, *others = found
-        lines = [str(note.line) for note in others[:_LISTED]] + ["others"] * (len(others) > _LISTED)
-        also = f" and in line{'' if len(lines) == 1 else 's'} {', '.join(lines)}" if lines else ""
-        text = f"{first.why} never came to the backend, so here{also} NumPy itself works. {OF_NDARRAYS}"
-        yield Advice("ndarray", text, first.file, first.line, len(found))
+    """One piece of advice for each kind, at its first line: what is made of an ndarray is one, too."""
+    for kind, what_to_do in _OF_NDARRAYS.items():
+        found = [note for note in profile.ndarrays if note.what == kind]
+        if found:
+            first, *others = found
+            lines = [str(note.line) for note in others[:_LISTED]] + ["others"] * (len(others) > _LISTED)
+            also = f" and in line{'' if len(lines) == 1 else 's'} {', '.join(lines)}" if lines else ""
+            text = f"{first.why} never came to the backend, so here{also} NumPy itself works. {what_to_do}"
+            yield Advice("ndarray", text, first.file, first.line, len(found))
 
 
 def _modules_aside(profile: Profile) -> Iterator[Advice]:

@@ -12,7 +12,7 @@ from .. import places
 from ..events import AT_A_DOOR
 from ..profiling import Profile
 from ..records import ON_BACKEND
-from .advice import OF_NDARRAYS, size
+from .advice import size
 from .data import Run, as_dict
 
 __all__ = ["print_report", "print_verification", "short", "where"]
@@ -158,8 +158,6 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
         console.print(f"  [bold]{row['kind']}[/] at {_escape(where(row['file'], row['line']))}: {_escape(row['text'])}")
     if not data["lines"] and not by_class:
         console.say("", "  No call of NumPy's met an array: there are no functions and no lines to list.")
-        if not data["advice"]:
-            console.say("", f"  {OF_NDARRAYS}")
     if run.verification is not None:
         _print_verification(run.verification, console)
     if not full:

@@ -478,9 +478,9 @@ def test_paths_have_no_detours(tmp_path: Path) -> None:
 def test_a_report_of_nothing_is_one_line_more() -> None:
     stream = io.StringIO()
     report.print_report(Profile(), RUN, stream, full=True)
-    assert stream.getvalue().count("\n") == 3
+    assert stream.getvalue().count("\n") == 2
     assert "No call of NumPy's met an array" in stream.getvalue()
-    assert "x = np.asarray(x)" in stream.getvalue()
+    assert "np.asarray" not in stream.getvalue()  # no ndarray was seen that could be made an array
 
 
 def _library() -> str:
