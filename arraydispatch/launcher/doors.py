@@ -68,6 +68,9 @@ _SEED = "check_random_state"
 _PICKLERS = {"joblib.numpy_pickle": "NumpyPickler", "joblib.hashing": "NumpyHasher"}
 """Module -> its pickler, whose ``save`` does for ndarrays what no ``__reduce__`` could: files to map, hashes of memory."""
 
+_MAPPING = ("joblib.pool", "joblib.executor")
+"""Modules with a ``get_memmapping_reducers``: by the type of an array they find what puts large ones into files for the workers."""
+
 _BY_VALUE = ("cloudpickle.cloudpickle", "joblib.externals.cloudpickle.cloudpickle")
 """Modules whose ``CloudPickler`` writes down what it does not find by its name, for processes that have not imported it."""
 _DILL = "dill._dill"
@@ -82,7 +85,7 @@ _OTHERS = "cloudpickle dill joblib skimage xarray".split()
 LIBRARIES = frozenset([*_SURFACES, *_SEEDS, *_OTHERS, *_BACKENDS, *compilers.LIBRARIES, *extensions.LIBRARIES])
 """Their names: the import hook calls :meth:`Doors.open_all` when one of their modules has been imported."""
 _LOOKED_FOR = LIBRARIES.union(
-    *_SURFACES.values(), _CALLED, _PARAMETERS[:1], _SEEDS.values(), _PICKLERS, _BY_VALUE, (_DILL,)
+    *_SURFACES.values(), _CALLED, _PARAMETERS[:1], _SEEDS.values(), _PICKLERS, _MAPPING, _BY_VALUE, (_DILL,)
 )
 """Modules that something is done about once they have been imported."""
 
@@ -162,6 +165,20 @@ def _given_alone(args: tuple[Any, ...]) -> Sequence[Any]:
     if process.users is None:
         return args
     return [value._host(events.AT_A_DOOR) if isinstance(value, ad.Array) else value for value in args]
+
+
+def _mapping(exchange: Exchange) -> Any:
+    """``get_memmapping_reducers``: what goes to workers is put into files as ndarrays are, each array once however often it goes."""
+    real = exchange.real
+
+    @functools.wraps(real)
+    def answer(*args: Any, **kwargs: Any) -> Any:
+        forward, backward = real(*args, **kwargs)
+        if exchange.on and np.ndarray in forward:
+            forward[classes.ndarray] = forward[np.ndarray]
+        return forward, backward
+
+    return answer
 
 
 def _reducing(exchange: Exchange) -> Any:
@@ -450,6 +467,9 @@ class Doors:
         for name, pickler in _PICKLERS.items():
             for module in self._news(_root(name), (name,)):
                 self._exchanges.at(getattr(module, pickler), "save", _saving)
+        for name in _MAPPING:
+            for module in self._news("joblib", (name,)):
+                self._exchanges.at(module, "get_memmapping_reducers", _mapping)
         for name in _BY_VALUE:
             for module in self._news(_root(name), (name,)):
                 self._exchanges.at(module.CloudPickler, "reducer_override", _reducing)

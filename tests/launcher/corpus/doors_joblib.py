@@ -47,3 +47,27 @@ for by_value in (
     read = pickle.loads(cloudpickle.dumps(by_value))
     print(type(by_value).__name__ == type(read).__name__ or callable(read), read(2) if callable(read) and read is not np.ndarray else "")
 print(joblib.Parallel(n_jobs=2)(joblib.delayed(np.random.RandomState(seed).normal)(size=2) for seed in range(3)))
+
+
+def arrived(a):
+    try:
+        a[0] = 7
+    except ValueError as error:
+        refused = str(error)
+    else:
+        refused = None
+    return isinstance(a, np.memmap), type(a).__name__, a.flags.writeable, a.dtype, a.shape, a.strides, float(a.sum()), refused
+
+
+def several(named, *, by_name):
+    return isinstance(named["x"][0], np.memmap), isinstance(by_name, np.memmap), float((named["x"][0] + by_name).sum())
+
+
+large = np.arange(200_000.0).reshape(400, 500)
+sent = large, large.T, large[::-1, ::2], large > 7, large[0], np.arange(3.0), np.asfortranarray(large), large
+# Each with a Parallel of its own: joblib may delete a file that one sends a second time.
+for kwargs in ({}, {"max_nbytes": 100}, {"mmap_mode": "c"}, {"max_nbytes": None}, {"backend": "multiprocessing"}):
+    for each in joblib.Parallel(n_jobs=2, **kwargs)(joblib.delayed(arrived)(a) for a in sent):
+        print(kwargs, each)
+print(large[0, :3])
+print(joblib.Parallel(n_jobs=2)(joblib.delayed(several)({"x": [large]}, by_name=large * k) for k in range(3)))
