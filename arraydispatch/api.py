@@ -17,7 +17,7 @@ from .backends.base import Backend, Unsupported
 from .backends.devices import Device
 from .dispatch import wrapping
 from .errors import NoBackendFoundError, OptionError
-from .trees import leaves, mapped, tree_leaves
+from .trees import each_leaf, leaves, mapped
 from .views import Handle, native
 
 _KEEP: Any = object()
@@ -410,9 +410,7 @@ def synchronize(*trees: Any) -> None:
         return
     waiting: dict[Backend, list[Any]] = {}
     for tree in trees:
-        arrays = [
-            x for x in tree_leaves(tree) if isinstance(x, Handle | np.generic) or loader.backend_of(x) is not None
-        ]
+        arrays = [x for x in each_leaf(tree) if isinstance(x, Handle | np.generic) or loader.backend_of(x) is not None]
         if not arrays:
             raise TypeError(f"there is no array to wait for in {type(tree).__name__} {reprlib.repr(tree)}.")
         for x in arrays:

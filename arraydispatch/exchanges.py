@@ -50,6 +50,9 @@ NEEDS: dict[str, Need] = {
         "", "Python 3.0 to 3.14", "class statements, which may give a class of the user's the method __array__"
     ),
     "builtins:__import__": _IMPORT,
+    "functools:_find_impl": Need(
+        "(cls, registry)", "Python 3.4 to 3.14", "what a library's singledispatch has for ndarrays, found for arrays of a program"
+    ),
     "importlib:__import__": _IMPORT,
     "importlib:import_module": Need("(name, package=None)", "Python 3.1 to 3.14", "imports by name, in which user files get it too"),
     "multiprocessing.queues:SimpleQueue.get": Need("(self)", "Python 3.1 to 3.14", "what a pool's process has to do next"),

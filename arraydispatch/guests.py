@@ -7,6 +7,8 @@ functions come back to the array by NEP 13 and NEP 18; arrays of a namespace kee
 *scipy.optimize* hands what ``jac`` returns to compiled code, as it is where ``np.atleast_1d`` leaves it as it is, and asks of a matrix
 of derivatives whether it is an ndarray: it gets one.
 
+*dask* looks up what it does with a chunk by the chunk's class: for an array of ours it finds what it has for ndarrays.
+
 *PyTorch's asarray* takes whatever has Python's buffer protocol for bytes of ``float32``: it gets what its ``as_tensor`` makes of the array.
 """
 
@@ -105,6 +107,37 @@ def _functions(exchange: Exchange) -> Any:
     return __init__
 
 
+def _looking_up(exchange: Exchange) -> Any:
+    real = exchange.real
+
+    @functools.wraps(real)
+    def dispatch(self: Any, cls: type) -> Any:
+        """As for an ndarray, unless something is there for arrays of ours."""
+        ours = issubclass(cls, Handle) and self._lookup.keys().isdisjoint(
+            kind for kind in cls.__mro__ if kind is not object
+        )
+        return real(self, np.ndarray if ours else cls)
+
+    return dispatch
+
+
+def _told_of(kind: Any) -> Any:
+    if isinstance(kind, tuple):
+        return tuple(map(_told_of, kind))
+    return np.ndarray if getattr(kind, "stands_for_ndarray", False) else kind
+
+
+def _registering(exchange: Exchange) -> Any:
+    real = exchange.real
+
+    @functools.wraps(real)
+    def register(self: Any, type: Any, *args: Any, **kwargs: Any) -> Any:
+        """For ndarrays too, where a program of the launcher's says ``np.ndarray``."""
+        return real(self, _told_of(type), *args, **kwargs)
+
+    return register
+
+
 def _read_by(other: str, exchange: Exchange) -> Any:
     real, reads = exchange.real, getattr(exchange.holder, other)
 
@@ -123,6 +156,10 @@ _TOLD: dict[str, tuple[tuple[str, str, Callable[[Exchange], Any]], ...]] = {
         ("xarray.core.nputils", _ASK, _asking),
         ("xarray.core.indexing", "ArrayApiIndexingAdapter", _indexing),
         ("xarray.core.formatting", "inline_variable_array_repr", _showing),
+    ),
+    "dask.utils": (
+        ("dask.utils:Dispatch", "dispatch", _looking_up),
+        ("dask.utils:Dispatch", "register", _registering),
     ),
     "scipy.optimize": (
         ("scipy.optimize._differentiable_functions:_ScalarGradWrapper", "__call__", _gradient),

@@ -1,4 +1,4 @@
-"""Notices that SciPy, xarray or PyTorch is imported, and imports nothing for it.
+"""Notices that SciPy, dask, xarray or PyTorch is imported, and imports nothing for it.
 
 ``import arraydispatch`` puts one finder before the others, which answers nothing itself: of the few modules whose functions are to
 take arrays it has :mod:`arraydispatch.doors` told once they have run.
@@ -15,8 +15,9 @@ from typing import Any
 __all__ = ["WATCHED", "watch"]
 
 WATCHED = frozenset(
-    "scipy.cluster.hierarchy scipy.cluster.vq scipy.fft scipy.integrate scipy.interpolate scipy.linalg scipy.ndimage scipy.optimize scipy.signal"
-    " scipy.signal.windows scipy.sparse scipy.sparse.linalg scipy.spatial scipy.spatial.distance scipy.special scipy.stats torch xarray".split()
+    "dask.utils scipy.cluster.hierarchy scipy.cluster.vq scipy.fft scipy.integrate scipy.interpolate scipy.linalg scipy.ndimage scipy.optimize"
+    " scipy.signal scipy.signal.windows scipy.sparse scipy.sparse.linalg scipy.spatial scipy.spatial.distance scipy.special scipy.stats torch"
+    " xarray".split()
 )
 """What :data:`arraydispatch.science.MODULES` and :data:`arraydispatch.guests.MODULES` list, which a test compares: to name them must
 not load those."""

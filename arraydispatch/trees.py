@@ -20,6 +20,7 @@ __all__ = [
     "LEAF",
     "Structure",
     "children_of",
+    "each_leaf",
     "exact",
     "first",
     "flatten_call",
@@ -258,6 +259,27 @@ def tree_leaves(tree: Any) -> list[Any]:
     leaves: list[Any] = []
     _flatten(tree, leaves)
     return leaves
+
+
+def each_leaf(tree: Any) -> Iterator[Any]:
+    """The leaves, in the order of :func:`tree_flatten`, of a tree that may be nested without end or hold itself."""
+    within: dict[int, Any] = {}
+    """The containers that the next leaf lies in, by id."""
+    following: list[Iterator[Any]] = [iter((tree,))]
+    """What is still to come of each, and of the tree."""
+    while following:
+        for child in following[-1]:
+            children = children_of(child)
+            if children is None:
+                yield child
+            elif id(child) not in within:
+                within[id(child)] = child
+                following.append(iter(children))
+                break
+        else:
+            following.pop()
+            if within:
+                within.popitem()
 
 
 def tree_flatten(tree: Any) -> tuple[list[Any], Structure]:

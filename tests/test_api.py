@@ -542,6 +542,30 @@ def test_synchronize_waits_for_every_array_of_any_container(backend: str, monkey
     assert waited == [()]
 
 
+def test_synchronize_waits_in_what_holds_itself_and_in_what_is_nested_without_end(
+    backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ad.use(backend)
+    waited: list[Any] = []
+    monkeypatch.setattr(ad.backend(backend), "synchronize", lambda *natives: waited.append(len(natives)))
+    a, twice = ad.asarray([1.0]), [ad.asarray([2.0])]
+    ring: list[Any] = [a]
+    around: dict[str, Any] = {"first": ring, "a": a, "twice": (twice, twice)}
+    ring += [ring, around, a]
+    around["itself"] = around
+    deep: Any = a
+    for _ in range(100_000):
+        deep = [deep]
+    ad.synchronize(ring)
+    ad.synchronize(around)
+    ad.synchronize(deep)
+    assert waited == [5, 5, 1]
+    empty: list[Any] = []
+    empty.append(empty)
+    with pytest.raises(TypeError, match="no array to wait for"):
+        ad.synchronize(empty)
+
+
 def test_synchronize_refuses_what_holds_no_array(backend: str) -> None:
     ad.use(backend)
     ad.synchronize(ad.asarray([1.0]).sum(), np.float64(1), np.ones(2), [np.ones(2)])

@@ -208,6 +208,7 @@ def test_dask_holds_chunks(m: Any, drawn: Callable[..., list[Any]]) -> None:
     ways = [
         lambda d: (d + 1).sum(axis=0), np.sin, lambda d: d @ d.T, lambda d: d[1:, ::2], lambda d: d.std(axis=1),
         lambda d: da.concatenate([d, d]), lambda d: d.map_blocks(lambda b: b * 2), lambda d: d.cumsum(axis=0), lambda d: d.rechunk(1),
+        lambda d: da.percentile(d.ravel(), [25, 50]),
     ]  # fmt: skip
     for f in drawn(ways, m.backend.name, 2):
         wanted = f(da.from_array(HOST, chunks=2)).compute(scheduler="sync")

@@ -129,6 +129,14 @@ class _NdarrayType(abc.ABCMeta):
     def __hash__(cls) -> int:
         return type.__hash__(cls)
 
+    def __dir__(cls) -> list[str]:
+        return _shown_names()
+
+
+def _shown_names() -> list[str]:
+    """What ``dir`` lists: NumPy's names, and the public ones of arrays of ours."""
+    return sorted({*dir(_real), *(name for name in dir(ad.Array) if not name.startswith("_"))})
+
 
 _KEPT = frozenset(
     "__class__ __class_getitem__ __new__ __init__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ __or__ __ror__"
@@ -176,6 +184,9 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
     __new__ = _real.__new__  # type: ignore[assignment]
 
     __class__ = property(_class_shown)
+
+    def __dir__(self) -> list[str]:
+        return _shown_names()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         # User files have no np.asarray of NumPy's own: no function of theirs asked for this.
@@ -254,6 +265,9 @@ class _IndexObject:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._real)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return by_name("numpy", self._name.removeprefix("numpy."))

@@ -210,6 +210,17 @@ def _looking(exchange: Exchange) -> Any:
     return answer
 
 
+def _finding(exchange: Exchange) -> Any:
+    """``singledispatch``, which goes by types: where a library has something for ndarrays, it is found for arrays of a program."""
+    real = exchange.real
+
+    @functools.wraps(real)
+    def answer(cls: type, registry: Any) -> Any:
+        return registry[np.ndarray] if cls is classes.ndarray and np.ndarray in registry else real(cls, registry)
+
+    return answer
+
+
 def _filling(real: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which fills ndarrays whose values go to the arrays then."""
 
@@ -380,6 +391,7 @@ class Doors:
 
     def __init__(self, exchanges: Exchanges, users: UserFiles | None = None) -> None:
         self._exchanges = exchanges
+        exchanges.put("functools:_find_impl", _finding)
         if users is not None:
             extensions.open_compiled(users, exchanges, lambda module: self._open(extensions.doors, module, None))
         self._opened: set[str] = set()

@@ -54,6 +54,7 @@ CASES = [
     _script("pool", computes=False),
     _script("tracebacks", computes=False),
     _script("doors_bytes"),
+    *([_script("doors_dask")] if importlib.util.find_spec("dask") else []),
     *([_script("doors_dill", computes=False)] if importlib.util.find_spec("dill") else []),
     *([_script("doors_h5py")] if importlib.util.find_spec("h5py") else []),
     _script("doors_joblib"),

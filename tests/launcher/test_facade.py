@@ -329,6 +329,18 @@ def test_ndarray_as_a_class(np: Any) -> None:
     assert type(real.ones(3).view(Mine).view(np.ndarray)) is real.ndarray
 
 
+def test_listed_are_numpys_names_and_the_public_ones_of_arrays(np: Any) -> None:
+    more = {"backend", "native", "to_numpy"}
+    for shown in (np.ndarray, np.ones(3)):
+        names = set(dir(shown))
+        assert names >= more | set(dir(real.ndarray))
+        assert not [name for name in names - set(dir(real.ndarray)) if name.startswith("_")]
+        assert all(hasattr(shown, name) for name in more)
+    for name in ("mgrid", "ogrid", "r_", "c_"):
+        assert dir(getattr(np, name)) == dir(getattr(real, name))
+    assert np.ogrid.sparse
+
+
 def test_nditer_writes_back(np: Any) -> None:
     a, b = np.arange(3.0), np.zeros(3)
     with np.nditer([a, b], op_flags=[["readonly"], ["writeonly"]]) as it:

@@ -14,6 +14,10 @@ print(strict.mean_of_all(x), strict.mean_of_all(2.5), strict.mean_of_all([1.0]))
 print(strict.solve(x[0]), strict.solve((x[0], x[1])))
 print(strict.filled(x[1], 7.0), strict.filled([1, 2], 3))
 print(x)
+print(strict.doubled(x), strict.doubled([x[0]]), strict.doubled(np.array(["a"], object)), strict.doubled.dispatch(np.ndarray)(x[0]))
+print(strict.extended(x), strict.extended(x[0, 0]), strict.extended(np.array(["a"])))
+strict.extended.register(np.ndarray, lambda x: "the program's")
+print(strict.extended(x), strict.extended(3))
 print(strict.describe(x), strict.describe([x]))
 model = strict.Model(np.arange(4.0))
 print(model.predict(x), model.predict([x, x[:1]]))
@@ -34,4 +38,4 @@ def _(x):
     return "array"
 
 
-print(kind(x), kind(1))
+print(kind(x), kind(1), kind(np.array(["a"], object)), kind(np.ma.ones(2)))
