@@ -38,7 +38,6 @@ def _remembered(made: Native, x: np.ndarray[Any, Any]) -> None:
 
 REMEMBERED = 1 << 16
 """Bytes up to which :func:`lift` remembers what it uploaded."""
-_WHY = "a value on the host, wanted by the library"
 
 
 def lift(backend: Backend, x: np.ndarray[Any, Any], device: Any) -> Native:
@@ -56,10 +55,10 @@ def lift(backend: Backend, x: np.ndarray[Any, Any], device: Any) -> Native:
         made = backend.from_numpy(x, device, False)
         _remembered(made, x)
         if events.tap is not None and not backend.on_cpu(made):
-            events.tap.transfer("to_device", x.nbytes, _WHY, x)
+            events.tap.transfer("to_device", x.nbytes, events.HELD, x)
         return made
     if x.nbytes > REMEMBERED:
-        return upload(backend, x, device, _WHY)
+        return upload(backend, x, device, events.HELD)
     try:
         return _lifted(backend, x.tobytes(), x.dtype, x.shape, device)
     except _OfAProgram as made:
@@ -73,7 +72,7 @@ class _OfAProgram(Exception):
 @lru_cache(maxsize=256)
 def _lifted(backend: Backend, data: bytes, dtype: np.dtype[Any], shape: tuple[int, ...], device: Any) -> Native:
     host = np.frombuffer(data, dtype).reshape(shape)
-    made = upload(backend, host, device, _WHY)
+    made = upload(backend, host, device, events.HELD)
     if not backend.is_concrete(made):
         raise _OfAProgram(made)
     return made

@@ -113,6 +113,10 @@ AT_A_DOOR = "a library asked for an ndarray"
 """Why values go to the host where ``np.asarray`` of SciPy's or Matplotlib's asks for them."""
 
 
+HELD = "a value on the host, wanted by the library"
+"""Why the value of an array goes to the library, which is on the host until the library is to compute on it."""
+
+
 class _Inside(threading.local):
     depth = 0
 

@@ -244,11 +244,14 @@ class Profile(events.Listener):
             moves.append((perf_counter(), direction, nbytes))
         if host is not None and nbytes >= _SMALL:
             tables = self._tables()
-            if direction == "to_device" and tables.adopting is not None:
-                host, tables.adopting = tables.adopting, None  # what moves is a copy of it
+            adopting, arrays = tables.adopting, why == events.HELD  # the program's own, and parts of it
+            if direction == "to_device" and adopting is not None and not (arrays and adopting.shape != host.shape):
+                host, tables.adopting, arrays = adopting, None, False  # what moves is a copy of it
             kept = host.base if isinstance(host.base, np.ndarray) else host
             if direction == "to_host":
                 self._down.add(kept)
+            elif arrays:  # nobody can make an array of what is one already
+                self._up.add(kept)
             elif kept in self._down:
                 self._count("returns", ("ndarray", _describe(host)), nbytes)
             elif (again := self._up.again(kept, host)) is not None and not self._between(sys._getframe(1))[0]:

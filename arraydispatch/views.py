@@ -85,7 +85,7 @@ class Handle:
     _writes: int
     _ghost: Ghost | None
     _base: Handle | None
-    _twin: tuple[Native, int, Any]
+    _twin: tuple[Native, int, Any, Any]
     _views: list[weakref.ref[Handle]]
     _looks: int
 
@@ -259,14 +259,15 @@ def lifted(a: Handle, device: Any = None) -> Native:
     root = owner(a)
     writes = root._writes
     try:
-        twin, seen, place = a._twin
-        if seen == writes and place is device and root._owned:
+        twin, seen, asked, place = a._twin
+        # A result of the library's says where it is, and what is made beside no such array says nothing.
+        if seen == writes and root._owned and (device is asked or (device is not None and device == place)):
             return twin
     except AttributeError:
         pass
     made = conversion.lift(backend, value, device)
     if root._owned and backend.is_concrete(made):  # else it is the program's that is being made
-        a._twin = made, writes, device
+        a._twin = made, writes, device, backend.device_of(made)
     return made
 
 

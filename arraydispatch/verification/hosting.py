@@ -33,9 +33,11 @@ class Unfit(Exception):
 
 
 def to_host(a: Handle) -> np.ndarray[Any, Any]:
-    """The values of an array; memory may be shared."""
-    backend = a._kind.backend
-    return backend.to_numpy(views.expose(a))
+    """The values of an array, for as long as a call takes; memory may be shared."""
+    kind, value = views.held(a)
+    if kind.backend.hosted:  # nobody keeps it or writes it: what the library has of it stays good
+        return kind.backend.to_numpy(value)
+    return kind.backend.to_numpy(views.expose(a))
 
 
 def _widened(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from arraydispatch.backends import loader
 from arraydispatch.launcher import runner
 from arraydispatch.launcher.userfiles import UserFiles
 from arraydispatch.profiling import Profile
+from arraydispatch.verification import Verification
 
 HERE = Path(__file__).parent
 LIMIT = 100
@@ -68,6 +70,27 @@ def test_every_new_array_begins_on_the_host(np: Any) -> None:
     ):
         assert hosted(make(LIMIT - 1))
         assert hosted(make(LIMIT + 1))
+
+
+@pytest.mark.parametrize("verified", [False, True])
+def test_a_value_goes_to_the_library_once_whatever_asks_for_it(np: Any, verified: bool) -> None:
+    """With operands that say where they are, and with such as do not; beside NumPy's look at it too."""
+    x = np.linspace(-1.0, 1.0, 20_000)
+    with Profile() as profile, Verification() if verified else contextlib.nullcontext():
+        for _ in range(3):
+            np.where(x > 0, x, 0.0)
+            np.sin(x)
+    assert profile.moved("to_device") <= x.nbytes
+
+
+def test_of_a_programs_own_arrays_nobody_is_told_to_make_arrays(np: Any) -> None:
+    """Views are moved anew, as a library that aliases nothing copies them, and np.asarray would change nothing."""
+    x = np.linspace(-1.0, 1.0, 20_000)
+    with Profile() as profile:
+        for _ in range(5):
+            x[1:] + x[:-1]
+            np.sin(x.reshape(200, 100).T)
+    assert (profile.repeated_uploads(), profile.returns()) == ([], [])
 
 
 def test_size_decides_at_each_call(np: Any) -> None:
