@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import casts, conversion, events, exports, ghosts, placement, reshaping, settings, tracing, views
+from . import arguments, casts, conversion, events, exports, ghosts, placement, reshaping, settings, tracing, views
 from .backends import loader
 from .backends.base import Backend
 from .backends.devices import Device
@@ -81,6 +81,11 @@ class Array(Handle):
     @dtype.setter
     def dtype(self, dtype: Any) -> None:
         reshaping.set_dtype(self, dtype)
+
+    @property
+    def __numpy_dtype__(self) -> np.dtype[Any]:
+        # What NumPy asks before it takes `dtype` of whatever has one; an ndarray it does not ask.
+        raise TypeError("Cannot construct a dtype from an array")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -472,6 +477,8 @@ class Array(Handle):
         self, dtype: Any, order: Any = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
     ) -> Any:
         """As ``ndarray.astype``; dtypes that exist only on the host give a NumPy array."""
+        if subok is not True:
+            arguments.flag(subok)
         return casts.astype(self, np.dtype(dtype), order, casting, copy)
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
@@ -563,7 +570,8 @@ class Array(Handle):
 
         ``refcheck=False`` allows what the name says in NumPy; here an array with views is never resized.
         """
-        wrapping.beside_writers(reshaping.resize, self, new_shape[0] if len(new_shape) == 1 else new_shape or None)
+        shape = new_shape[0] if len(new_shape) == 1 else new_shape or None
+        wrapping.beside_writers(reshaping.resize, self, shape, refcheck)
 
     @property
     def flat(self) -> Any:

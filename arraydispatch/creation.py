@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from . import conversion, dtypes, events, ghosts, settings, thin, views
+from . import arguments, conversion, dtypes, events, ghosts, settings, thin, views
 from .api import asarray as _to_backend, at_host, from_protocol, from_sequence
 from .array import Array
 from .backends.base import Backend, Unsupported
@@ -103,19 +103,16 @@ def _element(value: Any, dtype: np.dtype[Any]) -> Any:
     return dtypes.cast_scalar(value, dtype)
 
 
-_ANY_ORDER = frozenset({None, "K", "A"})
-
-
 def _ordered(made: Any, order: Any, source: Any = None) -> Any:
     """What was made of ``source`` in the memory order asked for."""
+    order = arguments.order_of(order)
     if not isinstance(made, Handle):
         return np.asanyarray(made, order=order) if order in ("C", "F") else made
-    if made is source and order in _ANY_ORDER:
+    if made is source and order in ("K", "A"):
         return made
     shape, dtype = views.ghost(made).shape, made._kind.dtype
     if len(shape) < 2 and made is not source:
         return made
-    order = order.upper() if isinstance(order, str) else order
     if order in ("C", "F"):
         if made is source:
             return made if made.flags[order] else made.copy(order)
@@ -123,7 +120,7 @@ def _ordered(made: Any, order: Any, source: Any = None) -> Any:
     like = views.ghost(source) if isinstance(source, Handle) else source
     if made is source or not isinstance(like, np.ndarray) or like.shape != shape:
         return made
-    return views.lay_out(made, ghosts.stand_in_like(like, dtype, order or "K"))
+    return views.lay_out(made, ghosts.stand_in_like(like, dtype, order))
 
 
 def events_left(dtype: np.dtype[Any]) -> None:
@@ -156,21 +153,21 @@ def _moved(host: Any) -> Any:
 def zeros(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
     """As :func:`numpy.zeros`, on the default backend."""
     made = _filled(shape, 0, float if dtype is None else dtype, np.zeros)
-    return made if order == "C" else _ordered(made, order)
+    return made if type(order) is str and order == "C" else _ordered(made, arguments.new_order(order))
 
 
 @thin.filled_at_once(np.ones)
 def ones(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
     """As :func:`numpy.ones`, on the default backend."""
     made = _filled(shape, 1, float if dtype is None else dtype, np.ones)
-    return made if order == "C" else _ordered(made, order)
+    return made if type(order) is str and order == "C" else _ordered(made, arguments.new_order(order))
 
 
 @thin.filled_at_once(np.empty)
 def empty(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
     """As :func:`numpy.empty`, on the default backend; the memory holds zeros."""
     made = _filled(shape, 0, float if dtype is None else dtype, np.empty)
-    return made if order == "C" else _ordered(made, order)
+    return made if type(order) is str and order == "C" else _ordered(made, arguments.new_order(order))
 
 
 @thin.at_once(np.full)
@@ -187,9 +184,11 @@ def full(
         if fill_value.ndim:
             made = _filled(shape, 0, dtype)
             made[...] = fill_value
-            return _ordered(made, order)
+            return _ordered(made, arguments.new_order(order))
         fill_value = at_host(fill_value)
-    return _ordered(_filled(shape, fill_value, np.asarray(fill_value).dtype if dtype is None else dtype), order)
+    return _ordered(
+        _filled(shape, fill_value, np.asarray(fill_value).dtype if dtype is None else dtype), arguments.new_order(order)
+    )
 
 
 def _by_body(func: Any, body: Callable[..., Any], size: Any, dtype: Any, args: tuple[Any, ...], options: Any) -> Any:
@@ -318,11 +317,15 @@ def eye(
     like: Any = None,
 ) -> Any:
     """As :func:`numpy.eye`, on the default backend."""
-    return _ordered(_by_body(np.eye, bodies.eye, _area(N, M), dtype, (N, M, k, dtype), {}), order)
+    return _ordered(_by_body(np.eye, bodies.eye, _area(N, M), dtype, (N, M, k, dtype), {}), arguments.new_order(order))
 
 
 def _area(rows: int, columns: int | None) -> int:
-    return operator.index(rows) * operator.index(rows if columns is None else columns)
+    rows = operator.index(rows)
+    columns = rows if columns is None else operator.index(columns)
+    if rows < 0 or columns < 0:
+        raise ValueError("negative dimensions are not allowed")
+    return rows * columns
 
 
 @thin.at_once(np.identity)
@@ -334,13 +337,22 @@ def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
 @thin.at_once(np.tri)
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: Any = None) -> Any:
     """As :func:`numpy.tri`, on the default backend."""
+    if not _lengths((N, N if M is None else M)) or not isinstance(k, int | np.integer):
+        return _moved(np.tri(N, M, k, dtype))
     return _by_body(np.tri, bodies.tri, _area(N, M), dtype, (N, M, k, dtype), {})
+
+
+def _lengths(given: tuple[Any, ...]) -> bool:
+    """Whether these are lengths of axes. NumPy's formulas make an array of other numbers too, and errors of what is none."""
+    return all(isinstance(n, int | np.integer) and n >= 0 for n in given)
 
 
 @thin.at_once(np.indices)
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     """As :func:`numpy.indices`, on the default backend."""
     shape = tuple(dimensions)
+    if not _lengths(shape):
+        return _moved(np.indices(shape, dtype, sparse))  # type: ignore[call-overload]
     size = sum(shape) if sparse else math.prod(shape) * len(shape)
     return _by_body(np.indices, bodies.indices, size, dtype, (shape, dtype, sparse), {})
 

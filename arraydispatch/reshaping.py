@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import math
-import operator
 from typing import Any
 
 import numpy as np
@@ -70,13 +69,15 @@ def _become(a: Handle, made: Handle) -> None:
     a._seen = views.NEVER
 
 
-def resize(a: Handle, shape: Any) -> None:
+def resize(a: Handle, shape: Any, refcheck: Any = True) -> None:
     """``a.resize(shape)``."""
+    asked = np.empty(
+        0, np.dtype([])
+    )  # whose elements have no bytes: NumPy's own reading of the arguments, and its errors
+    asked.resize(shape, refcheck=refcheck)
     if shape is None:
         return
-    shape = (operator.index(shape),) if not isinstance(shape, tuple | list) else tuple(map(operator.index, shape))
-    if any(n < 0 for n in shape):
-        raise ValueError("negative dimensions not allowed")
+    shape = asked.shape
     if math.prod(shape) == ghost(a).size:  # nothing is moved, so it does not matter who else looks at it
         if ghost(a).flags.c_contiguous:
             set_shape(a, shape)

@@ -58,6 +58,8 @@ class Scalar(Array):
         self._v, self._kind, self._owned, self._writes = value, kind, False, 0
         self._root = self._ghost = self._base = None
 
+    __numpy_dtype__ = Array.dtype
+
     # -- what NumPy's scalars are and arrays are not -------------------------------------------------------------------
 
     def __hash__(self) -> int:  # type: ignore[override]

@@ -22,6 +22,7 @@ PACKAGE = ROOT / "arraydispatch"
 # first use, so nothing below it may import it and its own imports are not held against it.
 LAYERS: list[tuple[str, ...]] = [
     (
+        "arguments",
         "buffers",
         "called",
         "errors",

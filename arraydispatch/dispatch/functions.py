@@ -123,6 +123,8 @@ join = direct.joiner(call)
 
 
 def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    if len(args) > entry.typed and isinstance(dtype := args[entry.typed], Handle | np.ndarray):
+        np.dtype(dtype)  # type: ignore[arg-type]  # which refuses it, where a body would take that of the native array
     plain = _unwrapped(entry, args, kwargs, backend) if entry.plain else None
     if plain is None:
         return _by_every_rule(entry, spec, args, kwargs, backend)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import conversion, dtypes, events, settings, views, writing
+from .. import arguments, conversion, dtypes, events, settings, views, writing
 from ..backends import loader
 from ..backends.base import Backend
 from ..errors import TraceError
@@ -215,6 +215,8 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         if outs or method == "at" or not hosted.large((*inputs, where)):
             return hosted.call(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
         backend = backend.home
+    if kwargs and not arguments.ASKED.isdisjoint(kwargs):
+        arguments.check_call(method, kwargs)
     if len(inputs) == 2 and ufunc.nout == 1 and not kwargs and method == "__call__":
         lifted = hosted.lifted(inputs, backend)
         if lifted is not inputs:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import dtypes
+from .. import arguments, dtypes
 from ..errors import listed
 from ..registry import implements
 from ..warned import real_of, warn_of_cast
@@ -32,9 +32,11 @@ def _shape(given: Any) -> Shape:
     return tuple(operator.index(n) for n in given)
 
 
-def _like(xp: Any, a: Any, dtype: Any, shape: Any, device: Any, order: str) -> tuple[Native, np.dtype[Any], Shape]:
-    if order not in ("C", "F", "A", "K"):
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
+def _like(
+    xp: Any, a: Any, dtype: Any, order: str, subok: bool, shape: Any, device: Any
+) -> tuple[Native, np.dtype[Any], Shape]:
+    arguments.order_of(order)
+    arguments.flag(subok)
     if device not in (None, "cpu"):
         raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
     a = xp.asarray(a)
@@ -49,7 +51,7 @@ def _like(xp: Any, a: Any, dtype: Any, shape: Any, device: Any, order: str) -> t
 def zeros_like(
     xp: Any, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
 ) -> Native:
-    a, to, final = _like(xp, a, dtype, shape, device, order)
+    a, to, final = _like(xp, a, dtype, order, subok, shape, device)
     return filled(xp, final, 0, to, a)
 
 
@@ -57,7 +59,7 @@ def zeros_like(
 def ones_like(
     xp: Any, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
 ) -> Native:
-    a, to, final = _like(xp, a, dtype, shape, device, order)
+    a, to, final = _like(xp, a, dtype, order, subok, shape, device)
     return filled(xp, final, 1, to, a)
 
 
@@ -73,7 +75,7 @@ def empty_like(
     *,
     device: Any = None,
 ) -> Native:
-    a, to, final = _like(xp, prototype, dtype, shape, device, order)
+    a, to, final = _like(xp, prototype, dtype, order, subok, shape, device)
     return filled(xp, final, 0, to, a)
 
 
@@ -89,7 +91,7 @@ def full_like(
     *,
     device: Any = None,
 ) -> Native:
-    a, to, final = _like(xp, a, dtype, shape, device, order)
+    a, to, final = _like(xp, a, dtype, order, subok, shape, device)
     if xp.is_array(fill_value) or isinstance(fill_value, list | tuple):
         value = cast_into(xp, xp.asarray(fill_value, like=a), to)
     else:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import dtypes
+from .. import arguments, dtypes
 from ..registry import describe, implements
 from ..warned import warn_of_cast
 from .operands import along, arrays, cast_into, first_native, flat, to_host, unshared, upload
@@ -50,6 +50,7 @@ def concatenate(xp: Any, arrays: Any, /, axis: Any = 0, *, dtype: Any = None, ca
     given = arrays if type(arrays) in (list, tuple) else rows_of(xp, arrays)
     if not given:
         raise ValueError("need at least one array to concatenate")
+    arguments.casting_of(casting)
     if dtype is None and axis is not None and len(given) > 1 and _alike(xp, given):
         return xp.prim.concatenate(given, _check_shapes([xp.shape_of(x) for x in given], axis))
     like = first_native(xp, given)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
+from .. import arguments, dtypes
 from ..registry import implements
 from ..warned import warn
 from .operands import BOOL, arrays, check_broadcast, filled, first_native, is_concrete, to_host
@@ -17,7 +17,7 @@ NoValue: Any = np._NoValue
 
 
 def _reduction(xp: Any, ufunc: Any, a: Any, axis: Any, keepdims: Any, where: Any) -> Native:
-    keep = False if keepdims is NoValue else bool(keepdims)
+    keep = False if keepdims is NoValue else arguments.flag(keepdims)
     if where is NoValue:
         return ufunc.reduce(xp.asarray(a), axis=axis, keepdims=keep)
     return ufunc.reduce(xp.asarray(a), axis=axis, keepdims=keep, where=where)

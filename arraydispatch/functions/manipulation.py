@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from .. import dtypes
+from .. import arguments, dtypes
 from ..errors import listed
 from ..registry import implements
 from ..views import native
@@ -51,6 +51,7 @@ def _ghost(shape: Shape) -> np.ndarray[Any, Any]:
 
 @implements(np.copy, kind="native", mode="like", returns="array")
 def copy(xp: Any, a: Any, order: str = "K", subok: bool = False) -> Native:
+    arguments.order_of(order)
     return xp.prim.copy(xp.asarray(a))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import dtypes
+from .. import arguments, dtypes
 from ..backends.base import Native
 from ..registry import XP, implements
 from ..warned import warn
@@ -71,7 +71,7 @@ def reduced(
         native_of(xp, a),
         axis=axis,
         dtype=dtype,
-        keepdims=False if keepdims is NoValue else bool(keepdims),
+        keepdims=False if keepdims is NoValue else arguments.flag(keepdims),
         initial=initial,
         where=True if where is NoValue else where,
     )

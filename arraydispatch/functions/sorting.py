@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import dtypes
+from .. import arguments, dtypes
 from ..backends.base import Unsupported
 from ..registry import implements
 from .operands import (
@@ -298,7 +298,12 @@ def argwhere(xp: Any, a: Any) -> Native:
 
 @implements(np.count_nonzero, layout="copied")
 def count_nonzero(xp: Any, a: Any, axis: Any = None, *, keepdims: bool = False) -> Native:
-    return xp.add.reduce(truth(xp, xp.asarray(a)), axis=axis, dtype=INTP, keepdims=keepdims)
+    return xp.add.reduce(
+        truth(xp, xp.asarray(a)),
+        axis=axis,
+        dtype=INTP,
+        keepdims=(axis is not None or bool(keepdims)) and arguments.flag(keepdims),
+    )
 
 
 def _weak(xp: Any, value: Any, to: np.dtype[Any], like: Native) -> Native:

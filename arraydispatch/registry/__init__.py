@@ -158,6 +158,8 @@ class Entry:
     """Whether a call may need nothing but its arguments unwrapped and its result wrapped."""
     most: int = 99
     """Positional arguments that come before ``out``."""
+    typed: int = 99
+    """Where a dtype stands among the positional arguments."""
 
     @property
     def pure(self) -> bool:
@@ -306,7 +308,9 @@ def _runs(
 ) -> Entry:
     plain = spec is None or not spec.uncopied
     most = 99 if spec is None or spec.out is None else spec.out
-    return Entry(func, kind, spec, run, bound=partial(run, backend.xp), plain=plain, most=most)
+    typed = _position(func, "dtype")
+    bound = partial(run, backend.xp)
+    return Entry(func, kind, spec, run, bound=bound, plain=plain, most=most, typed=99 if typed is None else typed)
 
 
 def _or_else(override: Body, body: Body) -> Body:

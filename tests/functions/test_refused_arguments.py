@@ -1,0 +1,103 @@
+"""Arguments that NumPy refuses: arrays given as dtypes, orders, casts and flags that there are not, lengths below zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraydispatch as ad
+from arraydispatch import settings
+
+from .. import differential, oracle
+from ..rows import each
+from .test_creation_side import OURS, evaluate
+
+KEYWORDS: list[str] = [
+    *(f"np.{f}(x, keepdims={k})" for f in ("sum", "prod", "max", "min", "any", "all", "mean", "std", "var", "ptp")
+      for k in ("'x'", "2.5")),
+    *(f"np.{f}(x, keepdims={k})" for f in ("max", "sum", "any", "nansum", "nanmax", "nanmean", "average", "count_nonzero")
+      for k in ("None", "[1]", "np.True_")),
+    "r=np.max(x, keepdims=2)", "r=np.sum(x, keepdims=np.array(0))", "r=x.sum(keepdims=1)", "x.sum(keepdims='x')",
+    "r=np.median(x, keepdims='x')", "r=np.argmax(x, keepdims='x')", "np.add.reduce(x, keepdims='x')",
+    "np.add.reduce(x, keepdims=None)", "np.vecdot(x, x, keepdims='x')", "np.vecdot(x, x, keepdims=1)",
+    *(f"np.sin(x, order={order})" for order in ("'Q'", "3", "'bogus'", "x", "''")),
+    *(f"r=np.add(t, 1, order={order})" for order in ("'c'", "None", "'F'")),
+    *(f"np.add(x, 1, subok={k})" for k in ("'x'", "0", "None")), "r=np.add(x, 1, subok=False)",
+    *(f"np.add(x, 1, casting={k})" for k in ("'bogus'", "3", "None")), "np.add.outer(i, i, order='Q')",
+    "np.log2(x, x, order=x)", "np.divmod(x, 2, order='Q')", "np.matmul(s33, s33, subok='x')", "np.matmul(s33, s33, order='Q')",
+    "x.copy('bogus')", "x.copy(order=3)", "r=x.copy('c')", "r=x.copy(None)", "np.copy(x, 'Q')", "r=t.copy('f')",
+    *(f"np.{f}(x, order='Q')" for f in ("zeros_like", "ones_like", "empty_like")), "r=np.zeros_like(x, order='f')",
+    "np.full_like(x, 1, order='Q')", "np.zeros_like(x, subok='x')", "x.astype('f4', subok='x')", "r=x.astype('f4', subok=0)",
+    "np.concatenate([x, x], casting='bogus')", "np.stack([x, x], casting=3)", "np.concatenate([x, x], casting=None)",
+    *(f"x.resize({shape})" for shape in ("True", "False", "(2, True)", "2.5", "'x'", "-1", "refcheck='x'", "3, refcheck=None")),
+    "i.resize(np.array([2, 2]), refcheck=False)", "i.resize([2, 2], refcheck=0)",
+]  # fmt: skip
+
+AS_DTYPES: list[str] = [
+    "r=x.astype(i)", "r=x.view(i)", "r=x.getfield(i)", "r=np.dtype(x).str", "r=np.sum(x, dtype=i)", "r=x.sum(0, i)", "r=np.mean(x, 0, i)",
+    "r=np.std(x, None, i)", "r=np.cumsum(x, 0, i)", "r=np.trace(x, 0, 0, 1, i)", "r=np.zeros_like(x, i)", "r=np.full_like(x, 1, i)",
+    "r=np.concatenate([x, x], dtype=i)", "r=np.einsum('ij->', x, dtype=i)", "r=np.add(x, 1, dtype=i)", "r=np.add.reduce(x, 0, i)",
+    "r=np.linspace(x, 1, 3, dtype=i)", "r=np.astype(x, i)", "r=np.can_cast('f8', x)", "r=np.promote_types(x, i).str",
+    "r=np.array([1, 2], i).tolist()", "r=np.frombuffer(b'12345678', x).tolist()", "r=np.sum(x, 0, np.arange(3))",
+    "r=np.asarray(x, dtype=i)",
+]  # fmt: skip
+"""An array has a dtype, and is none."""
+
+MADE: list[str] = [
+    *(f"np.{f}(2, order={order})" for f in ("zeros", "ones", "empty", "eye") for order in ("'Q'", "3", "'A'", "'K'")),
+    "np.full(2, 1, order='Q')", "np.full(2, [1, 2], order='K')", "np.zeros((2, 3), order='f')", "np.ones((2, 3), order=None)",
+    "np.eye(2, 3, order='F')", "np.array([1], order='Q')", "np.asarray([[1, 2]], order='c')", "np.asarray([1], order=3)",
+    "np.eye(-1)", "np.eye(2, -1)", "np.eye(-1, 2)", "np.identity(-1)", "np.eye(1.5)", "np.tri(-1)", "np.tri(2, -1)", "np.tri(-1, 3)",
+    "np.tri(1.5)", "np.tri(2.5, 3.2, .5)", "np.tri(3, k=.5)", "np.tri('x')", "np.indices((-1,))", "np.indices((-1,), sparse=True)",
+    "np.indices((2, -1))", "np.indices((2.5,))", "np.tril_indices(-1)", "np.triu_indices(-1)", "np.tril_indices(1.5)",
+    "np.tril_indices(np.arange(3))", "np.triu_indices(2, 0, np.arange(3))", "np.tril_indices(2, np.arange(3))",
+    "np.diag_indices(-1)", "np.mask_indices(-1, np.triu)",
+]  # fmt: skip
+
+MADE_WITH_DTYPES: list[str] = [
+    "zeros(3, w)", "ones(3, w)", "empty(3, dtype=w)", "full(3, 1, w)", "arange(3, dtype=w)", "eye(2, dtype=w)", "tri(2, dtype=w)",
+    "linspace(0, 1, 3, dtype=w)", "identity(2, w)", "indices((2,), w)", "array([1, 2], w)", "array(w, w)", "asarray(w, w)",
+    "asarray([1], w)", "ascontiguousarray([1], w)", "tril_indices(w)", "triu_indices(2, 0, w)",
+]  # fmt: skip
+
+asked_for_a_dtype = pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.4.0", reason="NumPy takes the dtype of what has one, and asks no more"
+)
+
+
+@each("program", KEYWORDS)
+def test_keywords(backend: str, program: str) -> None:
+    differential.check(program, backend)
+
+
+@asked_for_a_dtype
+@each("program", AS_DTYPES)
+def test_no_array_is_a_dtype(backend: str, program: str) -> None:
+    differential.check(program, backend)
+
+
+@each("expression", MADE)
+def test_what_makes_arrays(backend: str, expression: str) -> None:
+    with ad.backend(backend), ad.fallback("error"):
+        ours = evaluate(expression, OURS)
+    call = oracle.Call(expression)
+    oracle.compare(ours, evaluate(expression, np), f"{expression} on {backend}", backend=backend, call=call)
+
+
+@asked_for_a_dtype
+@each("call", MADE_WITH_DTYPES)
+def test_what_makes_arrays_takes_none_for_a_dtype_or_a_length(backend: str, call: str) -> None:
+    with ad.backend(backend):
+        ours: Any = oracle.evaluate(f"ours.{call}", {"ours": OURS, "w": ad.asarray(np.arange(3))})
+    theirs = oracle.evaluate(f"np.{call}", {"w": np.arange(3)})
+    assert isinstance(theirs, Exception)
+    assert type(ours) is type(theirs), ours
+
+
+@asked_for_a_dtype
+def test_a_scalar_is_a_dtype_as_numpys_are(backend: str) -> None:
+    x = oracle.wrapped(backend, np.arange(3.0))
+    with settings.scalars_context("device"):
+        assert np.dtype(x.sum()) == np.float64
