@@ -9,7 +9,7 @@ import pytest
 
 import arraydispatch as ad
 
-from .. import oracle
+from .. import limits, oracle
 from ..rows import each
 
 _PAIRS = [
@@ -459,3 +459,25 @@ def test_a_product_in_a_body_is_the_librarys_and_leaves_the_operator_so(backend:
     assert ad.to_numpy(ad.wrap(made)).tolist() == [4, 13, 22]
     with ad.fallback("error"):
         assert (a @ a)[0].tolist() == [15, 18, 21]
+
+
+LONG = {
+    "dot": np.dot, "inner": np.inner, "vdot": np.vdot, "matmul": np.matmul, "vecdot": np.vecdot,
+    "einsum": lambda x, y: np.einsum("i,i", x, y),
+    "squared norm": lambda x, y: np.linalg.norm(x) ** 2,
+}  # fmt: skip
+
+
+@each("name", list(LONG))
+@each("dtype", ["f4", "c8", "f8"])
+def test_a_long_product_is_not_summed_one_by_one(name: str, dtype: str, backend: str) -> None:
+    """Of sums in blocks or halves the error is of the order of log(n) · eps, of one after another up to n · eps."""
+    n = 300_000
+    parts = np.random.default_rng(7).normal(size=(2, n))
+    x = (parts[0] + 1j * parts[1] if dtype == "c8" else parts[0]).astype(dtype)
+    exact = LONG[name](*(x.astype("c16" if dtype == "c8" else "f8"),) * 2)
+    with ad.backend(backend), ad.fallback("error"):
+        ours = ad.asarray(x)
+        made = complex(LONG[name](ours, ours))
+    scale = float(np.vdot(x, x).real)
+    assert abs(made - exact) <= limits.MOVES * np.log2(n) * np.finfo(dtype).eps * scale
