@@ -81,6 +81,9 @@ class Listener:
     def compiled(self, backend: str, count: int, seconds: float) -> None:
         """A library compiled: what it told of took so long, and ended so many compilations (0 for a part of one)."""
 
+    def started(self, backend: str, begin: float, end: float, mine: bool) -> None:
+        """A backend's library has been loaded between these moments of ``perf_counter``; not ``mine``: another thread did, waited for."""
+
     def place(self) -> tuple[CodeType, int] | None:
         """The line that calls are filed under now: its code, and the instruction; None where nobody files any."""
         return None if self._outer is None else self._outer.place()

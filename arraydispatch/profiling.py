@@ -181,6 +181,8 @@ class Profile(events.Listener):
             tables = self._local.tables
         except AttributeError:
             tables = self._tables()
+        if tables.loading is not None:
+            seconds = tables.without_start(seconds)
         if tables.kernel:
             tables.kernel = False
             if kind in records.ON_BACKEND:
@@ -299,6 +301,15 @@ class Profile(events.Listener):
         if self._outer is not None:
             self._outer.compiled(backend, count, seconds)
 
+    def started(self, backend: str, begin: float, end: float, mine: bool) -> None:
+        """Count the start of a library, whose time is not that of the call that needed it."""
+        tables = self._tables()
+        tables.loading = begin, end
+        if mine:
+            tables.starts[backend,] = [1, end - begin]
+        if self._outer is not None:
+            self._outer.started(backend, begin, end, mine)
+
     def place(self) -> tuple[CodeType, int]:
         """The line that calls are filed under now."""
         frame = self.origin(sys._getframe(1))
@@ -366,6 +377,8 @@ class Profile(events.Listener):
                         found.count(name, (what, why, *places.place_of(code, at)), count, amount)
             for (backend, _, at), (count, seconds, code, again, _) in items(tables.compilations):
                 found.count("compilations", (backend, *places.place_of(code, at)), count, seconds, again)
+            for key, row in items(tables.starts):
+                found.count("starts", key, *row)
             for (tier, why, _, at), (count, calls, seconds, by_numpy, code) in items(tables.blocks):
                 found.count("blocks", (tier, why, *places.place_of(code, at)), count, calls, seconds, by_numpy)
             for (_, at), (calls, seconds, by_numpy, code) in items(tables.parts):
@@ -412,6 +425,10 @@ class Profile(events.Listener):
     def compilations(self) -> list[Compilation]:
         """What libraries compiled, by line, most time first."""
         return self.tally().compilations(self.runs)
+
+    def starts(self) -> dict[str, tuple[int, float]]:
+        """Backend -> in how many processes its library was loaded meanwhile, and seconds that took; they are in no call's time."""
+        return self.tally().starts()
 
     def blocks(self) -> list[Block]:
         """Blocks of recorded calls, by the line at which they ended, most time first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ Rows = dict[tuple[Any, ...], list[Any]]
 class Tables:
     """One thread's tables: key -> [count, amount, code, …]; the key ends in (id of the code object, instruction)."""
 
-    __slots__ = ("adopting", "blocks", "calls", "casts", "compilations", "dropped", "events", "kernel", "left", "messages", "moves", "parts", "returns", "syncs", "thread", "transfers", "uploads")  # fmt: skip
+    __slots__ = ("adopting", "blocks", "calls", "casts", "compilations", "dropped", "events", "kernel", "left", "loading", "messages", "moves", "parts", "returns", "starts", "syncs", "thread", "transfers", "uploads")  # fmt: skip
 
     def __init__(self) -> None:
         self.thread = threading.get_native_id()
@@ -33,6 +34,10 @@ class Tables:
         self.blocks: Rows = {}
         self.parts: Rows = {}
         """Of blocks, at the lines that recorded them."""
+        self.starts: Rows = {}
+        """Of libraries, by their backends' names."""
+        self.loading: tuple[float, float] | None = None
+        """When the last of them began and was there, until a call ends that began later."""
         self.events: list[tuple[Any, ...]] = []
         self.moves: list[tuple[float, str, int]] = []
         self.dropped = 0
@@ -40,6 +45,14 @@ class Tables:
         self.adopting: np.ndarray[Any, Any] | None = None
         self.kernel = False
         """Whether a host kernel ran in the call that is told next."""
+
+    def without_start(self, seconds: float) -> float:
+        """The time of a call that ends now without what the start of a library took of it."""
+        start, loading = perf_counter() - seconds, self.loading
+        if loading is None or start >= loading[1]:
+            self.loading = None
+            return seconds
+        return max(seconds - (loading[1] - max(loading[0], start)), 0.0)
 
 
 class Internal(dict[str, bool]):

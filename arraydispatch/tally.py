@@ -11,7 +11,7 @@ __all__ = ["NOTES", "Tally"]
 
 NOTES = ("transfers", "left", "syncs", "uploads", "returns", "casts")
 """Tables of a count and an amount."""
-_TABLES = ("calls", *NOTES, "compilations", "blocks", "parts")
+_TABLES = ("calls", *NOTES, "compilations", "blocks", "parts", "starts")
 
 
 class Tally:
@@ -86,6 +86,10 @@ class Tally:
         """What one of :data:`NOTES` holds, most frequent first."""
         rows = [Note(*key, *(round(n / runs) for n in row)) for key, row in self._tables[table].items()]
         return sorted(rows, key=lambda row: -row.count)
+
+    def starts(self) -> dict[str, tuple[int, float]]:
+        """Backend -> in how many processes its library was loaded, and the seconds of all of them."""
+        return {name: (count, seconds) for (name,), (count, seconds) in self._tables["starts"].items()}
 
     def compilations(self, runs: int = 1) -> list[Compilation]:
         """What libraries compiled, by line, most time first."""

@@ -16,10 +16,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import events
 from ..errors import ArrayDispatchError, BackendNotInstalledError, NoBackendFoundError, did_you_mean
 from ..state import process
 from .base import Backend
@@ -205,8 +207,10 @@ def load(name: str) -> Backend:
     if backend is not None:
         return backend
     check(name)
+    begin = perf_counter()
     with _lock:
         backend = _loaded.get(name)
+        mine = backend is None
         if backend is None:
             prepare(name)
             with _unnoticed(KNOWN[name]):
@@ -219,6 +223,8 @@ def load(name: str) -> Backend:
             for then in _waiting.pop(name, []):
                 then(backend)
             _loaded[name] = backend
+    if events.tap is not None:
+        events.tap.started(name, begin, perf_counter(), mine)
     return backend
 
 

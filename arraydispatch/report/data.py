@@ -135,6 +135,9 @@ def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
         "calls_on_backend": profile.calls_on_backend,
         "calls_by_class": profile.calls_by_class(),
         "seconds_by_class": profile.seconds_by_class(),
+        "starts": [
+            {"backend": name, "count": count, "seconds": seconds} for name, (count, seconds) in profile.starts().items()
+        ],
         "host_fallbacks": [
             {"function": call.function, "reason": call.reason, **_place(call)} for call in profile.host_fallbacks()
         ],

@@ -125,6 +125,12 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
         f"{size(data['bytes_to_device'])} to the device, {size(data['bytes_to_host'])} back · {run.seconds:.2f} s"
         + (f" · in {data['processes']} processes" if data["processes"] > 1 else ""),
     )
+    for row in data["starts"]:
+        also = f" (in {row['count']} processes)" if row["count"] > 1 else ""
+        console.say(
+            "",
+            f"  {row['backend']} was loaded meanwhile in {row['seconds']:.2f} s{also}, which no call is charged with.",
+        )
     if not run.complete:
         console.say("", "  The program was cut short: the figures are of what ran until then.")
     if data["blocks"]:

@@ -7,10 +7,13 @@ import importlib
 import io
 import json
 import operator
+import os
 import re
+import subprocess
 import sys
 import threading
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -462,6 +465,35 @@ def test_what_a_library_uploads_again_is_not_the_users_to_change(
             np.add(x, visitor.kept)
     assert [row.count for row in profile.repeated_uploads()] == [10]
     assert profile.moved("to_device") == 20 * 8000
+
+
+def test_the_start_of_a_library_is_no_calls_time(tmp_path: Path) -> None:
+    with Profile() as outer, Profile() as profile:
+        tap, began = events.tap, perf_counter() - 5
+        assert tap is profile
+        tap.started("torch", began, began + 4.5, True)
+        tap.call(np.add, "torch", "native", "", 5.0)
+        tap.call(np.mean, "torch", "native", "", 0.125)
+        tap.call(np.mean, "torch", "native", "", 9.0)  # the one before began after the start, so it is over
+    for each in (outer, profile):
+        assert each.seconds == pytest.approx(0.5 + 0.125 + 9.0, abs=0.1)
+        assert each.starts() == {"torch": (1, pytest.approx(4.5))}
+    stream = io.StringIO()
+    report.print_report(profile, RUN, stream, full=False)
+    assert "torch was loaded meanwhile in 4.50 s" in stream.getvalue()
+
+
+def test_a_run_on_the_library_alone_tells_its_start(tmp_path: Path) -> None:
+    name = _library()
+    (tmp_path / "main.py").write_text("import numpy as np\nnp.arange(5.0) + 1\n")
+    command = [sys.executable, "-m", "arraydispatch", "run", "--backend", name, "--min-size", "0", "--report", "r.json"]
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    subprocess.run([*command, "main.py"], cwd=tmp_path, env=env, check=True, capture_output=True, timeout=240)
+    data = json.loads((tmp_path / "r.json").read_text())
+    (start,) = data["starts"]
+    assert (start["backend"], start["count"], data["calls_on_backend"]) == (name, 1, 2)
+    assert sum(row["seconds"] for row in data["functions"]) + start["seconds"] <= data["seconds"]
+    assert data["functions"][0]["seconds"] < start["seconds"]
 
 
 def test_paths_have_no_detours(tmp_path: Path) -> None:
