@@ -22,7 +22,7 @@ from .backends.devices import Device
 from .dispatch import functions, host, indexing, products, protocols, ufuncs, wrapping
 from .flat import Flat
 from .functions import bits
-from .methods import equality, method, short_power, tuple_method
+from .methods import equality, method, named, short_power, tuple_method
 from .state import process
 from .views import Handle, ghost, native
 from .warned import real_of
@@ -453,7 +453,9 @@ class Array(Handle):
             return np.conjugate(self, out=out)
         return np.conjugate(self) if self.dtype.kind == "c" else self
 
-    conjugate = conj
+    def conjugate(self, out: Any = None) -> Any:
+        """As ``ndarray.conjugate``."""
+        return self.conj(out)
 
     @property
     def T(self) -> Any:
@@ -610,6 +612,12 @@ def _rebuild_array(*state: Any) -> Any:
     """Unpickle; named here, so that a fresh process has the class when it has the array."""
     return exports.rebuilt(*state)
 
+
+for _name, _made in vars(Array).items():
+    if _name in vars(np.ndarray) and (callable(_made) or isinstance(_made, property)):
+        named(_made, _name)
+ndarray = Array
+"""By which pickle finds the class's functions: they are named as NumPy's."""
 
 process.wrapper = views.maker(Array)
 events.entrance = Array.__array_ufunc__.__code__

@@ -23,6 +23,19 @@ OPERATORS: dict[str, np.ufunc] = {
 _call = functions.call
 
 
+def named(made: Any, name: str) -> Any:
+    """What is made to be an attribute of ``Array``, named as ndarray's own is: pickle asks a bound method for its name.
+
+    By module and qualified name it finds one that is not bound: see ``ndarray`` in :mod:`arraydispatch.array`.
+    """
+    for function in (made.fget, made.fset) if isinstance(made, property) else (made,):
+        if function is not None:
+            function.__name__, function.__qualname__ = name, f"ndarray.{name}"
+    if not isinstance(made, property):
+        made.__module__ = f"{__package__}.array"
+    return made
+
+
 def method(func: Any, unknown: str = "") -> Callable[..., Any]:
     """An ndarray method that is the NumPy function of the same parameters, but for one that the method does not know."""
 
@@ -35,8 +48,6 @@ def method(func: Any, unknown: str = "") -> Callable[..., Any]:
             raise TypeError(f"{func.__name__}() got an unexpected keyword argument {unknown!r}")
         return _call(func, (self, *args), kwargs)
 
-    made.__name__ = func.__name__
-    made.__qualname__ = f"Array.{func.__name__}"
     made.__doc__ = f"As ``ndarray.{func.__name__}``; see :func:`numpy.{func.__name__}`."
     return made
 
@@ -49,7 +60,6 @@ def tuple_method(func: Any) -> Callable[..., Any]:
             return functions.call(func, (self, args), kwargs)
         return functions.call(func, (self, *args), kwargs)
 
-    made.__name__ = func.__name__
     made.__doc__ = f"As ``ndarray.{func.__name__}``; see :func:`numpy.{func.__name__}`."
     return made
 

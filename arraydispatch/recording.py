@@ -20,7 +20,7 @@ from .engine import reductions, shifts, tape, updates, writes
 from .engine.loops import SCALARS
 from .engine.nodes import Node, PendingView
 from .engine.tape import record
-from .methods import OPERATORS, short_power
+from .methods import OPERATORS, named, short_power
 from .ufuncs.recorded import CLIP
 from .views import Handle
 
@@ -195,7 +195,7 @@ def _reducer(name: str, general: Any) -> Any:
                 return made
         return general(self, *args, **kwargs)
 
-    method.__name__, method.__doc__, method.__qualname__ = general.__name__, general.__doc__, general.__qualname__
+    method.__doc__ = general.__doc__
     return method
 
 
@@ -317,4 +317,4 @@ NAMES = tuple(_TABLE)
 def over(name: str, general: Any) -> Any:
     """The attribute of ``Array`` of that name, which records where it can."""
     make = _TABLE.get(name)
-    return general if make is None else make(general)
+    return general if make is None else named(make(general), name)

@@ -58,6 +58,9 @@ _OF_THE_CLASS: dict[str, tuple[int, Callable[..., Any]]] = {
 class _Unbound:
     """``np.ndarray.sum`` and the like, called with either kind of array."""
 
+    __name__: str
+    __wrapped__: Any
+
     def __init__(self, name: str, ours: Any) -> None:
         functools.update_wrapper(
             self, getattr(_real, name), assigned=("__name__", "__qualname__", "__doc__"), updated=()
@@ -75,6 +78,15 @@ class _Unbound:
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
+
+    def __eq__(self, other: object) -> bool:
+        return other is self.__wrapped__ or (type(other) is _Unbound and other.__wrapped__ is self.__wrapped__)
+
+    def __hash__(self) -> int:
+        return hash(self.__wrapped__)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return by_name("numpy", f"ndarray.{self.__name__}")
 
 
 def _unbound(name: str) -> property:
@@ -182,6 +194,7 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
 
     # Which a user's subclass calls with itself. Python sees that it is no method of this class, and does not make arrays by it.
     __new__ = _real.__new__  # type: ignore[assignment]
+    __class_getitem__ = _real.__class_getitem__
 
     __class__ = property(_class_shown)
 

@@ -74,7 +74,7 @@ _MAPPING = ("joblib.pool", "joblib.executor")
 _BY_VALUE = ("cloudpickle.cloudpickle", "joblib.externals.cloudpickle.cloudpickle")
 """Modules whose ``CloudPickler`` writes down what it does not find by its name, for processes that have not imported it."""
 _DILL = "dill._dill"
-"""Another one, with ``MetaCatchingDict``."""
+"""Another one, with ``MetaCatchingDict`` and a ``Pickler``."""
 
 _BACKENDS = {row.library: name for name, row in loader.KNOWN.items()}
 """Library -> backend."""
@@ -190,9 +190,27 @@ def _reducing(exchange: Exchange) -> Any:
         kind = type(obj)
         if issubclass(kind, type) and kind in copyreg.dispatch_table:
             return NotImplemented
-        if kind is MethodType and type(type(obj.__self__)) in copyreg.dispatch_table:
+        if _of_a_stand(obj):
             return getattr, (obj.__self__, obj.__name__)
         return real(self, obj)
+
+    return answer
+
+
+def _of_a_stand(obj: Any) -> bool:
+    """Whether it is a method of an object that stands for one of NumPy's, and goes as NumPy's: by its name."""
+    return type(obj) is MethodType and type(type(obj.__self__)) in copyreg.dispatch_table
+
+
+def _saving_methods(exchange: Exchange) -> Any:
+    """``save`` of a pickler that writes the function of a method down."""
+    real = exchange.real
+
+    @functools.wraps(real)
+    def answer(self: Any, obj: Any, *args: Any, **kwargs: Any) -> Any:
+        if _of_a_stand(obj) and id(obj) not in self.memo:
+            return self.save_reduce(getattr, (obj.__self__, obj.__name__), obj=obj)
+        return real(self, obj, *args, **kwargs)
 
     return answer
 
@@ -487,6 +505,7 @@ class Doors:
                 self._exchanges.at(module.CloudPickler, "reducer_override", _reducing)
         for module in self._news("dill", (_DILL,)):
             self._exchanges.at(module.MetaCatchingDict, "__missing__", _looking)
+            self._exchanges.at(module.Pickler, "save", _saving_methods)
         for library, name in _SEEDS.items():
             for module in self._news(library, (name,)):
                 self._open(_seeds, module, library)

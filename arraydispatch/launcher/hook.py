@@ -23,7 +23,7 @@ __all__ = ["ImportHook"]
 
 _RESOLVERS = frozenset({
     "pkgutil", "unittest.mock", "_pytest.monkeypatch",
-    "copy", "pickle", "multiprocessing.connection", "multiprocessing.queues", "multiprocessing.spawn",
+    "copy", "dill._dill", "pickle", "multiprocessing.connection", "multiprocessing.queues", "multiprocessing.spawn",
 })  # fmt: skip
 """Modules that find what a user names by a string, to patch it (``mock.patch("numpy.mean")``), or has pickled."""
 

@@ -162,7 +162,7 @@ def _method(counterpart: Any, name: str) -> Any:
     plain, what = getattr(counterpart, name), f"numpy.random.{name}"
     at = draws.METHODS.get(name, -1) if counterpart is np.random.Generator else -1
 
-    @functools.wraps(plain)
+    @functools.wraps(plain, assigned=("__name__", "__qualname__", "__doc__"))  # by which pickle finds it in this module
     def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
         if thin.takes(args, kwargs) and not process.draws_on_device:
             result = draws.NOT_APART
@@ -209,9 +209,13 @@ def _subclass(counterpart: Any) -> type:
     body: dict[str, Any] = {name: _method(counterpart, name) for name in names}
     body["__module__"] = counterpart.__module__
     body["__doc__"] = counterpart.__doc__
+
     # By the class's name, NumPy's own outside a launcher: what reads the pickle may know nothing of this package.
-    body["__reduce__"] = lambda self: (made, (self._bit_generator,), _state_of(self))
-    body["__reduce_ex__"] = lambda self, _protocol: self.__reduce__()
+    def __reduce__(self: Any) -> Any:
+        return made, (self._bit_generator,), _state_of(self)
+
+    __reduce__.__qualname__ = f"{counterpart.__name__}.__reduce__"
+    body["__reduce__"] = __reduce__
     made: Any = _GeneratorType(counterpart.__name__, (counterpart,), body)
     made._counterpart = counterpart
     return made

@@ -21,7 +21,7 @@ from .. import recording, views
 from ..array import Array
 from ..backends import loader
 from ..engine import tape
-from ..methods import OPERATORS
+from ..methods import OPERATORS, named
 from ..state import process
 from . import functions, methods, results
 from .creation import at_once, filled_at_once, fresh, is_told, new, of_data_at_once, takes
@@ -61,7 +61,7 @@ def _made() -> dict[str, tuple[Any, Any, Any]]:
 
     def add(name: str, make: Callable[..., Any], *what: Any) -> None:
         general = vars(Array)[name]
-        table[name] = general, (recorded := recording.over(name, general)), make(*what, recorded)
+        table[name] = general, (recorded := recording.over(name, general)), named(make(*what, recorded), name)
 
     for word in _OPERATORS.split():
         # The ufunc is what NumPy's operator calls, but for powers that it has shorter ways for; it says the same, sooner.

@@ -381,12 +381,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
             return result_of(self, result, kind)
         return general(self, *args, **kwargs)
 
-    return _named(method, general)
-
-
-def _named(method: Any, general: Any) -> Any:
-    method.__name__, method.__doc__ = general.__name__, general.__doc__
-    method.__qualname__ = general.__qualname__
+    method.__doc__ = general.__doc__
     return method
 
 
@@ -404,7 +399,8 @@ def writer(numpys: Any, general: Any, computes: bool = False) -> Any:
             return None
         return general(self, *args, **kwargs)
 
-    return _named(method, general)
+    method.__doc__ = general.__doc__
+    return method
 
 
 def view_property(get: Callable[[Any], Any], general: Any) -> Any:

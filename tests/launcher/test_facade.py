@@ -449,13 +449,77 @@ for names, *rest in pickle.load(open("pickles", "rb")):
         found = pickle.loads(each)
         for name, one in zip(names, found):
             assert one == operator.attrgetter(name)(np) or one.__qualname__ == "RandomState." + name[7:], (name, one)
-        rng, legacy, normal, bits, seed, total, x, scalar = found[len(names):]
+        rng, legacy, normal, bits, seed, total, x, scalar, bound = found[len(names):]
+        for method in bound:
+            assert method.__qualname__ == f"ndarray.{method.__name__}" and type(method.__self__) is np.ndarray, method
+            assert (method.__self__ == [0, 2]).all()
+        assert {method.__name__ for method in bound} >= {"sum", "__getitem__", "__add__", "__iadd__", "__eq__", "view"}
         print(rng.random(2), legacy.rand(2), normal(), bits.random_raw(), seed.entropy, total(), x[-1], scalar, type(x) is np.ndarray)
 """
 _PICKLED = (
     "sin add.reduce mean linalg.norm fft.fft zeros array asarray arange frombuffer concatenate pad einsum ndarray"
     " random.default_rng random.normal random.shuffle random.Generator random.RandomState random.PCG64 vectorize r_"
+    " ndarray.sum ndarray.view ndarray.__getitem__ ndarray.__add__ ndarray.__imul__ ndarray.__setstate__"
 ).split()
+
+
+_METHODS = [
+    name
+    for name, method in vars(real.ndarray).items()
+    if callable(method) and name not in ("__array_finalize__", "__setstate__")
+]
+"""Those that arrays have: :mod:`arraydispatch.coverage` says why not these two."""
+
+
+@pytest.fixture(params=["every call is the library's", "small ones are NumPy's", "fused"])
+def way(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Which methods of arrays are in force."""
+    with settings.kept():
+        if request.param != "every call is the library's":
+            settings.default.min_size = 1 << 18
+        if request.param == "fused":
+            settings.set_execution("fused")
+        yield
+
+
+@pytest.mark.usefixtures("way")
+def test_methods_are_named_as_numpys_and_pickled_by_their_names(np: Any) -> None:
+    x, theirs = np.arange(3.0), real.arange(3.0)
+    for name in _METHODS:
+        unbound, bound = getattr(np.ndarray, name), getattr(x, name)
+        for ours, numpys in ((unbound, getattr(real.ndarray, name)), (bound, getattr(theirs, name))):
+            assert (ours.__name__, ours.__qualname__) == (numpys.__name__, numpys.__qualname__)
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            assert pickle.loads(pickle.dumps(unbound, protocol)) == unbound
+            read = pickle.loads(pickle.dumps(bound, protocol))
+            assert read.__name__ == bound.__name__
+            if isinstance(bound, types.MethodType):  # and none of the class's
+                assert (real.asarray(read.__self__) == theirs).all()
+    for cls in ("Generator", "RandomState"):
+        theirs, made = getattr(real.random, cls), getattr(np.random, cls)(np.random.PCG64(3))
+        for name in dir(theirs):
+            if callable(getattr(theirs, name)) and name != "__class__":
+                unbound, bound = getattr(type(made), name), getattr(made, name)
+                assert unbound.__qualname__ == getattr(theirs, name).__qualname__
+                if name not in ("__new__", "__init_subclass__", "__subclasshook__"):
+                    assert pickle.loads(pickle.dumps(bound)).__name__ == bound.__name__ == name
+                assert pickle.loads(pickle.dumps(unbound)) == unbound
+    for name in ("reduce", "accumulate", "reduceat", "outer", "at"):
+        ours, numpys = getattr(np.add, name), getattr(real.add, name)
+        assert (ours.__name__, ours.__qualname__) == (numpys.__name__, numpys.__qualname__)
+        assert pickle.loads(pickle.dumps(ours)) == ours
+
+
+def test_methods_of_every_layer_are_named() -> None:
+    """Those that are not in force too."""
+    from arraydispatch import thin
+
+    for name, layers in thin._TABLE.items():
+        for each in layers:
+            function = each.fget if isinstance(each, property) else each
+            assert (function.__name__, function.__qualname__) == (name, f"ndarray.{name}")
+    assert pickle.loads(pickle.dumps(ad.Array.sum)) is ad.Array.sum
+    assert pickle.loads(pickle.dumps(ad.Array.__len__)) is ad.Array.__len__
 
 
 def test_pickles_are_read_without_this_package(np: Any, zygotes: Zygotes, tmp_path: Path) -> None:
@@ -464,6 +528,7 @@ def test_pickles_are_read_without_this_package(np: Any, zygotes: Zygotes, tmp_pa
     rng.random(3), legacy.rand(2)
     made = [*(operator.attrgetter(name)(np) for name in _PICKLED), rng, legacy, rng.normal, rng.bit_generator]
     made += [np.random.SeedSequence(3), x[:9].sum, x, x[3]]
+    made.append([method for name in _METHODS if isinstance(method := getattr(x[:2], name), types.MethodType)])
     texts = [pickle.dumps(made, protocol) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
     (tmp_path / "pickles").write_bytes(pickle.dumps([(_PICKLED, *texts)]))
     (tmp_path / "load.py").write_text(_UNPICKLES)
