@@ -14,15 +14,15 @@ import shlex
 import sys
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
-from types import FrameType
 from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 
+from . import cell_magics
 from .cli import UsageError as CommandError, run_parser
 from .errors import ArrayDispatchError
 from .exchanges import Exchange, Exchanges
@@ -63,7 +63,8 @@ class _ArrayDispatch(Magics):  # type: ignore[misc]
                 self.later.end()
             self.later = _Later(shell, mode)
         else:
-            with mode.held():
+            beside = nullcontext() if self.later is None else self.later.mode.silent(mode)
+            with beside, mode.held():
                 result = _run(shell, cell)
             _raise(result)
 
@@ -79,6 +80,7 @@ class _Mode:
         self._listeners: tuple[Spoken, Verification | None] | None = None
         """Where a report goes to a file it is of all cells so far."""
         self._seconds = 0.0
+        self._running: tuple[Spoken, Verification | None] | None = None
 
     def _listening(self) -> tuple[Spoken, Verification | None]:
         owns = self._users.has_file
@@ -86,19 +88,37 @@ class _Mode:
         return Spoken(self._options.on_fallback == "warn", owns=owns), verification
 
     @contextmanager
+    def silent(self, other: _Mode) -> Iterator[None]:
+        """While a cell within a cell of this mode has one of its own, which says what both see."""
+        if self._running is None:
+            yield
+            return
+        profile, verification = self._running
+        with ExitStack() as stack:
+            stack.enter_context(profile.silent())
+            if verification is not None and other._options.verify:
+                verification.stop()
+                stack.callback(facade.renew)
+                stack.callback(verification.start)
+                facade.renew()
+            yield
+
+    @contextmanager
     def held(self, later: bool = False) -> Iterator[None]:
         """For a cell, and its report after it."""
-        profile, verification = self._listeners or self._listening()
+        profile, verification = self._running = self._listeners or self._listening()
         if self._options.report:
             self._listeners = profile, verification
         with self.choices.applied():
             with ExitStack() as stack:
                 stack.enter_context(runner.accelerated(self._users, profile.adopted))
                 stack.enter_context(profile)
+                stack.callback(setattr, self, "_running", None)
                 if verification is not None:
                     stack.callback(facade.renew)
                     stack.enter_context(verification)
                     facade.renew()
+                stack.enter_context(_seen_to(self._shell))
                 stack.enter_context(_exchanged(self._shell.user_ns))
                 yield
             self._seconds += profile.wall
@@ -124,7 +144,7 @@ class _Later:
     """All later cells run in a mode, until :meth:`end`."""
 
     def __init__(self, shell: Any, mode: _Mode) -> None:
-        self._shell, self._mode = shell, mode
+        self._shell, self.mode = shell, mode
         self._cell: ExitStack | None = None
         self._depth = 0
         shell.events.register("pre_run_cell", self._before)
@@ -140,7 +160,7 @@ class _Later:
         self._depth += 1
         if self._depth == 1:
             with ExitStack() as stack:
-                stack.enter_context(self._mode.held(later=True))
+                stack.enter_context(self.mode.held(later=True))
                 self._cell = stack.pop_all()
 
     def _after(self, _result: Any) -> None:
@@ -165,42 +185,23 @@ def _options(line: str) -> Any:
 
 def _run(shell: Any, cell: str) -> Any:
     """The cell's result; its error is shown once, by whoever raises it."""
-    compiler = shell.compile
     with ExitStack() as stack:
         exchanges = stack.enter_context(Exchanges())
         for name in ("showtraceback", "showsyntaxerror"):
             exchanges.put(f"IPython.core.interactiveshell:InteractiveShell.{name}", _silent, shell)
         if asyncio._get_running_loop() is not None:
             stack.enter_context(_set(shell, "loop_runner", _run_beside))
-        number = _number_of_cell(shell)
-
-        def numbered(exchange: Exchange) -> Any:
-            def cache(code: str, now: int = 0, raw_code: str | None = None) -> str:
-                return str(exchange.real(f"\n{code}", now if number is None else number, raw_code))
-
-            return cache
-
         # To whoever sees the cell, the magic is its first line.
-        exchanges.put("IPython.core.compilerop:CachingCompiler.cache", numbered, compiler)
-        exchanges.put("IPython.core.compilerop:CachingCompiler.ast_parse", _one_line_down, compiler)
+        stack.enter_context(stack.enter_context(_seen_to(shell)).running("", cell))
         return shell.run_cell(cell, store_history=False)
+
+
+def _seen_to(shell: Any) -> Any:
+    return cell_magics.seen_to(shell, partial(_number, shell))
 
 
 def _silent(_: Exchange) -> Any:
     return lambda *_args, **_kwargs: None
-
-
-def _one_line_down(exchange: Exchange) -> Any:
-    return lambda source, *args, **kwargs: exchange.real(f"\n{source}", *args, **kwargs)
-
-
-def _number_of_cell(shell: Any) -> int | None:
-    """Of the cell that runs: the shell counts on before it runs one."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals is not shell.user_ns:
-        frame = frame.f_back
-    found = None if frame is None else _number(shell, frame.f_code.co_filename)
-    return int(found) if found is not None and found.isdecimal() else None
 
 
 def _number(shell: Any, file: str) -> str | None:

@@ -65,7 +65,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("compiled", "doors", "guests", "imports"),
     (".",),
     ("moved", "profiled", "profiling", "records", "report", "tables", "tally", "verification"),
-    ("launcher", "cli", "coverage", "__main__", "pytest_plugin", "magics"),
+    ("launcher", "cli", "coverage", "__main__", "pytest_plugin", "cell_magics", "magics"),
 ]
 
 # Library -> the one backend that may import it. (NumPy is what every layer speaks.)

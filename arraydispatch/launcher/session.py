@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
@@ -39,6 +40,15 @@ class Spoken(Profile):
         super().__init__(**options)
         self._aloud = aloud
         self._said: set[tuple[str, int, str]] = set()
+
+    @contextlib.contextmanager
+    def silent(self) -> Iterator[None]:
+        """While somebody else says it."""
+        aloud, self._aloud = self._aloud, False
+        try:
+            yield
+        finally:
+            self._aloud = aloud
 
     def first_call(self, func: Any, kind: str, reason: str, frame: FrameType) -> None:
         """Say it, if it fell back."""
