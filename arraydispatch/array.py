@@ -570,7 +570,8 @@ class Array(Handle):
     def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
         """As ``ndarray.resize``: in place, cut off or filled with zeros; ValueError for views and arrays with views.
 
-        ``refcheck=False`` allows what the name says in NumPy; here an array with views is never resized.
+        ``refcheck=False`` allows what the name says in NumPy; here an array with views is never resized. Other names of
+        the array are not looked for: a call that C code makes holds one more reference, as another name does.
         """
         shape = new_shape[0] if len(new_shape) == 1 else new_shape or None
         wrapping.beside_writers(reshaping.resize, self, shape, refcheck)

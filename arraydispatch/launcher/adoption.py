@@ -309,6 +309,7 @@ def _asked_for_out(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any
 class Function(Stand):
     """A pure function: ndarrays are adopted, fresh ndarray results are moved."""
 
+    _most = sys.maxsize  # how many arguments there may be
     _collects = 1  # how many leading arguments are arrays, so that a list there means one array
 
     def __init__(self, real: Any, module: str, name: str) -> None:
@@ -394,7 +395,7 @@ class Function(Stand):
                 return self.real(*args, **kwargs)
         if self._may_view(args, kwargs):
             return self._viewing(args, kwargs)
-        gathered = self._collects
+        gathered = self._collects if len(args) <= self._most else 0  # NumPy says that they are too many
         new = [_takes_in(_gathered(value) if at < gathered else value) for at, value in enumerate(args)]
         keywords = {key: _takes_in(value) for key, value in kwargs.items()}
         try:
@@ -513,14 +514,13 @@ class Output(Stand):
 class Ufunc(Function):
     """A ufunc: as :class:`Function`, with the ufunc's methods and attributes, and an instance of ``np.ufunc``."""
 
-    _collects = sys.maxsize
-
     def _calling(self) -> Callable[..., Any]:
         return thin.of_ufunc(self.real, self._unless_circular)
 
     def __init__(self, real: np.ufunc, module: str, name: str) -> None:
         super().__init__(real, module, name)
-        self._out_at = real.nin
+        self._out_at = self._collects = real.nin
+        self._most = real.nargs
         for method, out_at in (("reduce", 3), ("accumulate", 3), ("reduceat", 4), ("outer", sys.maxsize)):
             setattr(self, method, _UfuncMethod(real, method, out_at, module, name))
 

@@ -288,6 +288,16 @@ def test_lists_of_arrays_are_gathered(np: Any, backend: Any) -> None:
     assert np.add([a, n], 1).tolist() == [[2, 2, 2], [1, 1, 1]]
 
 
+def test_only_operands_are_gathered(np: Any) -> None:
+    a = np.arange(3.0)
+    ragged = [a, [1, 2]]
+    for args in ((a, a, ragged), (a, a, ragged, a), (ragged, a, a, a)):  # out=, and what is one too many
+        with pytest.raises(TypeError, match=r"ArrayType|positional"):
+            np.add(*args)
+    with pytest.raises(ValueError, match="inhomogeneous"):
+        np.add(ragged, a)
+
+
 def test_repeated_uploads_are_counted(np: Any, backend: Any) -> None:
     n = real.ones(1000)
     profile = Profile()
