@@ -19,7 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent
 PACKAGE = ROOT / "arraydispatch"
 MODULES = (
-    "dispatch/direct", "dispatch/protocols",
+    "bases", "dispatch/direct", "dispatch/protocols",
     "engine/loops", "engine/nodes", "engine/orders", "engine/reductions", "engine/tape", "engine/told", "engine/updates",
     "engine/writes",
     "recording",

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Ghost", "memory_of", "memory_order", "shown", "stand_in", "stand_in_like"]
+__all__ = ["Ghost", "memory_order", "shown", "stand_in", "stand_in_like"]
 
 Ghost = np.ndarray[Any, Any]
 
@@ -71,16 +71,6 @@ _UNWRITTEN: dict[str, Any] = (
 def memory_order(g: Ghost) -> tuple[int, ...]:
     """The axes from the slowest to the fastest."""
     return tuple(sorted(range(g.ndim), key=lambda i: -g.strides[i]))
-
-
-def memory_of(g: Ghost) -> Any:
-    """The ndarray that a chain of views begins with."""
-    base: Any = g.base
-    while base is not None:
-        if isinstance(base, np.ndarray):
-            g = base
-        base = getattr(base, "base", None)  # as_strided puts an object between a view and its base
-    return g
 
 
 _LARGE = 1 << 16

@@ -24,7 +24,8 @@ import numpy as np
 from . import conversion
 from .backends import loader
 from .backends.base import Backend, Kind, Native
-from .ghosts import Ghost, memory_of, memory_order, stand_in, stand_in_like
+from .bases import memory_of
+from .ghosts import Ghost, memory_order, stand_in, stand_in_like
 from .rereading import Placement, items, reread
 from .state import process
 from .trees import first, leaves, mapped

@@ -13,7 +13,8 @@ import numpy as np
 
 from . import tracing, views
 from .backends.base import Backend, Native
-from .ghosts import memory_of, memory_order
+from .bases import memory_of
+from .ghosts import memory_order
 from .rereading import items, reread
 from .view_programs import compile_view
 from .views import Handle, alias_of, derive, exchange, ghost, layout_of, native, owner, placement_of

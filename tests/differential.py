@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 import arraydispatch as ad
-from arraydispatch import ghosts, settings, views
+from arraydispatch import settings, views
+from arraydispatch.bases import memory_of
 
 Scope = dict[str, Any]
 
@@ -44,7 +45,7 @@ SCALARS: dict[str, Any] = {
 
 
 def _owner(x: Any) -> Any:
-    return views.owner(x) if isinstance(x, ad.Array) else ghosts.memory_of(x)
+    return views.owner(x) if isinstance(x, ad.Array) else memory_of(x)
 
 
 def difference(ours: Any, theirs: Any, layout: bool, scalars: str) -> str | None:

@@ -11,6 +11,7 @@ import pytest
 
 import arraydispatch as ad
 from arraydispatch import ghosts, views
+from arraydispatch.bases import memory_of
 
 from . import differential
 from .rows import each
@@ -58,7 +59,7 @@ def test_addresses_are_laid_out_as_memory(shape: tuple[int, ...], order: Any) ->
     made.flags.writeable = False
     assert not made[..., :1].flags.writeable
     made.flags.writeable = True
-    assert ghosts.memory_of(made.T[::-1]) is made
+    assert memory_of(made.T[::-1]) is made
     assert not made.any()
 
 

@@ -23,6 +23,7 @@ PACKAGE = ROOT / "arraydispatch"
 LAYERS: list[tuple[str, ...]] = [
     (
         "arguments",
+        "bases",
         "buffers",
         "called",
         "errors",

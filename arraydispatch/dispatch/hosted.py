@@ -17,8 +17,8 @@ import numpy as np
 from .. import conversion, dtypes, events, settings, views
 from ..backends import loader
 from ..backends.base import Backend
+from ..bases import memory_of
 from ..engine import apart, tape
-from ..ghosts import memory_of
 from ..registry import SCIENTIFIC, spec_of
 from ..trees import first, mapped
 from ..views import Handle

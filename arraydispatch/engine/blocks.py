@@ -235,14 +235,14 @@ class Planned(Block):
                     self.done.set()
 
     def _help(self, kept: list[np.ndarray[Any, Any]] | None) -> None:
-        if not self.helpers:
-            if self._is_begun:
-                self.failure = None
-                self.errors.clear()
-                self._begin()
-            self._is_begun = True
         now = [0]
         try:
+            if not self.helpers:
+                if self._is_begun:
+                    self.failure = None
+                    self.errors.clear()
+                    self._begin()
+                self._is_begun = True
             if self.plan.numpys:
                 with self.listening(now):
                     self._go(now, kept)

@@ -10,6 +10,8 @@ cdef class Tape:
     cdef public object work
     cdef public Py_ssize_t bytes, count, little, made, most, seen
     cpdef add(self, Node node, list values)
+    cdef _add(self, Node node, list values)
+    cpdef become(self, Handle a, Node node, list values)
     cpdef Buffer _buffer(self, ndarray x)
     cpdef full(self)
     cpdef _hand_over(self, Node node)

@@ -11,6 +11,7 @@ import atexit
 import os
 import threading
 import weakref
+from contextvars import copy_context
 from math import prod
 from time import perf_counter
 from typing import Any, NoReturn
@@ -19,7 +20,7 @@ import numpy as np
 from numpy import ndarray
 
 from .. import events, settings, views
-from ..ghosts import memory_of
+from ..bases import memory_of
 from ..state import process
 from ..views import NEVER, Handle
 from . import pool, reported, told
@@ -154,11 +155,23 @@ class Tape:
         self.little = min(DEAD_BYTES // 4, MOST_BYTES)
 
     def add(self, node: Node, values: list[Any]) -> None:
-        """Record a node that computes with these values, which nobody may write from now on."""
-        args: list[Any] = []
-        refs: list[int | None] = []
+        """Record a node that computes with these values, which nobody may write from now on.
+
+        What a signal's handler raises in it leaves all as it was.
+        """
         with self.lock:
+            self._add(node, values)
+
+    def _add(self, node: Node, values: list[Any]) -> None:
+        place = None if _every is None else _every.place()
+        while True:
+            nodes = self.nodes
+            args: list[Any] = []
+            refs: list[int | None] = []
             for x in values:
+                if type(x) is Node and x.tape is not self:  # a handler has run it
+                    x.run()
+                    x = x.value
                 if type(x) is _ndarray:
                     buffer: Buffer = self._buffer(x)
                     refs.append(-1 - buffer.number)
@@ -170,15 +183,31 @@ class Tape:
                 else:
                     refs.append(None)
                     args.append(x)
-            node.args, node.refs, node.number, node.tape = tuple(args), tuple(refs), self.count, self
-            self.count += 1
-            if _every is not None:
-                self.lines[node.number] = _every.place()
-            if not self.nodes:
+            read, numbers = tuple(args), tuple(refs)
+            if not nodes:
                 _live.add(self)
-            self.nodes.append(node)
-            self.work += node.form.work
-            self.made += node.form.nbytes
+            if nodes is self.nodes:  # No call from here on: where there is none, no handler runs.
+                node.args, node.refs, node.number, node.tape = read, numbers, self.count, self
+                self.count += 1
+                if place is not None:
+                    self.lines[node.number] = place
+                nodes += [node]
+                self.work += node.form.work
+                self.made += node.form.nbytes
+                return
+
+    def become(self, a: Handle, node: Node, values: list[Any]) -> None:
+        """Record a node that computes with these values, first with an array's own, and have that be it: all of that, or nothing."""
+        node.handle = _ref(a)
+        with self.lock:
+            self._add(node, values)
+            a._v = a._kind = a._root = node  # type: ignore[assignment]
+            a._seen = NEVER
+            if type(values[0]) is Node:
+                replaced: Node = values[0]
+                replaced.handle = None
+            if node.tape is not self:  # a handler has run it
+                self._hand_over(node)
 
     def _buffer(self, x: np.ndarray[Any, Any]) -> Buffer:
         at = id(x)
@@ -225,7 +254,8 @@ class Tape:
         """Have all values there; ``why`` is for whoever listens.
 
         Whatever a signal interrupts can be begun again, here or by the handler itself: a run of this thread's own writes
-        nothing but new memory, and of one that other threads do, the end is waited for.
+        nothing but new memory, and of one that other threads do, the end is waited for. It is in a context of its own, with which
+        the error state ends that it sets for NumPy, wherever it is interrupted.
         """
         interrupt: BaseException | None = None
         with self.lock:
@@ -241,7 +271,7 @@ class Tape:
                 try:
                     block = self._plan(nodes)
                 except MemoryError:
-                    self._one_by_one(nodes)
+                    copy_context().run(self._one_by_one, nodes)
                     return
             if listens:
                 aside = reported.measured(block)
@@ -249,7 +279,7 @@ class Tape:
                 self._hand_out(block)
             else:  # whoever interrupts it can begin it again
                 self.block = block
-                block.help()
+                copy_context().run(block.help)
             while not block.done.is_set():
                 try:
                     block.done.wait()
@@ -257,7 +287,7 @@ class Tape:
                     interrupt = signalled
             failure = block.failure
             if self._is_due(nodes) and not block.helpers and isinstance(failure, MemoryError):
-                self._one_by_one(nodes)
+                copy_context().run(self._one_by_one, nodes)
                 return
             lines = self.lines
             if not self._is_due(nodes):
@@ -296,9 +326,9 @@ class Tape:
         """Have threads begin; again, where a signal came in between and its handler wants the values."""
         self.block = block
         try:
-            pool.run(block, block.helpers)
+            copy_context().run(pool.run, block, block.helpers)
         except RuntimeError:  # no threads can be had, as at the end of the process
-            block.help()
+            copy_context().run(block.help)
 
     def _one_by_one(self, nodes: list[Node]) -> None:
         """Where there is no room for the block: each call by itself, so that only those fail for which there is none."""
@@ -553,19 +583,17 @@ def record(
     if modes is _REFUSED:
         return None
 
+    if into is not None and into._v is not values[0]:  # a signal's handler has written to it
+        return None
+
     node = node_of(form, modes, place)
     if into is None:
         made = array_of(node)
         tape.add(node, values)
     else:
         made = into
-        node.handle = _ref(made)
-        if type(values[0]) is Node:
-            replaced: Node = values[0]
-            replaced.handle = None
-        tape.add(node, values)
-        made._v = made._kind = made._root = node  # type: ignore[assignment]
-        made._seen = NEVER
+        made._writes += 1
+        tape.become(made, node, values)
     if _every is not None:
         _every.call(func_seen or func, form.held.backend.name, "fused", "", 0.0, None, 2 * views.frames)
     if runs and (why := reported.SHARED if shared else tape.full()):

@@ -10,7 +10,6 @@ from __future__ import annotations
 from math import prod
 from sys import getrefcount
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
@@ -266,11 +265,13 @@ def updated(func: np.ufunc, view: Handle, other: Any) -> bool:
     window = _of_view(view, root, own) if seen is None else seen.window
     if window is None or (seen is not None and type(root._v) is not Node):
         return False
-    if not _record(func, root, window, y, of, own):
-        return False
-    if seen is None:
+    if seen is None:  # before the write: of a root that has its value it is what it was
         view._ghost = None
         _look(view, root, window, root._v.dtype, own)
+    if not _record(func, root, window, y, of, own):
+        if seen is None:
+            view._v.settle()
+        return False
     _end(own)
     return True
 
@@ -386,15 +387,11 @@ def _record(func: np.ufunc | None, root: Any, window: Window, y: Any, of: Window
     modes, place = told.now() if form.reports else told.NOTHING
     if modes is told.REFUSED:
         return False
-    node = node_of(form, modes, place)
-    node.handle = ref(root)
-    if type(v) is Node:
-        v.handle = None
+    if root._v is not v:  # a signal's handler has written to it
+        return False
     root._ghost = None
-    own.add(node, [v, y])
-    root._v = root._kind = root._root = node
-    root._seen = NEVER
     root._writes += 1
+    own.become(root, node_of(form, modes, place), [v, y])
     if events.every is not None:
         events.every.call(func or "__setitem__", kind.backend.name, "fused", "", 0.0, None, 2 * views.frames)
     return True

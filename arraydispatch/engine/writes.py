@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import views
-from ..ghosts import memory_of
+from ..bases import memory_of
 from ..views import Handle
 from . import reported, tape, updates
 from .loops import cast
@@ -66,10 +66,7 @@ def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
         return a if type(a._v) is PendingView and updates.updated(func, a, other) else None
     like = v.dtype, v.shape
     del v
-    if record(func, (a, other), None, a, like) is None:
-        return None
-    a._writes += 1
-    return a
+    return record(func, (a, other), None, a, like)
 
 
 def _ends(node: Node, other: Any) -> Any:
@@ -103,9 +100,9 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], a: Handle) -> bool:
             return False
         node = made._v
         if type(node) is Node and node.tape is tape_here and _may_take(tape_here, node, v, row, fortran):
-            node.target, node.handle = v, None
-            node.form = node.form.by_rows() if row else node.form
-            _run_to_the_end(tape_here)
+            _to_the_end(_compute, tape_here, node, v, row)
+            if node.target is None:
+                return False
         else:  # another part of this memory is read: the result is there before anything is written
             result = made._v if type(made._v) is _ndarray else _value_of(made)
             for other in views.waiting.get(id(memory_of(v)), ()):
@@ -178,15 +175,15 @@ _SIGNALS = 10
 """How often what interrupts a write is put off before it is raised all the same."""
 
 
-def _run_to_the_end(of: Tape) -> None:
-    """Run what is computed into memory of the program's, all of it, before what a signal's handler raises meanwhile is raised.
+def _to_the_end(call: Any, *args: Any) -> None:
+    """Do what writes to memory of the program's, all of it, before what a signal's handler raises meanwhile is raised.
 
-    NumPy calls no handler in the middle of a write.
+    NumPy calls no handler in the middle of a write. ``call``: may be begun again, whatever interrupted it.
     """
     interrupts: list[BaseException] = []
     while len(interrupts) < _SIGNALS:
         try:
-            of.run(reported.PLACE)
+            call(*args)
             break
         except MemoryError:
             raise
@@ -194,6 +191,28 @@ def _run_to_the_end(of: Tape) -> None:
             interrupts.append(signalled)
     if interrupts:
         raise interrupts[0]
+
+
+def _compute(own: Tape, node: Node, place: Any, row: bool, again: Any = None, given: Any = None) -> None:
+    """Compute a node into a place, and have the array whose value it was be another node, which reads the place.
+
+    Where a signal's handler had the node run before, it has a value of its own, and nothing is done.
+    """
+    own._buffer(place)  # a handler that writes there has the node run first
+    form = node.form.by_rows() if row else node.form
+    if node.target is None:
+        if node.tape is not own:
+            return
+        node.form, node.target, node.handle = form, place, None
+    if again is None:
+        own.run(reported.PLACE)
+        return
+    given._v = given._kind = given._root = again
+    try:
+        own.run(reported.PLACE)
+    finally:
+        if again.tape is None:
+            own.add(again, [place])
 
 
 def store(a: Handle, key: Any, given: Handle) -> bool:
@@ -223,13 +242,9 @@ def store(a: Handle, key: Any, given: Handle) -> bool:
         # Whoever holds what is assigned has from now on a copy of the place, made before that is written again.
         again = node_of(_form_of_copy(node.form.held, node.shape, row))
         again.handle = node.handle
-        node.target, node.handle = place, None
-        node.form = node.form.by_rows() if row else node.form
-        given._v = given._kind = given._root = again  # type: ignore[assignment]
-        try:
-            _run_to_the_end(own)
-        finally:
-            own.add(again, [place])
+        _to_the_end(_compute, own, node, place, row, again, given)
+        if node.target is None:
+            return False
     views.owner(a)._writes += 1
     return True
 

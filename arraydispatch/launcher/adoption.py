@@ -26,9 +26,10 @@ import numpy as np
 
 import arraydispatch as ad
 
-from .. import conversion, dtypes, events, ghosts, settings, thin, tracing, views, warned
+from .. import conversion, dtypes, events, settings, thin, tracing, views, warned
 from ..api import from_protocol
 from ..backends import loader
+from ..bases import memory_of
 from ..called import Called
 from ..dispatch import hosted
 from ..dispatch.wrapping import circular
@@ -220,9 +221,9 @@ def by_name(module: str, name: str) -> tuple[Any, ...]:
 
 def _is_view(result: np.ndarray[Any, Any], values: Sequence[Any]) -> bool:
     """Whether what NumPy made is a view of other memory than its own: a writable buffer's, or that of a guest among the arguments."""
-    memory = ghosts.memory_of(result)
+    memory = memory_of(result)
     guests = (value for value in values if isinstance(value, _ndarray))
-    return (result.flags.writeable and is_window(result)) or any(ghosts.memory_of(guest) is memory for guest in guests)
+    return (result.flags.writeable and is_window(result)) or any(memory_of(guest) is memory for guest in guests)
 
 
 def not_of_others(x: Any) -> Any:

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from ..bases import memory_of
 from ..exchanges import Exchange, Exchanges
-from ..ghosts import memory_of
 from ..views import Handle
 from .userfiles import UserFiles
 

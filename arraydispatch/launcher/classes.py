@@ -17,10 +17,11 @@ from numpy.lib.array_utils import byte_bounds
 
 import arraydispatch as ad
 
-from .. import creation, exports, ghosts, reshaping, settings, thin, views
+from .. import creation, exports, reshaping, settings, thin, views
 from ..api import from_protocol
 from ..backends import loader
 from ..backends.base import Kind
+from ..bases import memory_of
 from ..dispatch import host, hosted
 from ..errors import BackendMismatchError
 from ..state import process
@@ -444,7 +445,7 @@ def _from_data(name: str) -> Callable[..., Any]:
             args, kwargs = ((given, *args[1:]), kwargs) if args else (args, {**kwargs, parameter: given})
         if isinstance(given, _real) and copy is None:
             seen = real(*args, **{key: value for key, value in kwargs.items() if key != "like"})
-            if ghosts.memory_of(seen) is ghosts.memory_of(given):
+            if memory_of(seen) is memory_of(given):
                 of_library = given is not x and loader.backend_of(x) is not None
                 kept = hosted.sharing(seen) if of_library else _not_copied(seen, given, f"numpy.{name}")
                 if kept is not None:
