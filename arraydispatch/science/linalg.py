@@ -56,7 +56,7 @@ def _warn_of_condition(xp: XP, a: Any, inverse: Any) -> None:
 # -- equations -----------------------------------------------------------------------------------------------------------
 
 
-@implements("scipy.linalg.inv", returns="array", min_bits=32)
+@implements("scipy.linalg.inv", returns="array", min_bits=32, defined="SciPy's inverse")
 def inv(
     xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True, *, assume_a: Any = None, lower: Any = False
 ) -> Any:
@@ -72,7 +72,7 @@ def inv(
     return made
 
 
-@implements("scipy.linalg.solve", returns="array", min_bits=32)
+@implements("scipy.linalg.solve", returns="array", min_bits=32, defined="SciPy's solve")
 def solve(
     xp: XP, a: Any, b: Any, lower: Any = False, overwrite_a: Any = False, overwrite_b: Any = False,
     check_finite: Any = True, assume_a: Any = None, transposed: Any = False,
@@ -107,7 +107,7 @@ def diagonal(xp: XP, a: Any) -> Any:
     return xp.diagonal(a, axis1=-2, axis2=-1)
 
 
-@implements("scipy.linalg.det", min_bits=32)
+@implements("scipy.linalg.det", min_bits=32, defined="determinant")
 def det(xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True) -> Any:
     a = checked(xp, a, check_finite)
     shape = xp.shape_of(a)
@@ -122,7 +122,7 @@ def det(xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True) -> A
     return xp.prim.astype(xp.prim.det(xp.prim.astype(a, to)), to)
 
 
-@implements("scipy.linalg.lstsq", min_bits=32, pure=False)
+@implements("scipy.linalg.lstsq", min_bits=32, pure=False, defined="SciPy's least squares")
 def lstsq(
     xp: XP, a: Any, b: Any, cond: Any = None, overwrite_a: Any = False, overwrite_b: Any = False,
     check_finite: Any = True, lapack_driver: Any = None,
@@ -143,7 +143,7 @@ def lstsq(
     return x, residuals, int(rank), s
 
 
-@implements("scipy.linalg.pinv", min_bits=32, pure=False)
+@implements("scipy.linalg.pinv", min_bits=32, pure=False, defined="pseudo-inverse")
 def pinv(
     xp: XP, a: Any, *, atol: Any = None, rtol: Any = None, return_rank: Any = False, check_finite: Any = True
 ) -> Any:
@@ -293,7 +293,7 @@ def polar(xp: XP, a: Any, side: Any = "right") -> Any:
     return xp.prim.matmul(w, vh), xp.prim.matmul(xp.multiply(side_of, row), adjoint(xp, side_of))
 
 
-@implements("scipy.linalg.orthogonal_procrustes", min_bits=32)
+@implements("scipy.linalg.orthogonal_procrustes", min_bits=32, defined="procrustes")
 def orthogonal_procrustes(xp: XP, A: Any, B: Any, check_finite: Any = True) -> Any:
     a, b = lapack(xp, checked(xp, A, check_finite, B), checked(xp, B, check_finite, A))
     if xp.ndim_of(a) != 2:

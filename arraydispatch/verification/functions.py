@@ -227,6 +227,40 @@ def _least_squares(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, ref
     ]
 
 
+def _general(kwargs: dict[str, Any]) -> bool:
+    """Whether a matrix is what it holds, not half of it."""
+    return kwargs.get("assume_a") in (None, "general", "gen")
+
+
+def _solve_of_scipy(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    if len(args) > 2 or not _general(kwargs):
+        return None
+    a, b = wide(_given(args, kwargs, "a")), _given(args, kwargs, "b", 1)
+    return _solve((np.swapaxes(a, -1, -2) if kwargs.get("transposed") else a, b), {}, ours, reference)
+
+
+def _inv_of_scipy(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    return _inv((_given(args, kwargs, "a"),), {}, ours, reference) if _general(kwargs) else None
+
+
+def _least_squares_of_scipy(
+    args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any
+) -> list[Finding] | None:
+    if ours[3] is None or reference[3] is None:  # a driver of LAPACK's that has no singular values
+        return None
+    return _least_squares((_given(args, kwargs, "a"), _given(args, kwargs, "b", 1)), {}, ours, reference)
+
+
+def _procrustes(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding]:
+    a, b = wide(_given(args, kwargs, "A")), wide(_given(args, kwargs, "B", 1))
+    r, fit, dtype = wide(ours[0]), reference[1], ours[0].dtype
+    return [
+        _unit(r, "the matrix", dtype),
+        residual("the sum of the singular values", ours[1], fit, float(abs(fit)), dtype),
+        residual("how well the matrix maps a to b", np.sum(np.conj(r) * (adjoint(a) @ b)), fit, float(abs(fit)), dtype),
+    ]
+
+
 def _along(args: tuple[Any, ...], kwargs: dict[str, Any], at: int) -> tuple[Any, int]:
     axis = kwargs.get("axis", args[at] if len(args) > at else -1)
     a = np.asarray(args[0])
@@ -272,7 +306,8 @@ _CHECKS: dict[str, Check] = {
     "eigh": _eigh, "eig": _eig, "svd": _svd, "qr": _qr, "solve": _solve, "inverse": _inv, "cholesky": _cholesky,
     "determinant": _determinant, "least squares": _least_squares, "argsort": _argsort, "argpartition": _argpartition,
     "partition": _partition, "basis": _basis, "SciPy's eigh": _eigh_of_scipy, "SciPy's eig": _eig_of_scipy, "SciPy's qr": _qr_of_scipy,
-    "polar": _polar, **CHECKS,
+    "polar": _polar, "procrustes": _procrustes, "SciPy's solve": _solve_of_scipy, "SciPy's inverse": _inv_of_scipy,
+    "SciPy's least squares": _least_squares_of_scipy, **CHECKS,
 }  # fmt: skip
 """What a result is defined by -> the check."""
 
