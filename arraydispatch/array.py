@@ -198,10 +198,8 @@ class Array(Handle):
     def __copy__(self) -> Any:
         return self.copy("K")
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        made = self.copy("K")
-        memo[id(self)] = made
-        return made
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy("K")
 
     def __len__(self) -> int:
         shape = self.shape
@@ -449,6 +447,8 @@ class Array(Handle):
 
     def conj(self, out: Any = None) -> Any:
         """As ``ndarray.conj``."""
+        if out is Ellipsis:  # which ufuncs take
+            raise TypeError("output must be an array")
         if out is not None:
             return np.conjugate(self, out=out)
         return np.conjugate(self) if self.dtype.kind == "c" else self

@@ -32,6 +32,7 @@ KEYWORDS: list[str] = [
     "np.full_like(x, 1, order='Q')", "np.zeros_like(x, subok='x')", "x.astype('f4', subok='x')", "r=x.astype('f4', subok=0)",
     "np.concatenate([x, x], casting='bogus')", "np.stack([x, x], casting=3)", "np.concatenate([x, x], casting=None)",
     *(f"x.resize({shape})" for shape in ("True", "False", "(2, True)", "2.5", "'x'", "-1", "refcheck='x'", "3, refcheck=None")),
+    "x.conj(...)", "c.conj(out=...)", "r=x.__deepcopy__(None)", "r=copy.deepcopy([x, x]); x[0]=9",
     "i.resize(np.array([2, 2]), refcheck=False)", "i.resize([2, 2], refcheck=0)",
 ]  # fmt: skip
 
