@@ -26,7 +26,7 @@ from . import cell_magics
 from .cli import UsageError as CommandError, run_parser
 from .errors import ArrayDispatchError
 from .exchanges import Exchange, Exchanges
-from .launcher import facade, processes, runner, tracebacks
+from .launcher import classes, doors, facade, processes, runner, tracebacks
 from .launcher.choices import Choices
 from .launcher.session import Spoken
 from .launcher.userfiles import UserFiles
@@ -121,6 +121,7 @@ class _Mode:
                 stack.enter_context(_seen_to(self._shell))
                 stack.enter_context(_exchanged(self._shell.user_ns))
                 yield
+            process.change(wrapper=classes.make)  # what other cells compute with its arrays are ndarrays to them too
             self._seconds += profile.wall
             if later and not (
                 profile.calls_by_class() or profile.transfers() or (verification and verification.checked)
@@ -261,10 +262,14 @@ def _exchanged(names: dict[str, Any]) -> Iterator[None]:
 _of_the_shell = Exchanges()
 
 
-def _show_without_ours(shell: Any) -> None:
-    """Have the shell show errors without our frames; once, however often the extension is loaded."""
+def _see_to(shell: Any) -> None:
+    """Have the shell show errors without our frames, and functions by type take arrays of cells that ran on a backend.
+
+    Once, however often the extension is loaded.
+    """
     _of_the_shell.undo()
     _of_the_shell.put("IPython.core.ultratb:AutoFormattedTB.structured_traceback", _showing, shell.InteractiveTB)
+    _of_the_shell.put("functools:_find_impl", doors.finding)
     _of_the_shell.put("IPython.core.ultratb:SyntaxTB.structured_traceback", _showing_syntax, shell.SyntaxTB)
 
 
@@ -296,4 +301,4 @@ def load(shell: Any) -> None:
     processes.survive_forks()
     number_cells(partial(_number, shell))
     process.cells = shell.user_ns
-    _show_without_ours(shell)
+    _see_to(shell)

@@ -35,7 +35,7 @@ from .adoption import holds_array
 from .memory import shared
 from .userfiles import UserFiles
 
-__all__ = ["LIBRARIES", "Doors"]
+__all__ = ["LIBRARIES", "Doors", "finding"]
 
 _SURFACES: dict[str, tuple[str, ...]] = {
     "pandas": (
@@ -228,7 +228,7 @@ def _looking(exchange: Exchange) -> Any:
     return answer
 
 
-def _finding(exchange: Exchange) -> Any:
+def finding(exchange: Exchange) -> Any:
     """``singledispatch``, which goes by types: where a library has something for ndarrays, it is found for arrays of a program."""
     real = exchange.real
 
@@ -409,7 +409,7 @@ class Doors:
 
     def __init__(self, exchanges: Exchanges, users: UserFiles | None = None) -> None:
         self._exchanges = exchanges
-        exchanges.put("functools:_find_impl", _finding)
+        exchanges.put("functools:_find_impl", finding)
         if users is not None:
             extensions.open_compiled(users, exchanges, lambda module: self._open(extensions.doors, module, None))
         self._opened: set[str] = set()

@@ -134,7 +134,7 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setattr(places, "_number", places._number)
     monkeypatch.setattr(process, "cells", None)
     magics.load(made)
-    with settings.kept():
+    with settings.kept(), process.kept("wrapper"):
         made.run_cell("import numpy as np, arraydispatch as ad").raise_error()
         yield made
 
@@ -318,6 +318,27 @@ def test_types_and_isinstance_agree_in_every_cell(shell: Any, capsys: pytest.Cap
     shell.run_cell("%arraydispatch off")
     assert _shown(shell, capsys, look) == agree
     assert not isinstance(shell.user_ns["made"], np.ndarray)  # to everybody else it is what it is
+
+
+@pytest.mark.parametrize("magic", ["%arraydispatch", "%%arraydispatch"])
+def test_what_other_cells_compute_are_ndarrays_to_them(
+    shell: Any, capsys: pytest.CaptureFixture[str], magic: str
+) -> None:
+    name = next(name for name in loader.available() if name != "numpy")
+    first, made = f"{magic} --backend {name} --min-size 0", "made = np.ones(3)"
+    for cell in (first, made, "%arraydispatch off") if magic == "%arraydispatch" else (f"{first}\n{made}",):
+        shell.run_cell(cell).raise_error()
+    shell.run_cell(
+        "import functools\n"
+        "@functools.singledispatch\ndef kind(x): return 'something'\n"
+        "@kind.register(np.ndarray)\ndef _(x): return 'array'\n"
+        "def matched(x):\n    match x:\n        case np.ndarray(): return 'array'\n    return 'something'"
+    ).raise_error()
+    for text in ("made", "made * 2", "made[1:]", "np.sin(made)", "(made + 1).reshape(3, 1).T"):
+        look = f"x = {text}\nprint(x.backend, type(x), isinstance(x, np.ndarray), kind(x), matched(x))"
+        assert _shown(shell, capsys, look) == f"{name} <class 'numpy.ndarray'> True array array\n"
+        assert not isinstance(shell.user_ns["x"], np.ndarray)  # to everybody else it is what it is
+    assert _shown(shell, capsys, "print(hasattr(np.ones(3), 'backend'))") == "False\n"
 
 
 @pytest.mark.parametrize("magic", ["", "%arraydispatch", "%%arraydispatch"])
