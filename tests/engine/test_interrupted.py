@@ -117,7 +117,7 @@ def test_an_array_is_what_it_was_or_what_it_becomes(statement: Callable[[Any, An
         statement(after, other)
         holds(x, view, after if x[5] == after[5] and x[2] == after[2] else before)
         at += 1
-    assert at
+    assert at > 1  # else the handler was never called
 
 
 @pytest.mark.skipif(not views.compiled, reason="without the compiled core handlers are called between any two steps")
@@ -151,4 +151,4 @@ def test_a_handler_sees_one_of_the_two_and_what_it_writes_stays(
         assert found in [one.tolist() for one in possible], at
         holds(x, view, np.array(found))
         at += 1
-    assert at
+    assert at > 1  # else the handler was never called

@@ -140,7 +140,20 @@ def evaluate(expression: str, namespace: Any) -> Any:
             return error
 
 
-@each("expression", EXPRESSIONS)
+ARGUMENTS: list[str] = [
+    *(f"np.{f}(2, order={order})" for f in ("zeros", "ones", "empty", "eye") for order in ("'Q'", "3", "'A'", "'K'")),
+    "np.full(2, 1, order='Q')", "np.full(2, [1, 2], order='K')", "np.zeros((2, 3), order='f')", "np.ones((2, 3), order=None)",
+    "np.eye(2, 3, order='F')", "np.array([1], order='Q')", "np.asarray([[1, 2]], order='c')", "np.asarray([1], order=3)",
+    "np.eye(-1)", "np.eye(2, -1)", "np.eye(-1, 2)", "np.identity(-1)", "np.eye(1.5)", "np.tri(-1)", "np.tri(2, -1)", "np.tri(-1, 3)",
+    "np.tri(1.5)", "np.tri(2.5, 3.2, .5)", "np.tri(3, k=.5)", "np.tri('x')", "np.indices((-1,))", "np.indices((-1,), sparse=True)",
+    "np.indices((2, -1))", "np.indices((2.5,))", "np.tril_indices(-1)", "np.triu_indices(-1)", "np.tril_indices(1.5)",
+    "np.tril_indices(np.arange(3))", "np.triu_indices(2, 0, np.arange(3))", "np.tril_indices(2, np.arange(3))",
+    "np.diag_indices(-1)", "np.mask_indices(-1, np.triu)",
+]  # fmt: skip
+"""Orders and lengths that NumPy takes, and others that it refuses."""
+
+
+@each("expression", [*EXPRESSIONS, *ARGUMENTS])
 def test_as_numpy(backend: str, expression: str) -> None:
     with ad.backend(backend), ad.fallback("error"):
         ours = evaluate(expression, OURS)

@@ -12,7 +12,7 @@ from arraydispatch import settings
 
 from .. import differential, oracle
 from ..rows import each
-from .test_creation_side import OURS, evaluate
+from .test_creation_side import OURS
 
 KEYWORDS: list[str] = [
     *(f"np.{f}(x, keepdims={k})" for f in ("sum", "prod", "max", "min", "any", "all", "mean", "std", "var", "ptp")
@@ -46,17 +46,6 @@ AS_DTYPES: list[str] = [
 ]  # fmt: skip
 """An array has a dtype, and is none."""
 
-MADE: list[str] = [
-    *(f"np.{f}(2, order={order})" for f in ("zeros", "ones", "empty", "eye") for order in ("'Q'", "3", "'A'", "'K'")),
-    "np.full(2, 1, order='Q')", "np.full(2, [1, 2], order='K')", "np.zeros((2, 3), order='f')", "np.ones((2, 3), order=None)",
-    "np.eye(2, 3, order='F')", "np.array([1], order='Q')", "np.asarray([[1, 2]], order='c')", "np.asarray([1], order=3)",
-    "np.eye(-1)", "np.eye(2, -1)", "np.eye(-1, 2)", "np.identity(-1)", "np.eye(1.5)", "np.tri(-1)", "np.tri(2, -1)", "np.tri(-1, 3)",
-    "np.tri(1.5)", "np.tri(2.5, 3.2, .5)", "np.tri(3, k=.5)", "np.tri('x')", "np.indices((-1,))", "np.indices((-1,), sparse=True)",
-    "np.indices((2, -1))", "np.indices((2.5,))", "np.tril_indices(-1)", "np.triu_indices(-1)", "np.tril_indices(1.5)",
-    "np.tril_indices(np.arange(3))", "np.triu_indices(2, 0, np.arange(3))", "np.tril_indices(2, np.arange(3))",
-    "np.diag_indices(-1)", "np.mask_indices(-1, np.triu)",
-]  # fmt: skip
-
 MADE_WITH_DTYPES: list[str] = [
     "zeros(3, w)", "ones(3, w)", "empty(3, dtype=w)", "full(3, 1, w)", "arange(3, dtype=w)", "eye(2, dtype=w)", "tri(2, dtype=w)",
     "linspace(0, 1, 3, dtype=w)", "identity(2, w)", "indices((2,), w)", "array([1, 2], w)", "array(w, w)", "asarray(w, w)",
@@ -77,14 +66,6 @@ def test_keywords(backend: str, program: str) -> None:
 @each("program", AS_DTYPES)
 def test_no_array_is_a_dtype(backend: str, program: str) -> None:
     differential.check(program, backend)
-
-
-@each("expression", MADE)
-def test_what_makes_arrays(backend: str, expression: str) -> None:
-    with ad.backend(backend), ad.fallback("error"):
-        ours = evaluate(expression, OURS)
-    call = oracle.Call(expression)
-    oracle.compare(ours, evaluate(expression, np), f"{expression} on {backend}", backend=backend, call=call)
 
 
 @asked_for_a_dtype
