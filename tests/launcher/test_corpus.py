@@ -83,7 +83,7 @@ CASES = [
 BY_NAME = {case.name: case for case in CASES}
 
 
-STARTING = ("spawn", "spawn_classes", "pickles_spawned", "pool", "subprocesses")
+STARTING = ("spawn", "spawn_classes", "pickles_spawned", "pool", "subprocesses", "doors_joblib")
 """Scripts that start interpreters, each of which imports the library."""
 
 

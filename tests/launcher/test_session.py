@@ -495,14 +495,14 @@ def _installed(name: str) -> bool:
 # -- the live line -----------------------------------------------------------------------------------------------------
 
 
-LONG = "import sys, time\nfor i in range(30):\n    y = y + 1\n    print(f'row {i}', flush=True)\n    time.sleep(0.3)\nprint('end')\n"
+LONG = "import sys, time\nfor i in range(30):\n    y = y + 1\n    print(f'row {i}', flush=True)\n    time.sleep(0.15)\nprint('end')\n"
 
 
 @pytest.fixture
 def quick(tmp_path: Path) -> dict[str, str]:
-    """The line after one second instead of five."""
+    """The line after half a second instead of five."""
     (tmp_path / "sitecustomize.py").write_text(
-        "import arraydispatch.launcher.progress as progress\nprogress._AFTER = 1.0\n"
+        "import arraydispatch.launcher.progress as progress\nprogress._AFTER = 0.5\n"
     )
     return {**ENV, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)]), "TERM": "xterm-256color"}
 

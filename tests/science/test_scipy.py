@@ -35,7 +35,7 @@ MODULES = {
 EXPRESSIONS = cases.expressions()
 BACKENDS = ["jax", "torch", "tensorflow"]
 
-pytestmark = pytest.mark.compiles(3)
+pytestmark = pytest.mark.compiles(5)
 
 
 @pytest.fixture(params=BACKENDS)
