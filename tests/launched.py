@@ -61,12 +61,14 @@ class Zygote:
         options: tuple[str, ...] = (),
         stdin: str = "",
         below: tuple[str, ...] | None = None,
+        reported: bool = True,
     ) -> Done:
         """``arraydispatch run --backend B *options *argv``, or ``python *argv``; of ``libraries`` ``python -W option *argv``.
 
         ``below``: on a library that is watched from below, with what is named here wrong on purpose: see library_control.py.
+        ``reported``: with ``--report``, for which each call is timed, and goes the general way.
         """
-        job = argv, cwd, options, stdin, below
+        job = argv, cwd, options, stdin, below, reported
         if job not in self._done:
             self._done[job] = self._run(*job) if self._shared is None else self._run_once(self._shared, *job)
         return self._done[job]
@@ -83,13 +85,27 @@ class Zygote:
         return done
 
     def _run(
-        self, argv: tuple[str, ...], cwd: Path, options: tuple[str, ...], stdin: str, below: tuple[str, ...] | None
+        self,
+        argv: tuple[str, ...],
+        cwd: Path,
+        options: tuple[str, ...],
+        stdin: str,
+        below: tuple[str, ...] | None,
+        reported: bool,
     ) -> Done:
         out = next(self._outs)
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
-        job = {"argv": argv, "options": options, "cwd": str(cwd), "stdin": stdin, "below": below, "out": str(out)}
+        job = {
+            "argv": argv,
+            "options": options,
+            "cwd": str(cwd),
+            "stdin": stdin,
+            "below": below,
+            "reported": reported,
+            "out": str(out),
+        }
         print(json.dumps(job), file=process.stdin, flush=True)
         code = process.stdout.readline()
         assert code, f"the process for {self.backend} ended with {process.wait()}"

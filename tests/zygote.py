@@ -93,7 +93,12 @@ def _main() -> int:
             if backend == "libraries":
                 _run_plainly(argv, job["options"])
             if backend != "plain":
-                ours = ["--backend", backend, "--report", f"{job['out']}.json", *job["options"]]
+                ours = [
+                    "--backend",
+                    backend,
+                    *(["--report", f"{job['out']}.json"] if job["reported"] else []),
+                    *job["options"],
+                ]
                 if job["below"] is not None:
                     library_control.begin(backend, frozenset(job["below"]))
                 code = arraydispatch.cli.main(["run", *ours, *argv])

@@ -201,11 +201,15 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
 def sharing(host: np.ndarray[Any, Any]) -> Any:
     """An array on the memory of an ndarray that others know, in the host state; None where the backend cannot have that.
 
-    It is not on an accelerator, nor where the precision in force wants another dtype.
+    It is not where the precision in force wants another dtype, nor, beside an accelerator, of as many elements as go there.
     """
     name, dtype = settings.current_name(), host.dtype
     held = loader.hosted(name)
-    if not dtype.isnative or not held.holds(dtype) or not settings.on_cpu(name):
+    if (
+        not dtype.isnative
+        or not held.holds(dtype)
+        or not (host.size < settings.default.min_size or settings.on_cpu(name))
+    ):
         return None
     if settings.current_precision() in (16, "bf16") or conversion.precise(dtype) != dtype:
         return None

@@ -407,7 +407,7 @@ def _shows_memory(x: Any) -> bool:
 def _not_copied(seen: np.ndarray[Any, Any], x: np.ndarray[Any, Any], name: str) -> Any:
     """What NumPy made of an ndarray without copying it: itself where it is a window, else an array that shares its memory.
 
-    None where there is none: an accelerator shares no memory with the host, and another precision needs a copy.
+    None where there is none: what goes to an accelerator shares no memory with the host, and another precision needs a copy.
     """
     if type(seen) is not _real or (seen.flags.writeable and is_window(x)):
         left(name, "it is a window on other memory")

@@ -313,15 +313,16 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
 
         return unary
 
-    recorded = func.nin == 2 and func.nout == 1
+    nin, two, recorded = func.nin, func.nin == 2, func.nin == 2 and func.nout == 1
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if len(args) != nin:  # an operand too few, or `out` by position
+            return general(args, kwargs)
         if not kwargs:
-            two = len(args) == 2
             made = pair(func, args[0], args[1]) if two else ufunc(func, args)
             if made is not GENERAL:
                 return made
-            if two and recorded and tape.least and _is_ours(args[0]) and _is_ours(args[1]):
+            if recorded and tape.least and _is_ours(args[0]) and _is_ours(args[1]):
                 made = tape.record(func, args)
                 if made is not None:
                     return made

@@ -108,11 +108,14 @@ class Runs:
     zygote: Zygote
     options: tuple[str, ...] = ()
     below: tuple[str, ...] | None = None
+    reported: bool = True
 
     def __getitem__(self, name: str) -> Done:
         case = BY_NAME[name]
         options = self.options or (() if name in ENDING else AS_EVER)
-        return self.zygote.run(*case.argv, cwd=CORPUS, options=options, stdin=case.stdin, below=self.below)
+        return self.zygote.run(
+            *case.argv, cwd=CORPUS, options=options, stdin=case.stdin, below=self.below, reported=self.reported
+        )
 
 
 @pytest.fixture
@@ -130,11 +133,11 @@ def launched(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
 
 @pytest.fixture(params=[name for name in ("jax", "torch") if name in loader.available()])
 def launched_small(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
-    """Arrays where they are by default: the corpus has small ones mostly, which stay on the host.
+    """Arrays where they are by default, and calls as they go by default: the corpus has small arrays mostly, which stay on the host.
 
     Two libraries, one with immutable arrays and one without: what NumPy holds is the same for all.
     """
-    return Runs(zygotes.of(request.param))
+    return Runs(zygotes.of(request.param), reported=False)
 
 
 @pytest.mark.traces(2)
@@ -158,7 +161,7 @@ def test_same_with_small_arrays_on_the_host(case: Case, plain: Runs, launched_sm
 @pytest.fixture(params=[name for name in ("numpy", "tensorflow") if name in loader.available()])
 def launched_fused(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
     """Every call is recorded that may be, whatever its size."""
-    return Runs(zygotes.of(request.param), ("--execution", "fused", "--min-size", "1"))
+    return Runs(zygotes.of(request.param), ("--execution", "fused", "--min-size", "1"), reported=False)
 
 
 @pytest.mark.parametrize("case", _cases(pytest.mark.one_backend), ids=lambda case: case.name)
