@@ -205,6 +205,24 @@ get_buffer(PyObject *self, Py_buffer *view, int flags)
     return done;
 }
 
+#if PY_VERSION_HEX >= 0x030C0000
+/* From Python 3.12 on a class has the slot by the name __buffer__, and one made from it loses the slot that has no name. */
+static int
+name_buffer(PyObject *cls)
+{
+    PyObject *of_bytes = PyObject_GetAttrString((PyObject *)&PyBytes_Type, "__buffer__");
+    if (of_bytes == NULL) {
+        return -1;
+    }
+    struct wrapperbase *base = ((PyWrapperDescrObject *)of_bytes)->d_base; /* Python's own: one for all classes */
+    PyObject *named = PyDescr_NewWrapper((PyTypeObject *)cls, base, (void *)get_buffer);
+    Py_DECREF(of_bytes);
+    int done = named == NULL ? -1 : PyObject_SetAttrString(cls, "__buffer__", named);
+    Py_XDECREF(named);
+    return done;
+}
+#endif
+
 static PyObject *
 filled(PyObject *module, PyObject *cls)
 {
@@ -214,6 +232,11 @@ filled(PyObject *module, PyObject *cls)
     handle = (PyTypeObject *)Py_NewRef(cls);
     handle->tp_new = new; /* which classes made from it later inherit */
     handle->tp_as_buffer->bf_getbuffer = get_buffer;
+#if PY_VERSION_HEX >= 0x030C0000
+    if (name_buffer(cls) < 0) {
+        return NULL;
+    }
+#endif
     tell_whom_classes_ask();
     Py_RETURN_NONE;
 }

@@ -36,8 +36,15 @@ _reflected = ufuncs.reflected_operator
 _power = ufuncs.binary_operator(np.power)
 _inplace_power = ufuncs.inplace_operator(np.power)
 
-_HEAD = sys.getsizeof(np.empty((), bool)) - 1 - (sys.getsizeof([]) - [].__sizeof__())
-"""Bytes of an ndarray beside its shape, strides and elements, less those that Python's collector keeps beside an ``Array``."""
+
+class _Slotted:
+    """Has in front of it what an ``Array`` has: what Python's collector keeps, from 3.12 on the place of weak references too."""
+
+    __slots__ = ("__weakref__", "_v")
+
+
+_HEAD = sys.getsizeof(np.empty((), bool)) - 1 - (sys.getsizeof(_Slotted()) - _Slotted.__basicsize__)
+"""Bytes of an ndarray beside its shape, strides and elements, less those that Python keeps in front of an ``Array``."""
 
 
 class Array(Handle):

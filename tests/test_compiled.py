@@ -60,4 +60,7 @@ def test_what_looks_at_last_bits_is_compiled_as_for_users(monkeypatch: pytest.Mo
         compiled.quickly(on)
         told[on] = compiler.get_compile_options(1, 1).env_option_overrides
         assert jax.jit(lambda x: x * 2 + 1)(3) == 7  # XLA refuses a name that it does not know
-    assert told == {True: [*compiled._QUICK.items()], False: []}
+    known = [
+        option for option in compiled._QUICK.items() if option[0] != compiled._OLD or jax.__version_info__ < (0, 11)
+    ]
+    assert told == {True: known, False: []}

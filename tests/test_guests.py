@@ -72,7 +72,7 @@ def test_h5py(m: Any, tmp_path: Path) -> None:
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["m"], file.attrs["k"] = m, m[0]
-        part = file.create_dataset("part", (3, 4))
+        part = file.create_dataset("part", (3, 4), "f4")
         part[:, 1:3] = m[:, :2]
         assert file["m"][:].tolist() == HOST.tolist() and file.attrs["k"].tolist() == [0, 1, 2, 3]
         assert part[:, 2].tolist() == [1, 5, 9]
