@@ -197,9 +197,6 @@ class Backend:
     native_is_ndarray: ClassVar[bool] = False
     """Whether native arrays are ndarrays, so that they answer for their own views."""
 
-    survives_fork: ClassVar[bool] = True
-    """Whether the library still works in a forked process, where it has none of its threads."""
-
     REFUSALS: ClassVar[tuple[type[Exception], ...]] = (Unsupported,)
     """What is raised of calls that the library does not run: NumPy then does, or says in its own words what is wrong."""
     hosted: ClassVar[bool] = False
@@ -402,6 +399,11 @@ class Backend:
         """See :attr:`Kind.scalar`."""
         item, on_cpu = self.item, self.on_cpu
         return lambda a: item(a) if on_cpu(a) else None
+
+    @property
+    def survives_fork(self) -> bool:
+        """Whether the library still works in a forked process, where it has none of its threads. In the fork the answer is the same."""
+        return True
 
     def synchronize(self, *arrays: Native) -> None:
         """Wait until the arrays (all of the library's work, if none are given) are computed."""

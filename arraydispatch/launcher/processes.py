@@ -127,8 +127,8 @@ class _Forks:
             self._said = True
             names = " and ".join(backend.name for backend in unsafe)
             print(
-                f"arraydispatch: a forked process computes with NumPy, because {names} has threads, which a fork does not "
-                "take along. Start processes by 'spawn' to use it in them.", file=sys.stderr,
+                f"arraydispatch: a forked process computes with NumPy, because {names} has threads, or an accelerator, that a "
+                "fork does not take along. Start processes by 'spawn' to use it in them.", file=sys.stderr,
             )  # fmt: skip
         for x in gc.get_objects():
             if issubclass(type(x), Handle) and x._kind.backend in unsafe:

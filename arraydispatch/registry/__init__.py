@@ -205,8 +205,8 @@ class XP:
         """A native array from a native array, a scalar, or a nested sequence of these; ``like`` gives the device."""
         backend = self.backend
         if not backend.is_native(x):
-            if isinstance(x, list | tuple) and any(backend.is_native(y) for y in x):
-                return self._stacked(x, dtype)
+            if isinstance(x, list | tuple) and (held := self._held(x)) is not None:
+                return self._stacked(x, dtype, held)
             host = np.asarray(x, dtype=dtype)
             if dtypes.category(host.dtype) == "other":
                 raise Unsupported(dtypes.only_on_host(host.dtype))
@@ -215,8 +215,13 @@ class XP:
             return backend.from_numpy(host, None if like is None else backend.device_of(like), host is x)
         return x if dtype is None else self.prim.astype(x, dtype)
 
-    def _stacked(self, xs: Any, dtype: np.dtype[Any] | None) -> Any:
-        like = next(y for y in xs if self.backend.is_native(y))
+    def _held(self, x: Any) -> Any:
+        """The first native array in a nested sequence; None if there is none."""
+        if isinstance(x, list | tuple):
+            return next((held for y in x if (held := self._held(y)) is not None), None)
+        return x if self.backend.is_native(x) else None
+
+    def _stacked(self, xs: Any, dtype: np.dtype[Any] | None, like: Any) -> Any:
         rows = [self.asarray(y, like=like) for y in xs]
         if len({self.shape_of(r) for r in rows}) > 1:
             raise ValueError(

@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pytest
 
 import arraydispatch as ad
 from arraydispatch import creation
@@ -167,6 +168,21 @@ def test_lists_of_arrays_are_gathered_on_the_backend(backend: str) -> None:
         made = creation.array([[w, w + 1], [w * 2, [0.0, 1.0, 2.0]]])
     assert made.backend.name == backend
     np.testing.assert_array_equal(ad.to_numpy(made), [[[0, 1, 2], [1, 2, 3]], [[0, 2, 4], [0, 1, 2]]])
+
+
+def test_gradients_go_through_lists_of_lists() -> None:
+    """The arrays in them stay where they are, at any depth: the host would refuse what has gradients, or get each by itself."""
+    torch = pytest.importorskip("torch")
+    x = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    w = ad.wrap(x)
+    with ad.backend("torch"), ad.fallback("error"):
+        made = creation.array([[w, (w * 2)], [[0.0, 1.0, 2.0], w]])
+        creation.array([[[w], [[1, 2, 3]]]]).sum().native.backward()
+        made.sum().native.backward()
+    np.testing.assert_array_equal(
+        ad.to_numpy(ad.wrap(made.native.detach())), [[[1, 1, 1], [2, 2, 2]], [[0, 1, 2], [1, 1, 1]]]
+    )
+    assert x.grad.tolist() == [5, 5, 5]
 
 
 LIKE = [

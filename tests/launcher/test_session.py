@@ -109,6 +109,34 @@ def test_forks_report_nothing_and_die_by_the_signal(tmp_path: Path) -> None:
     assert done.stderr.count("calls on the backend") == 1
 
 
+_USES_CUDA = """
+import os
+import numpy as np
+import torch
+torch.cuda.is_initialized = lambda: True  # as where it is used
+x = np.arange(400_000.0)
+y = x[::2]
+reader, writer = os.pipe()
+if os.fork() == 0:
+    y[0] = 5
+    os.write(writer, repr([float(x.sum()), float(x[0]), float(np.sqrt(y).sum()), len(np.fft.fft(x))]).encode())
+    os._exit(0)
+os.wait()
+print(os.read(reader, 1000).decode(), float(x.sum()), float(x[0]))
+"""
+
+
+@POSIX
+def test_a_fork_beside_a_gpu_that_is_used_computes_with_numpy(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    script = tmp_path / "main.py"
+    script.write_text(_USES_CUDA)
+    plain = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
+    ours = _run(script, "--backend", "torch", "--execution", "eager", "--min-size", "0")
+    assert ours.stdout == plain.stdout, ours.stderr
+    assert "a forked process computes with NumPy" in ours.stderr
+
+
 _POOL = """
 import multiprocessing, subprocess, sys, time
 

@@ -56,7 +56,6 @@ class JaxBackend(Backend):
     library = "jax"
     install = "pip install 'arraydispatch[jax]'"
     mutable = False
-    survives_fork = False
     scoped = True
 
     prim = primitives
@@ -171,7 +170,9 @@ class JaxBackend(Backend):
             x, copy = x.astype(x.dtype.newbyteorder("=")), False
         with _wide_types():
             if device is not None and not (isinstance(device, jax.Device) and device.platform == "cpu"):
-                # The transfer may read the memory after the call: wait, so that the caller can write to it.
+                # The transfer may read the memory after the call: wait, so that the caller can write to it. While JAX traces there is none yet.
+                if visiting.is_tracing():
+                    return jax.device_put(x.copy() if copy else x, fitting(device, x.shape))
                 return jax.device_put(x, fitting(device, x.shape)).block_until_ready()
             # On the CPU JAX keeps 64-byte aligned memory it is handed, `may_alias=False` or not (0.10), and may still
             # read other memory after the call: hand it a copy that is nobody else's.
@@ -201,6 +202,10 @@ class JaxBackend(Backend):
         if kwargs.get("max_version", (1, 0))[0] < 1:
             del kwargs["max_version"]
         return a.__dlpack__(**kwargs)
+
+    @property
+    def survives_fork(self) -> bool:
+        return False
 
     def synchronize(self, *arrays: Array) -> None:
         jax.block_until_ready(arrays or [a for a in jax.live_arrays() if not a.is_deleted()])

@@ -90,7 +90,6 @@ class TensorFlowBackend(Backend):
     library = "tensorflow"
     install = "pip install 'arraydispatch[tensorflow]'"
     mutable = False
-    survives_fork = False
     derives_determinants = False
 
     OPTIONS: ClassVar[dict[str, str]] = {
@@ -231,6 +230,10 @@ class TensorFlowBackend(Backend):
         if device is not None and tuple(device) != self.dlpack_device(a):
             raise BufferError(f"TensorFlow exports the memory where it is, on DLPack device {self.dlpack_device(a)}")
         return (self.prim.copy(a) if kwargs.get("copy") else a).__dlpack__()
+
+    @property
+    def survives_fork(self) -> bool:
+        return False
 
     def synchronize(self, *arrays: Tensor) -> None:
         if accelerated():

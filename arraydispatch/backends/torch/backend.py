@@ -248,6 +248,11 @@ class TorchBackend(Backend):
             raise BufferError("torch knows no negative strides")  # its own reader ends the process
         return torch.from_dlpack(x)
 
+    @property
+    def survives_fork(self) -> bool:
+        # Not once CUDA is used: it cannot be begun anew in the fork.
+        return not (torch.cuda.is_initialized() or torch.cuda._is_in_bad_fork())
+
     def synchronize(self, *arrays: Tensor) -> None:
         devices = {a.device for a in arrays}
         if not arrays:
