@@ -179,8 +179,9 @@ of_memoryview(const Py_buffer *view, int flags)
     if (flags != PyBUF_FULL_RO) {
         return 0;
     }
-    if ((uintptr_t)view % least_page < in_front) {
-        return 1; /* what is in front may not be memory */
+    uintptr_t at = (uintptr_t)view, here = (uintptr_t)&in_front;
+    if (at % least_page < in_front && !(at > here && at - here < ((uintptr_t)1 << 16))) {
+        return 1; /* what is in front may not be memory, as it is between a caller's variable and this one on the stack */
     }
     const _PyManagedBufferObject *holder = (const void *)((const char *)view - in_front);
     return holder->ob_base.ob_type == &_PyManagedBuffer_Type && holder->ob_base.ob_refcnt == 1 && holder->exports == 0;

@@ -94,10 +94,13 @@ def _reshaped(func: Callable[..., Any], a: Ghost, args: Sequence[Any], kwargs: d
     empty = np.broadcast_to(np.empty((), a.dtype), a.shape)  # of which no reshaping makes a copy
     options = {key: x for key, x in kwargs.items() if key != "copy"}
     shape = func(empty, *args[1:], **options).shape  # or NumPy's own error
-    if not kwargs.get("copy"):
+    fortran = order in ("F", "f") or (order in ("A", "a") and a.flags.fnc)
+    if func is np.ravel:  # whose views are contiguous, which those of reshape need not be
+        if a.flags.f_contiguous if fortran else a.flags.c_contiguous:
+            return func(*args, **kwargs)
+    elif not kwargs.get("copy"):
         try:
             return np.reshape(a, shape, order, copy=False)
         except ValueError:
             pass
-    fortran = order in ("F", "f") or (order in ("A", "a") and a.flags.fnc)
     return stand_in(shape, a.dtype, "F" if fortran else "C")

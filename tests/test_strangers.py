@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import array
 import base64
+import contextlib
 import functools
 import hashlib
 import io
 import operator
 import pickle
+import random
+import re
 import struct
 import warnings
 import zlib
@@ -408,3 +411,34 @@ def test_a_mean_of_what_is_no_array_is_written_where_it_is_told_to(backend: str)
         with ad.fallback("silent"):
             assert np.mean(values, out=out) is out
         assert out.item() == np.mean(values)
+
+
+_DEEPER: list[Callable[[Callable[[Any], Any]], Any]] = [
+    lambda f: sum(map(f, [0])),
+    lambda f: max([0], key=f),
+    lambda f: re.sub("a", f, "a"),
+    lambda f: functools.reduce(lambda _, y: f(y), [1, 2]),
+    lambda f: list(filter(f, [0])),
+]
+"""Ways into C code, each of which takes another number of bytes of its stack."""
+
+
+@shows
+def test_bytes_are_taken_wherever_the_stack_of_c_stands(backend: str) -> None:
+    """What asks for them lies at the beginning of a page once in a hundred times."""
+    x, numbers, taken = ad.asarray(np.arange(6), backend=backend), random.Random(0), []
+
+    def at(depth: int) -> Any:
+        try:
+            taken.append(bytearray(x) == np.arange(6).tobytes())
+        except TypeError:
+            taken.append(False)
+        if depth:
+            numbers.choice(_DEEPER)(lambda _: at(depth - 1) or "")
+        return ""
+
+    for _ in range(60):
+        with contextlib.suppress(TypeError):  # of max() and the like, which are given a text
+            at(50)
+    assert len(taken) > 1000
+    assert all(taken)

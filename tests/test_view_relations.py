@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import arraydispatch as ad
 from arraydispatch import creation
 
 from . import differential
@@ -293,3 +294,45 @@ def test_padding_and_inserting_keep_fortran_order(backend: str) -> None:
         pytest.skip("what they are composed of has the library's own memory order")
     program = "w=x.T*1; w2=np.pad(w,1); w3=np.delete(w,0,1); w4=np.insert(w,1,7,axis=0); w5=np.pad(w[::2],1,'edge')"
     differential.check(program, backend, numpy=Facade(), layout=True)
+
+
+LARGE = {
+    "every other": lambda x: x[::2],
+    "backwards": lambda x: x[::-1],
+    "a column": lambda x: x.reshape(-1, 4)[:, 1],
+    "two columns": lambda x: x.reshape(-1, 4)[:, ::2],
+    "rows": lambda x: x.reshape(-1, 4)[1:],
+    "transposed": lambda x: x.reshape(-1, 4).T,
+    "one row": lambda x: x.reshape(1, -1),
+    "every other of a column": lambda x: x.reshape(-1, 1)[::2],
+    "broadcast": lambda x: np.broadcast_to(x[:3], (30_000, 3)),
+}
+"""Of 80,000 elements: of large arrays nobody asks NumPy itself, which would copy what it is asked about."""
+
+
+@pytest.mark.parametrize("view", LARGE)
+def test_large_arrays_are_copied_where_numpy_copies(backend: str, view: str) -> None:
+    wrong = []
+    for order in ("C", "F", "A", "K"):
+        for name, flattened in (
+            ("method", lambda v, order=order: v.ravel(order)),
+            ("function", lambda v, order=order: np.ravel(v, order)),
+            ("reshape", lambda v, order=order: v.reshape(-1, order=order if order != "K" else "C")),
+            ("reshape to two", lambda v, order=order: np.reshape(v, (2, -1), order=order if order != "K" else "C")),
+        ):
+            host = np.arange(80_000)
+            theirs, seen = flattened(LARGE[view](host)), None
+            x = ad.asarray(np.arange(80_000), backend=backend)
+            ours = flattened(LARGE[view](x))
+            if np.shares_memory(theirs, host) and theirs.flags.writeable:
+                theirs[..., 1] = -1
+                ours[..., 1] = -1
+                seen = host
+            elif theirs.flags.writeable:
+                ours[..., 1] = -1
+                seen = np.arange(80_000)
+            if ours.flags.writeable != theirs.flags.writeable or (
+                seen is not None and not np.array_equal(np.asarray(x), seen)
+            ):
+                wrong.append(f"{name}, order {order!r}")
+    assert not wrong
