@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import random
 import re
@@ -198,8 +199,13 @@ def break_kernel(
 
 @pytest.fixture(autouse=True)
 def how_jax_compiles(request: pytest.FixtureRequest) -> None:
-    """Quickly, in a run of the whole suite, but for tests of last bits."""
+    """Quickly, in a run of the whole suite, but for tests of last bits. It is imported as we import it, whoever needs it first.
+
+    Otherwise a call that a test of signals interrupts may leave every later call of the same program waiting (backends/jax/importing.py).
+    """
     named = {part for part in re.split(r"[-\[\]]", request.node.nodeid) if part in _BACKENDS}
+    if "jax" not in sys.modules and "jax" in request.node.nodeid and "jax" in ad.available_backends():
+        importlib.import_module("arraydispatch.backends.jax.importing")
     if "jax" in sys.modules and named <= {"jax"}:
         compiled.quickly(not (request.config.option.whole or compiled.looks_at_last_bits(request.node.nodeid)))
 

@@ -81,23 +81,22 @@ def mask_of(where: Any, backend: Backend, like: Any) -> Any:
 
 
 def masked(result: Any, mask: Any, outs: tuple[Any, ...], backend: Backend) -> Any:
-    """Keep what ``out`` held where the mask is False; broadcast to ``out``'s shape."""
+    """Keep what ``out`` held where the mask is False; broadcast to the shape of each ``out`` that is given."""
     results = list(result) if isinstance(result, tuple) else [result]
     prim = backend.prim
+    asked = [backend.shape_of(results[0]), *([] if mask is True else [backend.shape_of(mask)])]
+    full = np.broadcast_shapes(*asked, *(out.shape for out in outs if out is not None))
+    for out in outs:
+        if out is not None and out.shape != full:
+            raise ValueError(
+                f"non-broadcastable output operand with shape {listed(out.shape)} doesn't match the broadcast shape {listed(full)}"
+            )
     for i, r in enumerate(results):
         out = outs[i] if i < len(outs) else None
-        shape = backend.shape_of(r)
-        if mask is not True:
-            shape = np.broadcast_shapes(shape, backend.shape_of(mask))
-        if out is not None:
-            full = np.broadcast_shapes(shape, out.shape)
-            if full != out.shape:
-                raise ValueError(
-                    f"non-broadcastable output operand with shape {listed(out.shape)} doesn't match the broadcast shape {listed(full)}"
-                )
-            shape = full
-        if backend.shape_of(r) != shape:
-            r = prim.broadcast_to(r, shape)
+        if backend.shape_of(r) != full:
+            r = prim.broadcast_to(r, full)
+            if out is None and mask is True:
+                r = prim.copy(r)
         if mask is not True:
             dtype = backend.dtype_of(r)
             if out is None:

@@ -378,7 +378,7 @@ def _from_memory(made: np.ndarray[Any, Any], name: str, copy: bool | None = None
         left(name, "it is a window on a writable buffer" if made.flags.writeable else "copy=False: it is a window")
         return made
     # Any byte but 0 is true, but not to every library: Pillow's are 255.
-    moved = move(made.view(np.uint8) != 0 if made.dtype == bool else made, name)
+    moved = move(np.asarray(made.view(np.uint8) != 0) if made.dtype == bool else made, name)
     if isinstance(moved, ad.Array) and not made.flags.writeable:
         views.ghost(moved).flags.writeable = False
     return moved

@@ -10,7 +10,7 @@ import pickle
 import re
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -681,3 +681,31 @@ def test_a_small_array_shares_its_memory_beside_an_accelerator_too(
             assert isinstance(array, ad.Array)
             array[0] = 7
             assert values[0] == (7 if values is small else 0)
+
+
+ODD_CALLS: dict[str, Callable[[Any], Any]] = {
+    "an output that is not given, beside one that is larger": lambda np: np.modf(np.int8(3), out=(np.zeros(5), None)),
+    "the other one": lambda np: np.frexp(2, out=(None, np.zeros(5, "i4"))),
+    "of an array": lambda np: np.modf(np.arange(3.5)[:, None], out=(None, np.zeros((4, 3)))),
+    "masked": lambda np: np.modf(np.arange(3.5), out=(np.zeros((2, 4)), np.zeros((2, 4))), where=np.arange(4) > 1),
+    "an empty list beside an empty array": lambda np: np.add([[], np.arange(0)], 1),
+    "no ufunc": lambda np: np.array([[], np.arange(0)]),
+    "of booleans": lambda np: np.array([np.arange(0) > 1, []]),
+    "of a list of lists": lambda np: np.append(np.arange(2), [[], np.arange(0)]),
+    "a NumPy boolean that must be an array": lambda np: np.require(np.bool_(True), requirements="CW"),
+}
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("call", ODD_CALLS)
+def test_odd_calls(np: Any, call: str) -> None:
+    ours, theirs = ODD_CALLS[call](np), ODD_CALLS[call](real)
+    for got, wanted in zip(*(x if type(x) is tuple else (x,) for x in (ours, theirs)), strict=True):
+        assert (got.dtype, got.shape, got.flags.writeable) == (wanted.dtype, wanted.shape, wanted.flags.writeable)
+        real.testing.assert_array_equal(real.asarray(got), wanted)
+        if got.size:
+            got[...] = 0
+            got[(0,) * got.ndim] = 7  # no element is another's
+            wanted[...] = 0
+            wanted[(0,) * wanted.ndim] = 7
+            real.testing.assert_array_equal(real.asarray(got), wanted)
