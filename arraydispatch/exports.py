@@ -132,9 +132,7 @@ def _read_by_name(a: Any, name: str) -> np.ndarray[Any, Any]:
 
 def _names(code: CodeType, instruction: int, name: str) -> bool:
     """Whether an instruction is ``x.name``, or calls with that literal as the last argument or the one before: ``hasattr``."""
-    while (
-        opname[code.co_code[instruction]] == "CACHE"
-    ):  # where Python 3.12 stands that calls a property without a detour
+    while opname[code.co_code[instruction]] == "CACHE":  # there stands Python 3.12 as it calls a property at once
         instruction -= 2
     done = opname[code.co_code[instruction]]
     if done == "LOAD_ATTR":

@@ -227,10 +227,11 @@ class XP:
             raise ValueError(
                 "setting an array element with a sequence. The requested array has an inhomogeneous shape."
             )
+        # An empty list has no dtype.
         told = [
-            r for y, r in zip(xs, rows) if self._held(y) is not None or np.size(y)
-        ] or rows  # an empty list has no dtype
-        to = dtype or np.result_type(*[self.dtype_of(r) for r in told])
+            r for y, r in zip(xs, rows) if not isinstance(y, list | tuple) or self._held(y) is not None or np.size(y)
+        ]
+        to = dtype or np.result_type(*[self.dtype_of(r) for r in told or rows])
         rows = [self.prim.reshape(self.prim.astype(r, to), (1, *self.shape_of(r))) for r in rows]
         return self.prim.concatenate(rows, 0)
 

@@ -691,6 +691,7 @@ ODD_CALLS: dict[str, Callable[[Any], Any]] = {
     "an empty list beside an empty array": lambda np: np.add([[], np.arange(0)], 1),
     "no ufunc": lambda np: np.array([[], np.arange(0)]),
     "of booleans": lambda np: np.array([np.arange(0) > 1, []]),
+    "an empty array of NumPy's": lambda np: np.array([real.zeros(0, int), np.arange(0) > 1]),
     "of a list of lists": lambda np: np.append(np.arange(2), [[], np.arange(0)]),
     "a NumPy boolean that must be an array": lambda np: np.require(np.bool_(True), requirements="CW"),
 }
