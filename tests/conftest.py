@@ -134,8 +134,9 @@ def _not_drawn(config: pytest.Config, items: list[pytest.Item]) -> set[pytest.It
             parts = [part for part in re.split(r"[-\[\]]", item.nodeid) if part not in _BACKENDS]
             alike.setdefault(mark.args or tuple(parts), []).append(item)
     taken: set[pytest.Item] = set()
-    for key, several in alike.items():  # TensorFlow half as often: many of these start it, which takes it five seconds
-        weights = [1 if "tensorflow" in re.split(r"[-\[\]]", item.nodeid) else 2 for item in several]
+    for key, several in alike.items():  # those half as often that start slowly (TensorFlow) or compile each program (JAX)
+        slow = {"tensorflow", "jax"}
+        weights = [1 if slow.intersection(re.split(r"[-\[\]]", item.nodeid)) else 2 for item in several]
         taken.update(random.Random(f"{config.option.seed} {key}").choices(several, weights))
     left = {item for several in alike.values() for item in several} - taken
     for item in items:

@@ -142,9 +142,9 @@ class Zygotes:
         self._made.append(Zygote(self._factory.mktemp(backend), backend, *libraries, shared=shared))
         return self._made[-1]
 
-    def watched(self, backend: str) -> Zygote:
-        """Where scripts run on a library that is watched from below, or broken: ``run(..., below=...)``."""
-        return self._made_of(backend, "watched") if backend == "torch" else self.of(backend)
+    def with_compiler(self, backend: str) -> Zygote:
+        """Where scripts have their functions compiled, or the library watched from below or broken: ``run(..., below=...)``."""
+        return self._made_of(backend, "compiler") if backend == "torch" else self.of(backend)
 
     def with_library(self, backend: str) -> Zygote:
         """Plain Python that has imported the library of a backend."""

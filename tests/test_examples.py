@@ -36,7 +36,7 @@ def need(backend: str) -> None:
 def controlled(backend: str, script: Path, zygotes: Zygotes, *broken: str) -> Done:
     """A run on a watched or broken library."""
     need(backend)
-    done = zygotes.watched(backend).run(script.name, cwd=script.parent, options=EAGER, below=broken)
+    done = zygotes.with_compiler(backend).run(script.name, cwd=script.parent, options=EAGER, below=broken)
     assert done.code == 0, done.stderr
     return done
 
@@ -73,7 +73,7 @@ def test_example_prints_by_default_what_plain_python_prints(script: Path, backen
 def test_example_prints_what_plain_python_prints(script: Path, backend: str, zygotes: Zygotes) -> None:
     need(backend)
     watched = () if backend == "torch" else None  # as below, so that it is run once
-    done = zygotes.watched(backend).run(script.name, cwd=script.parent, options=EAGER, below=watched)
+    done = zygotes.with_compiler(backend).run(script.name, cwd=script.parent, options=EAGER, below=watched)
     assert done.code == 0, done.stderr
     assert done.stdout == plain(script, zygotes)
     assert done.report["host_fallbacks"] == []

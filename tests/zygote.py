@@ -5,8 +5,8 @@
 output is the exit code of one. ``below``: what in this fork is broken on purpose, see library_control.py. Every fork begins as a fresh interpreter would, with nothing of the library used so far. Without options it ends by Python's own way out; with
 options its threads end, its exit handlers run and its output is written, but the modules of the library, which the fork only
 borrows, are not taken apart one by one: that takes longer than most scripts do. The backend ``plain`` is plain Python.
-``jax quickly``: it compiles quickly, see compiled.py. ``torch watched``: it has run an operation under a mode of torch's too, for
-which torch imports its compiler and SymPy, 800 modules.
+``jax quickly``: it compiles quickly, see compiled.py. ``torch compiler``: it has imported what torch compiles programs with, and runs
+operations under its modes with: SymPy and 1,300 modules more; and has found out which vectors a C++ compiler here knows.
 ``libraries NAME ...`` is plain Python too, with these libraries imported, for programs that use them by themselves; options are
 then filters of warnings.
 """
@@ -78,8 +78,8 @@ def _main() -> int:
 
         loader.load(backend)
         registry.load_topics()
-        if sys.argv[2:] == ["watched"]:
-            library_control.watch_one_operation()
+        if sys.argv[2:] == ["compiler"]:
+            library_control.import_compiler()
         if sys.argv[2:] == ["quickly"]:
             compiled.quickly(True)
     gc.collect()

@@ -17,13 +17,13 @@ if (
 ROOT = Path(__file__).parents[2]
 
 
-def _interrupted(script: str, folder: Path, seed: int, imported: str = "ours") -> int:
+def _interrupted(script: str, folder: Path, seed: int, *more: str) -> int:
     """How often a script says that it was interrupted."""
     path = folder / "script.py"
     path.write_text(script, encoding="utf-8")
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, str(path), str(seed), imported], env=env, capture_output=True, text=True, timeout=300
+        [sys.executable, str(path), str(seed), *more], env=env, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return int(done.stdout)
@@ -130,7 +130,8 @@ def interrupted(write, raises_at, clear):
 
 before = sys.argv[2]
 numbers, tried = random.Random(int(sys.argv[1])), 0
-for write in numbers.sample(("x[1] = 7", "x[[1, 3]] = 7", "x[1:4] = 7", "x[[1, 3]] = x[[1, 3]] * 0 + 7"), 2):
+WRITTEN = "x[1] = 7", "x[[1, 3]] = 7", "x[1:4] = 7", "x[[1, 3]] = x[[1, 3]] * 0 + 7"
+for write in numbers.sample(WRITTEN, int(sys.argv[3])):
     for clear in ("", "cleared", "first"):
         names = interrupted(write, -1, clear)
         count = len(names)
@@ -144,5 +145,5 @@ print(tried)
 
 
 @pytest.mark.parametrize("imported", ["ours", "theirs"])  # whether JAX is there before us
-def test_no_array_is_dead_after_it(imported: str, tmp_path: Path, seed: int) -> None:
-    assert _interrupted(WRITES, tmp_path, seed, imported) >= 50
+def test_no_array_is_dead_after_it(imported: str, tmp_path: Path, seed: int, pytestconfig: pytest.Config) -> None:
+    assert _interrupted(WRITES, tmp_path, seed, imported, "4" if pytestconfig.option.whole else "1") >= 50

@@ -177,7 +177,7 @@ NUMERIC = ("adoption", "from_imports", "heat", "lists", "optimise", "project", "
 @pytest.fixture(params=loader.available())
 def broken(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
     """On a library whose sums and matrix products are wrong on purpose."""
-    return Runs(zygotes.watched(request.param), EVERYTHING_ON_THE_DEVICE, ("add", "matmul"))
+    return Runs(zygotes.with_compiler(request.param), EVERYTHING_ON_THE_DEVICE, ("add", "matmul"))
 
 
 @pytest.mark.compiles(3)

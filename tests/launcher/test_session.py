@@ -260,12 +260,16 @@ def test_what_is_not_flushed_stays_unflushed(tmp_path: Path) -> None:
 @POSIX
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".json", ".html"])
-def test_death_in_native_code_leaves_the_last_report(tmp_path: Path, suffix: str) -> None:
+def test_death_in_native_code_leaves_the_last_report(tmp_path: Path, quick: dict[str, str], suffix: str) -> None:
     if suffix == ".html":
         pytest.importorskip("plotly")
     path = tmp_path / f"report{suffix}"
-    script = _script(tmp_path, "import time\ntime.sleep(4)\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
-    done = _run(script, "--report", str(path))
+    more = (
+        f"import os, signal, time\nwhile not os.path.exists({str(path)!r}):\n    time.sleep(0.02)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    script = _script(tmp_path, more)
+    done = _run(script, "--report", str(path), env=quick)
     assert done.returncode == -signal.SIGKILL
     text = path.read_text()
     if suffix == ".html":
@@ -273,7 +277,7 @@ def test_death_in_native_code_leaves_the_last_report(tmp_path: Path, suffix: str
     else:
         assert json.loads(text)["complete"] is False
         assert json.loads(text)["calls_on_backend"] == 3
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["main.py", path.name]
+    assert {p.name for p in tmp_path.iterdir()} - {"__pycache__"} == {"main.py", path.name, "sitecustomize.py"}
 
 
 @POSIX
@@ -523,14 +527,14 @@ def _installed(name: str) -> bool:
 # -- the live line -----------------------------------------------------------------------------------------------------
 
 
-LONG = "import sys, time\nfor i in range(30):\n    y = y + 1\n    print(f'row {i}', flush=True)\n    time.sleep(0.15)\nprint('end')\n"
+LONG = "import sys, time\nfor i in range(30):\n    y = y + 1\n    print(f'row {i}', flush=True)\n    time.sleep(0.06)\nprint('end')\n"
 
 
 @pytest.fixture
 def quick(tmp_path: Path) -> dict[str, str]:
-    """The line after half a second instead of five."""
+    """The line after a quarter of a second instead of five, and the first report after a half instead of two."""
     (tmp_path / "sitecustomize.py").write_text(
-        "import arraydispatch.launcher.progress as progress\nprogress._AFTER = 0.5\n"
+        "from arraydispatch.launcher import progress, session\nprogress._AFTER, session._FIRST_SAVE = 0.25, 0.5\n"
     )
     return {**ENV, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)]), "TERM": "xterm-256color"}
 

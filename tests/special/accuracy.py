@@ -47,9 +47,9 @@ def figure(backend: str, name: str, dtype: str) -> float:
     return found
 
 
-def run(backend: str, name: str, dtype: str) -> list[Any]:
-    """The distances of one function on a backend, which has to run it itself."""
-    operands = arguments.arguments(name, dtype)
+def run(backend: str, name: str, dtype: str, some: slice = slice(None)) -> list[Any]:
+    """The distances of one function, of some of its operands, on a backend, which has to run it itself."""
+    operands = tuple(x[some] for x in arguments.arguments(name, dtype))
     ufunc = UFUNCS[name]
     to = ufunc.resolve_dtypes((*(x.dtype for x in operands), *(None,) * ufunc.nout))[-1].char
     with np.errstate(all="ignore"):

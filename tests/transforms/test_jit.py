@@ -488,5 +488,5 @@ def test_arguments_that_are_pending(backend: str, tmp_path: Path, zygotes: Zygot
         "import numpy as np, arraydispatch as ad\ndouble = ad.jit(lambda x: np.sum(x * 2))\na = np.ones(400_000)\n"
         "for _ in range(3): print(float(double(a * 2)), float(double(a[1:])), float(double((a + 1)[2:])))\n"
     )
-    done = zygotes.of(backend).run(str(script), cwd=tmp_path, options=())
+    done = zygotes.with_compiler(backend).run(str(script), cwd=tmp_path, options=())
     assert done.stdout == "1600000.0 799998.0 1599992.0\n" * 3, done.stderr

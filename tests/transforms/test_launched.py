@@ -116,5 +116,5 @@ def test_arrays_on_the_host_in_a_trace(script: str, said: str, backend: str, tmp
         pytest.skip("NumPy has no derivatives")
     path = tmp_path / "main.py"
     path.write_text(script)
-    done = zygotes.of(backend).run(str(path), cwd=tmp_path, options=())
+    done = zygotes.with_compiler(backend).run(str(path), cwd=tmp_path, options=())
     assert done.stdout == said, done.stderr
