@@ -6,6 +6,7 @@ what another is writing, and a folder whose last run did not come to its end, wh
 Half of what tests on JAX take is XLA's code generator for CPUs. :func:`quickly` has an older one, which is still there and takes
 about a third of that. What XLA is given, and what it makes of that before any code, is the same; the last bits need not be. So a run
 of the whole suite has it for all tests but those of :data:`LAST_BITS`, and whoever names a file, or asks for all, has none of it.
+A fifth of the rest is that JAX sets MLIR up anew for each program; a run of the whole suite has a thread's programs share that.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from __future__ import annotations
 import atexit
 import ctypes
 import gc
+import importlib
 import os
 import shutil
 import tempfile
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,6 +36,8 @@ _QUICK = {
     "xla_cpu_parallel_codegen_split_count": 1,
     "xla_backend_optimization_level": 0,
 }
+SHARED = 200
+"""So many programs share a context of MLIR, which keeps what was written in them (constants) until it goes."""
 _quick = False
 _exchanged = False
 
@@ -105,9 +111,25 @@ def quickly(on: bool) -> None:
             return made
 
         compiler.get_compile_options = options
+        mlir = importlib.import_module("jax._src.interpreters.mlir")
+        mlir.make_ir_context = _shared(mlir.make_ir_context)
         _exchanged = True
     _quick = on
     jax.clear_caches()  # programs that were compiled the other way
+
+
+def _shared(make: Callable[[], Any]) -> Callable[[], Any]:
+    """What gives each thread one context of MLIR for many programs."""
+    of_thread = threading.local()
+
+    def context() -> Any:
+        left = getattr(of_thread, "left", 0)
+        if not left:
+            of_thread.context, left = make(), SHARED
+        of_thread.left = left - 1  # last: what is interrupted before is done again
+        return of_thread.context
+
+    return context
 
 
 def let_go() -> None:

@@ -134,8 +134,8 @@ def _not_drawn(config: pytest.Config, items: list[pytest.Item]) -> set[pytest.It
             parts = [part for part in re.split(r"[-\[\]]", item.nodeid) if part not in _BACKENDS]
             alike.setdefault(mark.args or tuple(parts), []).append(item)
     taken: set[pytest.Item] = set()
-    for key, several in alike.items():  # those half as often that start slowly (TensorFlow) or compile each program (JAX)
-        slow = {"tensorflow", "jax"}
+    slow = {"tensorflow", "jax"}  # half as often: the one starts slowly, the other compiles each program
+    for key, several in alike.items():
         weights = [1 if slow.intersection(re.split(r"[-\[\]]", item.nodeid)) else 2 for item in several]
         taken.update(random.Random(f"{config.option.seed} {key}").choices(several, weights))
     left = {item for several in alike.values() for item in several} - taken

@@ -42,7 +42,7 @@ def torch_mode(broken: Broken) -> Any:
 def import_compiler() -> None:
     """Have torch import what its compiler and its modes need, which takes it two seconds, and try what a C++ compiler knows."""
     torch = importlib.import_module("torch")
-    for name in ("compile_fx", "codegen.cpp", "codegen.cpp_wrapper_cpu", "fx_passes.joint_graph", "fx_passes.post_grad"):
+    for name in "compile_fx codegen.cpp codegen.cpp_wrapper_cpu fx_passes.joint_graph fx_passes.post_grad".split():
         importlib.import_module(f"torch._inductor.{name}")
     importlib.import_module("torch._inductor.cpu_vec_isa").valid_vec_isa_list()
     with torch_mode(frozenset()):

@@ -67,7 +67,11 @@ VISITS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("library", "backend"), VISITS, ids=["-on-".join(visit) for visit in VISITS])
+@pytest.mark.parametrize(
+    ("library", "backend"),
+    [pytest.param(*visit, marks=pytest.mark.one_backend(f"visits of {visit[0]}")) for visit in VISITS],
+    ids=["-on-".join(visit) for visit in VISITS],
+)
 def test_programs_that_use_a_library_by_themselves(library: str, backend: str, zygotes: Zygotes) -> None:
     """What they compile, trace and mix with arrays is what plain NumPy gives them, whichever library holds the arrays."""
     if not {library, backend} <= set(loader.available()):

@@ -20,7 +20,7 @@ __all__ = ["library"]
 
 Drawn = Callable[..., list[Any]]
 
-pytestmark = [pytest.mark.compiles(2), pytest.mark.traces(2)]  # each solver is a program of many steps
+pytestmark = [pytest.mark.compiles(3), pytest.mark.traces(3)]  # each solver is a program of many steps
 
 RNG = np.random.default_rng(2)
 N = 12
