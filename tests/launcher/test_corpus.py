@@ -140,7 +140,7 @@ def launched_small(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
     return Runs(zygotes.of(request.param), reported=False)
 
 
-@pytest.mark.traces(2)
+@pytest.mark.traces(4)
 @pytest.mark.compiles(3)
 @pytest.mark.parametrize("case", _cases(), ids=lambda case: case.name)
 def test_same_as_plain_and_on_the_backend(case: Case, plain: Runs, launched: Runs) -> None:
