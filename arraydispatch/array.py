@@ -362,6 +362,8 @@ class Array(Handle):
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
         """The array on another device of its library: a new array, or this one if it is there already."""
         backend = self.backend
+        if placement.find(backend, device) == self.device:
+            return self
         return wrapping.wrap(placement.move(self.native, backend, device), self._kind.home)
 
     # -- operators ---------------------------------------------------------------------------------------------------

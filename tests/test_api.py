@@ -237,7 +237,8 @@ def test_devices_tell_what_they_are(backend: str) -> None:
     x = ad.wrap(native(backend, [1.0]))
     assert x.device in there
     ad.use(backend, device="cpu")
-    assert ad.asarray([1.0]).device == "cpu"
+    there = ad.asarray([1.0])
+    assert there.device == "cpu" and there.to_device("cpu") is there  # as NumPy's, which can be written by both names
     assert x.to_device("cpu").device == "cpu"
 
 

@@ -116,7 +116,8 @@ def result_of(a: Handle, result: Any, kind: Kind) -> Any:
         base = value.base
         if base is None:
             return array_of(value, kind)
-        return view_of(a, value) if base is x or base is x.base else hosted.dressed(value, [a])
+        whole = (base is x or base is x.base) and value.dtype is x.dtype  # parts of elements have a dtype of their own
+        return view_of(a, value) if whole else hosted.dressed(value, [a])
     return hosted.dressed(result, [a]) if type(result) is tuple else result
 
 

@@ -58,3 +58,9 @@ try:
     np.array(rows, copy=False)
 except ValueError as error:
     print(type(error).__name__)
+
+c = np.array([1 + 0j, 2])
+for part in (np.real_if_close(c), np.real_if_close(c[::-1]), np.real_if_close(c + 1j), np.real(c), np.imag(c), c.view("f8")):
+    other = np.empty(part.shape, part.dtype)
+    part[:1] = 5
+    print(part.dtype, part.nbytes, part.T.dtype, np.iscomplexobj(part), np.result_type(part, 1.0), other.dtype, c)
