@@ -61,7 +61,8 @@ class Progress:
                 return
             out = ""
             if size.lines != self._rows:  # make room below what was printed, then let the rest scroll above
-                out = f"\n{_SAVE}\x1b[1;{size.lines - 1}r{_RESTORE}\x1b[1A"
+                # Up before the cursor is saved: some terminals bring it back to within what scrolls, others to where it was.
+                out = f"\n\x1b[1A{_SAVE}\x1b[1;{size.lines - 1}r{_RESTORE}"
                 self._rows = size.lines
             line = self._render(self._text(seconds), size.columns)
             self._write(f"{out}{_SAVE}\x1b[{size.lines};1H{_ERASE}{line}{_RESTORE}")

@@ -17,6 +17,8 @@ import pytest
 
 from arraydispatch.backends import loader
 from arraydispatch.cli import main
+from arraydispatch.launcher import progress
+from arraydispatch.profiling import Profile
 from arraydispatch.tally import Tally
 from tests.launched import Done, Zygotes
 
@@ -581,6 +583,26 @@ def test_a_line_at_the_bottom_of_a_terminal(tmp_path: Path, quick: dict[str, str
     assert all(line.startswith("arraydispatch: ") or "arraydispatch 0:" not in line for line in printed)
 
 
+@POSIX
+def test_no_row_is_lost_wherever_the_cursor_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    pyte = pytest.importorskip("pyte")
+    monkeypatch.setattr(progress, "_AFTER", 0.0)
+    monkeypatch.setattr(os, "get_terminal_size", lambda *_: os.terminal_size((70, 12)))
+    rows = [f"row {i}" for i in range(30)]
+    written = [part for row in rows for part in (row, "\n")]
+    for before in range(len(written)):  # this many writes, the line, the other writes
+        screen = pyte.HistoryScreen(70, 12, history=500)
+        stream = pyte.Stream(screen)
+        monkeypatch.setattr(progress.Progress, "_write", lambda _, text, to=stream: to.feed(text.replace("\n", "\r\n")))
+        line = progress.Progress(Profile())
+        for part in [*written[:before], None, *written[before:]]:
+            line.show() if part is None else stream.feed(part.replace("\n", "\r\n"))
+        assert screen.display[-1].startswith("arraydispatch 0:00")
+        line.end()
+        left = ["".join(cell.data for _, cell in sorted(row.items())).rstrip() for row in screen.history.top]
+        assert [text for text in [*left, *(text.rstrip() for text in screen.display)] if text] == rows, before
+
+
 @pytest.mark.slow
 def test_none_in_a_pipe(tmp_path: Path, quick: dict[str, str]) -> None:
     done = _run(_script(tmp_path, LONG), env=quick)
@@ -590,8 +612,6 @@ def test_none_in_a_pipe(tmp_path: Path, quick: dict[str, str]) -> None:
 
 
 def test_a_dumb_terminal_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    from arraydispatch.launcher.progress import Progress
-
     class Terminal:
         def isatty(self) -> bool:
             return True
@@ -599,7 +619,7 @@ def test_a_dumb_terminal_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", Terminal())
     for term, possible in (("dumb", False), ("", False), ("xterm", os.name == "posix")):
         monkeypatch.setenv("TERM", term)
-        assert Progress.possible() is possible
+        assert progress.Progress.possible() is possible
 
 
 # -- what it costs in time ---------------------------------------------------------------------------------------------
