@@ -302,11 +302,10 @@ def at_host(x: Any) -> Any:
 
 def from_protocol(obj: Any, dtype: Any = None) -> Any:
     """What an object's ``__array__`` gives: in a user's class it may give an array of ours, which NumPy would refuse."""
-    cls = type(obj)
-    if isinstance(obj, np.generic | np.ndarray | Handle) or not hasattr(cls, "__array__"):
+    if isinstance(obj, np.generic | np.ndarray | Handle | type) or not hasattr(type(obj), "__array__"):
         return obj
     # Called by its name, by which a class of the launcher's user knows that an array of ours will do.
-    return cls.__array__(obj) if dtype is None else cls.__array__(obj, np.dtype(dtype))
+    return obj.__array__() if dtype is None else obj.__array__(np.dtype(dtype))
 
 
 def _from_array(source: Handle, target: Backend, place: Device | None, wanted: Any, copy: bool | None) -> Array:

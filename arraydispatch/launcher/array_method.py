@@ -43,16 +43,39 @@ def _building(users: UserFiles, exchange: Exchange) -> Any:
 
     def __build_class__(body: Callable[[], Any], name: str, /, *bases: Any, **keywords: Any) -> Any:
         made = real(body, name, *bases, **keywords)
-        method = vars(made).get(_NAME) if exchange.on and isinstance(made, type) else None
-        if type(method) is FunctionType and users.owns_globals(method.__globals__, sys._getframe(1)):
-            with suppress(AttributeError, TypeError):  # a metaclass that lets nobody change its classes
-                setattr(made, _NAME, _asked_by(method))
+        if exchange.on and isinstance(made, type) and (found := vars(made).get(_NAME)) is not None:
+            writer = found if type(found) is FunctionType else body
+            if users.owns_globals(getattr(writer, "__globals__", None), sys._getframe(1)):
+                with suppress(AttributeError, TypeError):  # a metaclass that lets nobody change its classes
+                    setattr(made, _NAME, _in_place_of(found))
         return made
 
     return __build_class__
 
 
-def _asked_by(method: FunctionType) -> Callable[..., Any]:
+def _in_place_of(found: Any) -> Any:
+    """What stands in a class for what its statement says."""
+    if type(found) is FunctionType:
+        return _asked_by(found)
+    if type(found) is property and found.fget is not None:
+        get = found.fget
+        return property(wraps(get)(lambda self: _asked_by(get(self))), found.fset, found.fdel, found.__doc__)
+    return found if hasattr(type(found), "__set__") else _Asked(found)
+
+
+class _Asked:
+    """Stands for what a class has in place of a function: a static method, one that keeps its results, an object that is called."""
+
+    def __init__(self, found: Any) -> None:
+        self._found = found
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        bind = getattr(type(self._found), "__get__", None)
+        given = self._found if bind is None else bind(self._found, instance, owner)
+        return given if instance is None or _NAME in sys._getframe(1).f_code.co_names else _asked_by(given)
+
+
+def _asked_by(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def __array__(*args: Any, **kwargs: Any) -> Any:
         made = method(*args, **kwargs)

@@ -57,7 +57,7 @@ def continue_run() -> None:
     if not told:
         return
     from ..exchanges import Exchanges
-    from . import doors
+    from . import array_method, doors
     from .hook import ImportHook
     from .userfiles import UserFiles
 
@@ -67,7 +67,9 @@ def continue_run() -> None:
         users.add_root(root)
     users.add_namespace(vars(sys.modules["__main__"]))  # of `-c` and standard input, which have no file to tell by
     waiting = [run["choices"]]
-    opened = doors.Doors(Exchanges(), users)  # which nobody takes out: the process ends with its program
+    exchanges = Exchanges()  # which nobody takes out: the process ends with its program
+    opened = doors.Doors(exchanges, users)
+    array_method.for_c_code(users, exchanges)
 
     def substitute(module: ModuleType) -> ModuleType:
         from . import counts, facade, runner, tracebacks

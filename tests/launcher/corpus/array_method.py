@@ -1,3 +1,5 @@
+import functools
+
 import numpy as np
 
 
@@ -78,3 +80,78 @@ for same in (*SAME, np.atleast_1d, np.squeeze, np.transpose, np.real, lambda x: 
         got[1] = 40
         held.values[2] = 50
         print(held.values[:3], got[:3], np.shares_memory(got, held.values), np.asarray(held, "i4").dtype)
+
+
+# -- what is no plain function in the class ----------------------------------------------------------------------------
+
+
+def arange(self, dtype=None, copy=None):
+    return np.arange(3.0)
+
+
+class Partial:
+    __array__ = functools.partialmethod(arange)
+
+
+class Kept:
+    @functools.lru_cache  # noqa: B019 -- it is what is tested
+    def __array__(self, dtype=None, copy=None):
+        return np.arange(3.0)
+
+
+class Static:
+    @staticmethod
+    def __array__(dtype=None, copy=None):
+        return np.arange(3.0, dtype=dtype)
+
+
+class OfClass:
+    @classmethod
+    def __array__(cls, dtype=None, copy=None):
+        return np.arange(3.0, dtype=dtype)
+
+
+class Property:
+    @property
+    def __array__(self):
+        return lambda dtype=None, copy=None: np.arange(3.0)
+
+
+class Called:
+    __array__ = functools.partial(arange, None)
+
+
+class Slot:
+    __slots__ = ("__array__",)
+
+    def __init__(self):
+        self.__array__ = lambda dtype=None, copy=None: np.arange(3)[:2].tolist()
+
+
+class Below(Static):
+    def __array__(self, dtype=None, copy=None):
+        return super().__array__(dtype) + 1
+
+
+def set_whole(c):
+    z = np.ones((2, 3))
+    z[:] = c()
+    return z
+
+
+USES = {
+    "add": lambda c: np.ones(3) + c(),
+    "array": lambda c: np.array([c(), c()]),
+    "asarray": lambda c: np.asarray(c()),
+    "of a type": lambda c: np.asarray(c(), "f4"),
+    "stack": lambda c: np.stack([c(), np.ones(3)]),
+    "set": set_whole,
+    "full": lambda c: np.full((2, 3), c()),
+    "masked": lambda c: np.ma.array(c()),
+    "by name": lambda c: c().__array__(),
+    "sum": lambda c: np.sum(c()),
+}
+for cls in Partial, Kept, Static, OfClass, Property, Called, Below:
+    for use, f in USES.items():
+        tell(f"{cls.__name__} {use}", functools.partial(f, cls))
+print(Kept.__array__.cache_info().misses > 0, isinstance(Property.__array__, property), callable(Slot().__array__))
