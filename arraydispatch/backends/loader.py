@@ -11,10 +11,12 @@ import importlib.util
 import logging
 import os
 import random
+import re
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -35,6 +37,7 @@ class _Row(NamedTuple):
     platforms: str = ""  # environment variable that limits it to some; "cpu": to none
     environment: dict[str, str] = {}  # noqa: RUF012 -- what it reads while it is imported; values that are set are kept
     imports: tuple[str, ...] = ()  # what else it imports that tells of itself while it is imported
+    says: str = ""  # a pattern: lines that its compiled code writes to the process's stderr while it is imported, whatever it is told
     exact: dict[str, str] = {}  # noqa: RUF012 -- words more in variables that it reads at its start, for no contracted arithmetic
     misreads: dict[str, str] = {}  # noqa: RUF012 -- what takes the bytes of an array for numbers of another dtype -> what does not
 
@@ -69,6 +72,7 @@ KNOWN: dict[str, _Row] = {
         # What goes wrong it raises as well; what ends the process is still written.
         environment={"TF_CPP_MIN_LOG_LEVEL": "3"},
         imports=("absl", "h5py", "jax", "matplotlib", "numexpr"),
+        says=r"WARNING: All log messages before absl::InitializeLog\(\)|I\d{4} .*oneDNN custom operations are on",
         exact=_XLA_ROUNDS_TWICE,
     ),
 }  # fmt: skip
@@ -174,13 +178,42 @@ def _unnoticed(row: _Row) -> Iterator[None]:
         logger.setLevel(logging.WARNING)
     drawn, numbers = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002 -- theirs
     try:
-        yield
+        with _unsaid(row):
+            yield
     finally:
         random.setstate(drawn)
         np.random.set_state(numbers)  # noqa: NPY002
         for logger in quiet:
             if logger.name in row.imports:  # which the program may import yet
                 logger.setLevel(logging.NOTSET)
+
+
+@contextmanager
+def _unsaid(row: _Row) -> Iterator[None]:
+    """Leave out what a library's compiled code writes to the process's stderr of itself; all else comes after the import."""
+    if not row.says or row.library in sys.modules:
+        yield
+        return
+    with ExitStack() as opened:
+        try:
+            file = opened.enter_context(tempfile.TemporaryFile())
+            kept = os.dup(2)
+        except OSError:  # there is no stderr, or no place for a file
+            yield
+            return
+        os.dup2(file.fileno(), 2)
+        try:
+            yield
+        finally:
+            with suppress(OSError, ValueError, AttributeError):  # what the program has put in its place may be anything
+                sys.stderr.flush()
+            os.dup2(kept, 2)
+            os.close(kept)
+            file.seek(0)
+            left = b"".join(line for line in file if not re.match(row.says.encode(), line))
+            with suppress(OSError):  # nobody reads it
+                while left:
+                    left = left[os.write(2, left) :]
 
 
 def when_loaded(name: str, then: Callable[[Backend], None]) -> None:

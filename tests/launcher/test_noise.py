@@ -63,6 +63,24 @@ def test_a_library_that_the_program_imports_first_is_as_quiet(tmp_path: Path) ->
     assert [line for line in told if not always.match(line)] == []
 
 
+def test_of_a_library_that_is_loaded_meanwhile_only_the_program_is_heard(tmp_path: Path) -> None:
+    """TensorFlow's compiled code writes to stderr what it is told not to."""
+    if not loader.installed("tensorflow"):
+        pytest.skip("needs TensorFlow")
+    script = tmp_path / "main.py"
+    script.write_text(
+        "import os, sys, threading\nimport numpy as np\n"
+        "def watch():\n    while 'tensorflow' not in sys.modules:\n        pass\n    os.write(2, b'meanwhile\\n')\n"
+        "thread = threading.Thread(target=watch)\nthread.start()\n"
+        "print('before', file=sys.stderr)\nx = np.ones(3) + 1\nthread.join()\nprint('after', file=sys.stderr)\n"
+    )
+    env = {key: value for key, value in os.environ.items() if key != "TF_CPP_MIN_LOG_LEVEL"} | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "arraydispatch", "run", "--backend", "tensorflow", "--min-size", "0", str(script)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=True)
+    told = [line for line in done.stderr.splitlines() if not line.startswith(("arraydispatch", "  "))]
+    assert told == ["before", "meanwhile", "after"]
+
+
 def test_a_report_is_made_while_other_threads_count() -> None:
     """Looking for garbage, which a new tuple may begin, runs code; so a thread of the program's may count on meanwhile."""
     profile, rows = Profile(), itertools.count()
