@@ -1,7 +1,8 @@
 """``__array__`` methods of the user's classes, which make arrays of ours where C code takes nothing but NumPy's own.
 
-A class statement in a user file that defines one gets a method that looks at who asks: code that spells the method's name
-gets what the user's method returned, and C code, which asks by way of ``np.asarray`` and the like, gets it as an ndarray.
+A class that a user file's class statement, or ``types.new_class``, makes with one gets a method that looks at who asks: code that
+spells the method's name gets what the user's method returned, and C code, which asks by way of ``np.asarray`` and the like, gets it as
+an ndarray. A class that has got one later, or from ``type(name, bases, names)``, nobody sees.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial, wraps
-from types import FunctionType
+from types import FrameType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ def is_copy(seen: Any) -> bool:
 def for_c_code(users: UserFiles, exchanges: Exchanges) -> None:
     """Have classes that are made in user files have the method."""
     exchanges.put("builtins:__build_class__", partial(_building, users))
+    exchanges.put("types:new_class", partial(_new_class, users))
 
 
 def _building(users: UserFiles, exchange: Exchange) -> Any:
@@ -43,14 +45,33 @@ def _building(users: UserFiles, exchange: Exchange) -> Any:
 
     def __build_class__(body: Callable[[], Any], name: str, /, *bases: Any, **keywords: Any) -> Any:
         made = real(body, name, *bases, **keywords)
-        if exchange.on and isinstance(made, type) and (found := vars(made).get(_NAME)) is not None:
-            writer = found if type(found) is FunctionType else body
-            if users.owns_globals(getattr(writer, "__globals__", None), sys._getframe(1)):
-                with suppress(AttributeError, TypeError):  # a metaclass that lets nobody change its classes
-                    setattr(made, _NAME, _in_place_of(found))
+        if exchange.on:
+            _have_method(users, made, body, sys._getframe(1))
         return made
 
     return __build_class__
+
+
+def _new_class(users: UserFiles, exchange: Exchange) -> Any:
+    real = exchange.real
+
+    @wraps(real)
+    def new_class(name: str, bases: Any = (), kwds: Any = None, exec_body: Any = None) -> Any:
+        made = real(name, bases, kwds, exec_body)
+        if exchange.on:
+            _have_method(users, made, exec_body, sys._getframe(1))
+        return made
+
+    return new_class
+
+
+def _have_method(users: UserFiles, made: Any, body: Any, frame: FrameType) -> None:
+    """See to a class that has been made, by a function that fills it, from a frame."""
+    found = vars(made).get(_NAME) if isinstance(made, type) else None
+    writer = found if type(found) is FunctionType else body
+    if found is not None and users.owns_globals(getattr(writer, "__globals__", None), frame):
+        with suppress(AttributeError, TypeError):  # a metaclass that lets nobody change its classes
+            setattr(made, _NAME, _in_place_of(found))
 
 
 def _in_place_of(found: Any) -> Any:

@@ -1,4 +1,6 @@
+import dataclasses
 import functools
+import types
 
 import numpy as np
 
@@ -139,6 +141,9 @@ def set_whole(c):
     return z
 
 
+New = types.new_class("New", (), {}, lambda names: names.update(__array__=arange))
+Data = dataclasses.make_dataclass("Data", [], namespace={"__array__": arange})
+
 USES = {
     "add": lambda c: np.ones(3) + c(),
     "array": lambda c: np.array([c(), c()]),
@@ -151,7 +156,7 @@ USES = {
     "by name": lambda c: c().__array__(),
     "sum": lambda c: np.sum(c()),
 }
-for cls in Partial, Kept, Static, OfClass, Property, Called, Below:
+for cls in Partial, Kept, Static, OfClass, Property, Called, Below, New, Data:
     for use, f in USES.items():
         tell(f"{cls.__name__} {use}", functools.partial(f, cls))
 print(Kept.__array__.cache_info().misses > 0, isinstance(Property.__array__, property), callable(Slot().__array__))
