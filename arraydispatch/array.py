@@ -495,9 +495,9 @@ class Array(Handle):
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         """A view; with a dtype, of the same memory read as that dtype.
 
-        A view as a subclass of ndarray is a NumPy array. Where the library cannot reread its memory (dtypes that exist
-        only on the host, parts of an element that begin within one), the host does. Either is read-only where memory is
-        not shared: writes would not reach this array.
+        A view as a subclass of ndarray is a NumPy array, and so is one of a dtype that exists only on the host. Either is
+        read-only where memory is not shared: writes would not reach this array. Where the library cannot reread its memory
+        otherwise (parts of an element that begin within one), the host does, and what it gives is read-only.
         """
         if isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray | Array):
             dtype, type = None, dtype

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import conversion, dtypes, events, ghosts, views
+from . import conversion, dtypes, events, exports, ghosts, views
 from .backends.base import Unsupported
 from .dispatch import floating, host, windows, wrapping
 from .views import Handle, ghost, native
@@ -59,11 +59,16 @@ def as_subclass(a: Any, dtype: Any, wanted: type) -> Any:
 
 
 def reread(a: Any, how: Any, wanted: np.dtype[Any], *args: Any) -> Any:
-    """``how(a, wanted, *args)``, a method of ndarray: of the ghost where the library can alias, else on the host."""
+    """``how(a, wanted, *args)``, a method of ndarray: of the ghost where the library can alias, else on the host.
+
+    What is NumPy's own then, by its dtype, can be written where the array's memory is the host's.
+    """
     backend = a._kind.backend
     reason = f"{a.dtype} is reread as {wanted}"
     if dtypes.category(wanted) == "other":
         reason = dtypes.only_on_host(wanted)
+        if backend.is_concrete(native(a)) and exports.shares_with_host(a):
+            return _reread_on_host(a, how(a._host(reason), wanted, *args), reason)
     else:
         seen = how(ghost(a), wanted, *args)
         if backend.native_is_ndarray:
@@ -77,6 +82,14 @@ def reread(a: Any, how: Any, wanted: np.dtype[Any], *args: Any) -> Any:
                 reason = unsupported.args[0]
     made = host.call(how, (a, wanted, *args), {}, backend, reason)
     return read_only(made) if isinstance(made, Handle) else made
+
+
+def _reread_on_host(a: Any, seen: np.ndarray[Any, Any], reason: str) -> np.ndarray[Any, Any]:
+    if events.tap is not None:
+        events.tap.left(f"a view of dtype {seen.dtype}", reason)
+    if not views.writeable(a):
+        seen.flags.writeable = False
+    return seen
 
 
 def read_only(a: Any) -> Any:

@@ -17,7 +17,7 @@ from numpy.lib.array_utils import byte_bounds
 
 import arraydispatch as ad
 
-from .. import creation, exports, reshaping, settings, thin, views
+from .. import creation, dtypes, exports, reshaping, settings, thin, views
 from ..api import from_protocol
 from ..backends import loader
 from ..backends.base import Kind
@@ -222,12 +222,15 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
         return shared(self, "the buffer of an array").data if writes else super()._lent(writes)
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
-        """As ``ndarray.view``; NumPy holds the memory from then on where a user's subclass could not share it otherwise."""
-        wanted = dtype if type is None else type
-        if isinstance(wanted, builtins.type) and issubclass(wanted, _real) and asked_by_user(1):
-            held = self._kind.backend
-            if not (held.hosted or held.shares_with_host(views.native(views.owner(self)))):
-                left("ndarray.view", f"{wanted.__name__} shares its memory")
+        """As ``ndarray.view``; NumPy holds the memory from then on where what is NumPy's own could not share it otherwise.
+
+        That is a subclass of the user's, and an array of a dtype that exists only on the host.
+        """
+        held = self._kind.backend
+        if not held.hosted and (stays := _stays(dtype) or _stays(type)) and asked_by_user(1):
+            value = views.native(views.owner(self))
+            if not (held.recorded(value) or held.shares_with_host(value)):
+                left("ndarray.view", f"{stays} shares its memory")
                 reshaping.settle(self, "its memory is shared on the host")
         return super().view(dtype, type)
 
@@ -237,6 +240,15 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
         if protocol < 5 or not seen.transpose(np.argsort([-s for s in seen.strides], kind="stable")).flags.c_contiguous:
             return values.__reduce__()
         return (values if values.flags.writeable else values.copy("K")).__reduce_ex__(protocol)
+
+
+def _stays(wanted: Any) -> str:
+    """What a view is of that is NumPy's own, a subclass or a dtype; nothing if it is an array of ours."""
+    if isinstance(wanted, builtins.type) and issubclass(wanted, _real | ad.Array):
+        return wanted.__name__ if issubclass(wanted, _real) else ""
+    if wanted is None or dtypes.category(dtype := np.dtype(wanted)) != "other" or dtype.hasobject:
+        return ""
+    return f"dtype {dtype}"
 
 
 make = views.maker(ndarray)
@@ -480,8 +492,8 @@ def _window(given: dict[str, Any]) -> Any:
     """``np.ndarray(shape, dtype, buffer=x)`` of an ``Array``: a view of it."""
     array = given.pop("buffer")
     if not array._kind.backend.holds(np.dtype(given.get("dtype") or float)):
-        left("numpy.ndarray", "a dtype that exists only on the host looks at a copy of the array")
-        return _real(buffer=array.to_numpy(), **given)
+        left("numpy.ndarray", "a dtype that exists only on the host looks at the memory of the array")
+        return _real(buffer=shared(array, "numpy.ndarray"), **given)
     return views.derive(array, _real(**{"dtype": float, **given}, buffer=views.ghost(array)))
 
 
