@@ -76,7 +76,6 @@ HOLDS: dict[str, Callable[[Any], Any]] = {
     "native of a view": lambda x: x[:, :].native,
     "native of a transposed view": lambda x: x.T.native.T if hasattr(x.T.native, "T") else x.native,
     "wrap": lambda x: ad.wrap(x.native),
-    "to_device": lambda x: x.to_device(x.device),
     "to_numpy": ad.to_numpy,
     "method to_numpy": lambda x: x.to_numpy(),
     "asarray": np.asarray,
