@@ -19,12 +19,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent
 PACKAGE = ROOT / "arraydispatch"
 MODULES = (
-    "bases", "dispatch/direct", "dispatch/protocols",
-    "engine/loops", "engine/nodes", "engine/orders", "engine/reductions", "engine/tape", "engine/told", "engine/updates",
-    "engine/writes",
-    "recording",
-    "thin/creation", "thin/functions", "thin/methods", "thin/results",
-    "transforms/again", "ufuncs/rows",
+    "dispatch/protocols", "dispatch/shortcuts",
+    "engine/loops", "engine/nodes",
+    "engine/recording/fp_reports", "engine/recording/reductions", "engine/recording/result_order", "engine/recording/tape",
+    "engine/recording/updates", "engine/recording/writes",
+    "fastpath/creation", "fastpath/functions", "fastpath/methods", "fastpath/recorded", "fastpath/results",
+    "memory/roots", "transforms/call_cache", "ufuncs/rows",
 )  # fmt: skip
 FIELDS, MEMORY = "_fields", "_memory"
 """Those that are written in C: new arrays, and a look at where slots lie; memory that arrays have left."""

@@ -8,14 +8,15 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .imports import watch
+from .interop.import_notices import watch
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import random_, sparse as sparse
-    from .active import active_backend as active_backend
-    from .api import (
+    from . import sparse as sparse
+    from .api import random as random
+    from .api.native_namespace import active_backend as active_backend
+    from .api.public import (
         asarray as asarray,
         available_backends as available_backends,
         backend as backend,
@@ -35,10 +36,11 @@ if TYPE_CHECKING:
         wrap as wrap,
     )
     from .array import Array as Array
+    from .array.scalar import Scalar as Scalar
     from .array_api import namespace as namespace
     from .backends.base import Backend as Backend
     from .backends.devices import Device as Device
-    from .errors import (
+    from .common.errors import (
         ArrayDispatchError as ArrayDispatchError,
         BackendMismatchError as BackendMismatchError,
         BackendNotInstalledError as BackendNotInstalledError,
@@ -54,27 +56,24 @@ if TYPE_CHECKING:
         SettingError as SettingError,
         TraceError as TraceError,
     )
-    from .profiled import profile as profile, profile_function as profile_function
-    from .scalars import Scalar as Scalar
-    from .settings import fallback as fallback
-    from .solvers.linear import SolveResult as SolveResult, linear_solve as linear_solve
-    from .solvers.minima import minimize as minimize
-    from .transforms.compiled import jit as jit
+    from .profiling.contexts import profile as profile, profile_function as profile_function
+    from .runtime.settings import fallback as fallback
+    from .solvers.linear_systems import SolveResult as SolveResult, linear_solve as linear_solve
+    from .solvers.minimization import minimize as minimize
+    from .sparse.linear_maps.tracing import matrix_from_function as matrix_from_function
+    from .transforms.compilation import jit as jit
     from .transforms.constants import is_traced as is_traced, stop_gradient as stop_gradient
-    from .transforms.control import host_call as host_call, while_loop as while_loop
-    from .transforms.custom import custom_gradient as custom_gradient
+    from .transforms.control_flow import host_call as host_call, while_loop as while_loop
+    from .transforms.custom_derivatives import custom_gradient as custom_gradient
     from .transforms.derivatives import (
         grad as grad,
         hessian as hessian,
         jacobian as jacobian,
         value_and_grad as value_and_grad,
     )
-    from .transforms.linear import matrix_from_function as matrix_from_function
-    from .transforms.modules import call as call, parameters as parameters
-    from .transforms.sized import masked as masked, nonzero as nonzero, unique as unique
-    from .transforms.vectorised import vmap as vmap
-
-    random = random_
+    from .transforms.fixed_size import masked as masked, nonzero as nonzero, unique as unique
+    from .transforms.neural_modules import call as call, parameters as parameters
+    from .transforms.vectorization import vmap as vmap
 
 watch()
 
@@ -90,29 +89,29 @@ _ERRORS = (
 )  # fmt: skip
 
 _WHERE: dict[str, str] = {
-    **dict.fromkeys(_API, "api"),
-    **dict.fromkeys(_ERRORS, "errors"),
+    **dict.fromkeys(_API, "api.public"),
+    **dict.fromkeys(_ERRORS, "common.errors"),
     "Array": "array",
-    "Scalar": "scalars",
+    "Scalar": "array",
     "Backend": "backends.base",
     "Device": "backends.base",
-    "active_backend": "active",
-    "fallback": "settings",
+    "active_backend": "api.native_namespace",
+    "fallback": "runtime.settings",
     "namespace": "array_api",
-    "profile": "profiled",
-    "profile_function": "profiled",
-    "jit": "transforms.compiled",
+    "profile": "profiling.contexts",
+    "profile_function": "profiling.contexts",
+    "jit": "transforms.compilation",
     **dict.fromkeys(("is_traced", "stop_gradient"), "transforms.constants"),
     **dict.fromkeys(("grad", "hessian", "jacobian", "value_and_grad"), "transforms.derivatives"),
-    **dict.fromkeys(("host_call", "while_loop"), "transforms.control"),
-    "custom_gradient": "transforms.custom",
-    **dict.fromkeys(("masked", "nonzero", "unique"), "transforms.sized"),
-    "matrix_from_function": "transforms.linear",
-    **dict.fromkeys(("call", "parameters"), "transforms.modules"),
-    **dict.fromkeys(("SolveResult", "linear_solve"), "solvers.linear"),
-    "vmap": "transforms.vectorised",
-    "minimize": "solvers.minima",
-    "random": "random_",
+    **dict.fromkeys(("host_call", "while_loop"), "transforms.control_flow"),
+    "custom_gradient": "transforms.custom_derivatives",
+    **dict.fromkeys(("masked", "nonzero", "unique"), "transforms.fixed_size"),
+    "matrix_from_function": "sparse.linear_maps.tracing",
+    **dict.fromkeys(("call", "parameters"), "transforms.neural_modules"),
+    **dict.fromkeys(("SolveResult", "linear_solve"), "solvers.linear_systems"),
+    "vmap": "transforms.vectorization",
+    "minimize": "solvers.minimization",
+    "random": "api.random",
     "sparse": "sparse",
 }
 """Public name -> the module that defines it."""
@@ -134,7 +133,7 @@ def __getattr__(name: str) -> Any:
 
 def load_ipython_extension(shell: Any) -> None:
     """What ``%load_ext arraydispatch`` calls: adds ``%%arraydispatch``."""
-    from .magics import load
+    from .launcher.commands.notebook import load
 
     load(shell)
 

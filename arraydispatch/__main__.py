@@ -19,7 +19,7 @@ def main() -> int:
     """
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", SPIN)
     try:
-        from . import cli
+        from .launcher.commands import cli
 
         return cli.main()
     except KeyboardInterrupt as interrupt:

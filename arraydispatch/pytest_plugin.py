@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from .errors import ArrayDispatchError
-from .launcher import processes, runner
-from .launcher.choices import MIN_SIZE, PRECISIONS, Choices
-from .launcher.userfiles import UserFiles
-from .profiling import Profile
-from .report import Run, print_report
+from .common.errors import ArrayDispatchError
+from .launcher import forks, runner
+from .launcher.options import MIN_SIZE, PRECISIONS, Choices
+from .launcher.user_files import UserFiles
+from .profiling.recorder import Profile
+from .profiling.report import Run, print_report
 
 __all__ = ["pytest_addoption", "pytest_load_initial_conftests", "pytest_terminal_summary", "pytest_unconfigure"]
 
@@ -60,7 +60,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     stack, profile = ExitStack(), Profile()
     stack.enter_context(runner.accelerated(users, profile.adopted))
     stack.enter_context(profile)
-    processes.survive_forks()
+    forks.survive_forks()
     _running.append((stack, profile))
 
 

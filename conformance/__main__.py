@@ -113,7 +113,7 @@ def _add_common(parser: argparse.ArgumentParser, modules: str, seconds: float) -
 
 def _check_backend(name: str, others: tuple[str, ...] = ()) -> None:
     from arraydispatch.backends import loader
-    from arraydispatch.errors import ArrayDispatchError
+    from arraydispatch.common.errors import ArrayDispatchError
 
     if name in others:
         return

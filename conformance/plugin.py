@@ -136,7 +136,7 @@ class Reporter:
 
     def pytest_sessionfinish(self) -> None:
         """Add up what ran where."""
-        events = sys.modules.get("arraydispatch.events")
+        events = sys.modules.get("arraydispatch.common.events")
         profile = events.tap if events is not None else None
         classes: dict[str, int] = {}
         host: dict[str, int] = {}
@@ -177,7 +177,7 @@ LARGE = 1000
 
 def counter_of_large_calls() -> Any:
     """A listener that counts the large calls of SciPy's functions, by who computed them."""
-    from arraydispatch import events, names
+    from arraydispatch.common import events, names
 
     class Counter(events.Listener):
         each = False
@@ -210,7 +210,7 @@ def counter_of_large_calls() -> Any:
 
 def _counting() -> Any:
     """A counter of large calls that listens behind the launcher's profile."""
-    from arraydispatch import events
+    from arraydispatch.common import events
 
     profile: Any = events.tap
     if profile is None:
@@ -272,9 +272,9 @@ def pytest_configure(config: pytest.Config) -> None:
     reporter = Reporter(path, frozenset(skip))
     config.pluginmanager.register(reporter, "conformance-reporter")
     if "arraydispatch.launcher.adoption" in sys.modules:
-        from arraydispatch.launcher import tables
+        from arraydispatch.launcher import numpy_names
 
-        tables.SUBMODULES = tables.SUBMODULES.union(PRIVATE)
+        numpy_names.SUBMODULES = numpy_names.SUBMODULES.union(PRIVATE)
         if config.inipath is not None and config.inipath.stem == "scipy":
             import scipy._lib._array_api as said
 

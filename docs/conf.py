@@ -18,7 +18,7 @@ myst_heading_anchors = 3
 
 def write_generated_pages(_app: Any) -> None:
     """Write the pages that are made from the code, before they are read; unchanged ones are left alone."""
-    from arraydispatch import coverage
+    from arraydispatch.launcher.commands import coverage
 
     page = Path(__file__).parent / "reference" / "coverage.md"
     made = coverage.markdown(coverage.rows())

@@ -19,7 +19,7 @@ import pytest
 
 import arraydispatch as ad
 from arraydispatch.backends.base import Backend
-from arraydispatch.state import process
+from arraydispatch.common.process_state import process
 from arraydispatch.ufuncs import plans
 from tests import compiled, rows
 from tests.launched import zygotes

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 import arraydispatch as ad
-from arraydispatch import settings, views
-from arraydispatch.bases import memory_of
+from arraydispatch.memory import views
+from arraydispatch.memory.roots import memory_of
+from arraydispatch.runtime import settings
 
 Scope = dict[str, Any]
 

@@ -121,7 +121,7 @@ class Zygote:
 class Zygotes:
     """One for each backend, made when it is first asked for.
 
-    ``quickly``: whether JAX compiles quickly there, see compiled.py.
+    ``quickly``: whether JAX compiles quickly there, see interop/scipy_compiled.py.
     """
 
     def __init__(self, factory: pytest.TempPathFactory, quickly: bool) -> None:

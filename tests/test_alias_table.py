@@ -19,7 +19,9 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import coverage, creation, registry
+from arraydispatch.api import creation
+from arraydispatch.functions import registry
+from arraydispatch.launcher.commands import coverage
 
 from .aliasing import rows
 from .aliasing.departures import DEPARTURES, Departure, departs

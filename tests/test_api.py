@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import errors, settings
-from arraydispatch.trees import tree_leaves
+from arraydispatch.common import errors
+from arraydispatch.common.pytrees import tree_leaves
+from arraydispatch.runtime import settings
 
 MODULES = {"numpy": "numpy", "jax": "jax", "torch": "torch", "tensorflow": "tensorflow"}
 

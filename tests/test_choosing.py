@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import hardware, settings
 from arraydispatch.backends import loader
 from arraydispatch.backends.devices import Device
-from arraydispatch.cli import main
-from arraydispatch.launcher import choices
+from arraydispatch.launcher import options
+from arraydispatch.launcher.commands.cli import main
+from arraydispatch.runtime import hardware, settings
 
 ROOT = Path(__file__).parents[1]
 ENV = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-ENV.pop(choices.ENVIRONMENT, None)
+ENV.pop(options.ENVIRONMENT, None)
 ALL = ("torch", "jax", "tensorflow", "numpy")
 
 
@@ -34,7 +34,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Any:
     def has(
         *kinds: str, installed: tuple[str, ...] = ALL, built: dict[str, str] | None = None, sees: tuple[str, ...] = ()
     ) -> None:
-        monkeypatch.delenv(choices.ENVIRONMENT, raising=False)
+        monkeypatch.delenv(options.ENVIRONMENT, raising=False)
         monkeypatch.setattr(settings.default, "backend", "numpy")
         monkeypatch.setattr(hardware, "accelerators", lambda: list(kinds))
         monkeypatch.setattr(loader, "installed", lambda name: name in installed)
@@ -54,58 +54,58 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_on_a_cpu_what_costs_least(machine: Any) -> None:
     machine()
-    assert choices.default_backend()[:2] == ("torch", None)
+    assert options.default_backend()[:2] == ("torch", None)
     machine(installed=("tensorflow", "jax", "numpy"))
-    found = choices.default_backend()
+    found = options.default_backend()
     assert found[:2] == ("jax", None)
     assert "no accelerator" in found.why
     assert "cheapest" in found.why
     machine(installed=("tensorflow", "numpy"))
-    assert "the one library installed" in choices.default_backend().why
+    assert "the one library installed" in options.default_backend().why
     machine(installed=("numpy",))
-    assert choices.default_backend() == ("numpy", None, "chosen because no array library is installed")
+    assert options.default_backend() == ("numpy", None, "chosen because no array library is installed")
 
 
 def test_an_accelerators_library_comes_first(machine: Any) -> None:
     machine("NVIDIA GPU", built={"jax": "NVIDIA GPU"}, sees=("jax",))
-    assert choices.default_backend() == ("jax", None, "chosen for the NVIDIA GPU")
+    assert options.default_backend() == ("jax", None, "chosen for the NVIDIA GPU")
     machine("NVIDIA GPU", built={"jax": "NVIDIA GPU", "torch": "NVIDIA GPU"}, sees=("jax", "torch"))
-    assert choices.default_backend() == ("torch", "cuda:0", "chosen for the NVIDIA GPU")  # whose own default is the CPU
+    assert options.default_backend() == ("torch", "cuda:0", "chosen for the NVIDIA GPU")  # whose own default is the CPU
     machine("AMD GPU", "TPU", built={"jax": "TPU", "torch": "NVIDIA GPU"}, sees=("jax",))
-    assert choices.default_backend() == ("jax", None, "chosen for the TPU")
+    assert options.default_backend() == ("jax", None, "chosen for the TPU")
 
 
 def test_a_library_that_sees_none_is_not_chosen_for_it(machine: Any) -> None:
     """Built for another version of the driver, say."""
     machine("NVIDIA GPU", built={"torch": "NVIDIA GPU", "tensorflow": "NVIDIA GPU"}, sees=("tensorflow",))
-    assert choices.default_backend()[:2] == ("tensorflow", None)
+    assert options.default_backend()[:2] == ("tensorflow", None)
     machine("NVIDIA GPU", built={"jax": "NVIDIA GPU"})
-    found = choices.default_backend()
+    found = options.default_backend()
     assert found[:2] == ("torch", None)
     assert "no installed library sees the NVIDIA GPU" in found.why
 
 
 def test_a_device_that_is_named_decides_with(machine: Any) -> None:
     machine("NVIDIA GPU", built={"jax": "NVIDIA GPU"}, sees=("jax",))
-    assert choices.default_backend("cpu")[:2] == ("torch", "cpu")
-    assert choices.default_backend("cuda:0")[:2] == ("jax", "cuda:0")
+    assert options.default_backend("cpu")[:2] == ("torch", "cpu")
+    assert options.default_backend("cuda:0")[:2] == ("jax", "cuda:0")
 
 
 def test_what_is_said_comes_before_what_is_found(machine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     machine("NVIDIA GPU", built={"jax": "NVIDIA GPU"}, sees=("jax",))
-    monkeypatch.setenv(choices.ENVIRONMENT, "tensorflow")
-    assert choices.default_backend() == ("tensorflow", None, "by ARRAYDISPATCH_BACKEND")
+    monkeypatch.setenv(options.ENVIRONMENT, "tensorflow")
+    assert options.default_backend() == ("tensorflow", None, "by ARRAYDISPATCH_BACKEND")
     monkeypatch.setattr(settings.default, "backend", "torch")  # as in a notebook
-    assert choices.default_backend() == ("torch", None, "")
-    assert choices.Choices(backend="numpy").settled() == choices.Choices(backend="numpy")
+    assert options.default_backend() == ("torch", None, "")
+    assert options.Choices(backend="numpy").settled() == options.Choices(backend="numpy")
 
 
 def test_what_the_environment_names_wrongly_is_an_error_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings.default, "backend", "numpy")
-    monkeypatch.setenv(choices.ENVIRONMENT, "tork")
+    monkeypatch.setenv(options.ENVIRONMENT, "tork")
     with pytest.raises(ad.NoBackendFoundError, match=r"ARRAYDISPATCH_BACKEND=tork: .*did you mean 'torch'"):
-        choices.Choices().settled()
-    assert choices.Choices(backend="numpy").settled().backend == "numpy"
+        options.Choices().settled()
+    assert options.Choices(backend="numpy").settled().backend == "numpy"
 
 
 def test_every_backend_has_its_place() -> None:
@@ -212,7 +212,7 @@ def test_the_first_line_says_which_and_why(way: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "arraydispatch", "run", "--report", "report.json"]
     expected = next(name for name in loader.CHEAPEST if name in ad.available_backends())
     if way == "environment":
-        env[choices.ENVIRONMENT] = expected
+        env[options.ENVIRONMENT] = expected
     elif way == "option":
         command += ["--backend", expected]
     done = subprocess.run([*command, "main.py"], env=env, capture_output=True, text=True, cwd=tmp_path)
@@ -228,19 +228,19 @@ def test_the_first_line_says_which_and_why(way: str, tmp_path: Path) -> None:
 def test_processes_of_a_run_go_where_it_goes(tmp_path: Path) -> None:
     """Even if they are told of other devices. No library is imported to be asked for its name."""
     (tmp_path / "main.py").write_text(
-        "import os, subprocess, sys\nimport numpy as np\nfrom arraydispatch.state import process\n"
-        "code = 'import numpy as np; from arraydispatch.state import process; print(process.users and process.backend)'\n"
+        "import os, subprocess, sys\nimport numpy as np\nfrom arraydispatch.common.process_state import process\n"
+        "code = 'import numpy as np; from arraydispatch.common.process_state import process; print(process.users and process.backend)'\n"
         "print(process.backend)\n"
         "os.environ['ARRAYDISPATCH_BACKEND'] = 'numpy'\n"
         "print(subprocess.run([sys.executable, '-c', code], capture_output=True, text=True).stdout.strip())\n"
     )
     command = [sys.executable, "-m", "arraydispatch", "run", "main.py"]
     done = subprocess.run(command, env=ENV, capture_output=True, text=True, cwd=tmp_path)
-    assert done.stdout.split() == [choices.default_backend()[0]] * 2, done.stderr
+    assert done.stdout.split() == [options.default_backend()[0]] * 2, done.stderr
 
 
 def test_info_says_which_and_why(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(choices.ENVIRONMENT, raising=False)
+    monkeypatch.delenv(options.ENVIRONMENT, raising=False)
     monkeypatch.setattr(loader, "available", lambda: ["numpy"])
     monkeypatch.setattr(loader, "installed", lambda name: name == "numpy")
     assert main(["info", "--json"]) == 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import events
+from arraydispatch.common import events
 
 
 class Classes(events.Listener):

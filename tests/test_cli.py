@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 import arraydispatch
-from arraydispatch import hardware, views
 from arraydispatch.backends import loader
-from arraydispatch.cli import _split, main
-from arraydispatch.launcher.choices import Choices
+from arraydispatch.launcher.commands.cli import _split, main
+from arraydispatch.launcher.options import Choices
+from arraydispatch.memory import views
+from arraydispatch.runtime import hardware
 from tests.launched import Done, Zygotes
 
 CORPUS = Path(__file__).parent / "launcher" / "corpus"
@@ -292,5 +293,5 @@ def test_info(
 
 
 def test_import_loads_no_rich() -> None:
-    code = "import sys, arraydispatch, arraydispatch.cli; sys.exit('rich' in sys.modules)"
+    code = "import sys, arraydispatch, arraydispatch.launcher.commands.cli; sys.exit('rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env=ENV).returncode == 0

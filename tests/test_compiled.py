@@ -1,4 +1,4 @@
-"""What JAX compiled is kept where no half of it is ever read: see compiled.py."""
+"""What JAX compiled is kept where no half of it is ever read: see interop/scipy_compiled.py."""
 
 from __future__ import annotations
 

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arraydispatch import coverage, creation, registry
+from arraydispatch.api import creation
 from arraydispatch.array import Array
 from arraydispatch.backends import loader
+from arraydispatch.functions import registry
 from arraydispatch.functions.products import GUFUNCS
-from arraydispatch.launcher import tables
+from arraydispatch.launcher import numpy_names
+from arraydispatch.launcher.commands import coverage
 
 from .functions.grid_rows import ROWS
 
@@ -139,7 +141,7 @@ def test_every_member_of_ndarray_is_there_or_refused() -> None:
 
 def test_every_creation_function_of_the_launcher_is_classified(table: list[coverage.Row]) -> None:
     listed = {row.name.removeprefix("np.") for row in table if row.kind == "creation"}
-    assert tables.INDEX_OBJECTS | set(creation.__all__) | {"fromiter", "fromregex", "loadtxt"} <= listed
+    assert numpy_names.INDEX_OBJECTS | set(creation.__all__) | {"fromiter", "fromregex", "loadtxt"} <= listed
 
 
 def test_the_page_is_what_the_code_says(table: list[coverage.Row]) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import settings, trees
+from arraydispatch.common import pytrees
 from arraydispatch.launcher import adoption
+from arraydispatch.runtime import settings
 
 from . import differential
 from .launched import Zygotes
@@ -109,29 +110,29 @@ BUNCHES: list[Any] = [
 
 @each("x", BUNCHES)
 def test_what_does_not_change_stays_itself(x: Any) -> None:
-    assert trees.mapped(lambda leaf: leaf, x, frozenset()) is x
+    assert pytrees.mapped(lambda leaf: leaf, x, frozenset()) is x
 
 
 @each("x", BUNCHES)
 def test_what_changes_is_of_its_class(x: Any) -> None:
-    made = trees.mapped(lambda leaf: leaf + 1, x, frozenset())
+    made = pytrees.mapped(lambda leaf: leaf + 1, x, frozenset())
     assert type(made) is type(x)
-    assert made == trees.tree_map(lambda leaf: leaf + 1, x) if type(x) is not Doubled else made == (2, 2)
+    assert made == pytrees.tree_map(lambda leaf: leaf + 1, x) if type(x) is not Doubled else made == (2, 2)
     assert getattr(made, "label", None) == getattr(x, "label", None)
 
 
 def test_shape_with_something_else() -> None:
     """A tuple that may not hold what comes in becomes a plain one."""
     size = pytest.importorskip("torch").Size((1, 2))
-    assert trees.mapped(int, size, frozenset()) is size
-    assert trees.mapped(str, size, frozenset()) == ("1", "2")
+    assert pytrees.mapped(int, size, frozenset()) is size
+    assert pytrees.mapped(str, size, frozenset()) == ("1", "2")
 
 
 def test_results_of_scipy() -> None:
     """A named tuple that holds more than its items."""
     bunch = pytest.importorskip("scipy._lib._bunch")
     cls = bunch._make_tuple_bunch("Result", ["x", "y"], ["z"])
-    made = trees.mapped(lambda leaf: leaf * 2, cls(1, 2, z=3), frozenset())
+    made = pytrees.mapped(lambda leaf: leaf * 2, cls(1, 2, z=3), frozenset())
     assert (type(made), tuple(made), made.z) == (cls, (2, 4), 6)
 
 

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import settings
 from arraydispatch.array import Array
-from arraydispatch.state import process
-from arraydispatch.verification import Verification
+from arraydispatch.common.process_state import process
+from arraydispatch.profiling.verification import Verification
+from arraydispatch.runtime import settings
 
 OTHER = next((name for name in ad.available_backends() if name != "numpy"), "numpy")
 

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import views
 from arraydispatch.backends.base import Kind
-from arraydispatch.called import Called
+from arraydispatch.common.callable_proxy import Called
+from arraydispatch.memory import views
 from arraydispatch.ufuncs.plans import Plan
 
 ROOT = Path(__file__).parents[1]

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from arraydispatch import cli, coverage
 from arraydispatch.backends import loader
+from arraydispatch.launcher.commands import cli, coverage
 
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:

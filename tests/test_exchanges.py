@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from arraydispatch.exchanges import NEEDS, Exchange, Exchanges
-from arraydispatch.launcher import doors
+from arraydispatch.common.patching import NEEDS, Exchange, Exchanges
+from arraydispatch.launcher import package_patches
 
 
 def plainly(signature: inspect.Signature) -> str:
@@ -54,41 +54,41 @@ def check(where: str) -> None:
 
 def test_the_switch_of_scipy_is_there() -> None:
     pytest.importorskip("scipy")
-    standard = importlib.import_module("arraydispatch.science.standard")
+    standard = importlib.import_module("arraydispatch.scipy_support.array_api_functions")
     for name in standard._HOLDERS:
         assert isinstance(getattr(importlib.import_module(name), standard._NAME), bool | standard._Switch)
 
 
-@pytest.mark.parametrize("library", doors._SURFACES)
+@pytest.mark.parametrize("library", package_patches._SURFACES)
 def test_the_modules_with_doors_are_there(library: str) -> None:
     pytest.importorskip(library)
-    for name in doors._SURFACES[library]:
-        assert list(doors._surface(importlib.import_module(name), library)), name
+    for name in package_patches._SURFACES[library]:
+        assert list(package_patches._surface(importlib.import_module(name), library)), name
 
 
-@pytest.mark.parametrize("module", doors._CALLED)
+@pytest.mark.parametrize("module", package_patches._CALLED)
 def test_what_has_a_door_of_its_own_is_there(module: str) -> None:
     pytest.importorskip(module.partition(".")[0])
-    members = doors._CALLED[module]
-    assert len(list(doors._some(importlib.import_module(module), members))) == len(members)
+    members = package_patches._CALLED[module]
+    assert len(list(package_patches._some(importlib.import_module(module), members))) == len(members)
 
 
 def test_the_insides_of_pandas_are_there() -> None:
     pandas = pytest.importorskip("pandas")
-    modules = [importlib.import_module(name) for name in doors._SURFACES["pandas"]]
-    found = {exchange.name for module in modules for exchange in doors._surface(module, "pandas")}
-    assert found >= doors._INSIDE, (doors._INSIDE - found, pandas.__version__)
+    modules = [importlib.import_module(name) for name in package_patches._SURFACES["pandas"]]
+    found = {exchange.name for module in modules for exchange in package_patches._surface(module, "pandas")}
+    assert found >= package_patches._INSIDE, (package_patches._INSIDE - found, pandas.__version__)
 
 
-@pytest.mark.parametrize("library", doors._SEEDS)
+@pytest.mark.parametrize("library", package_patches._SEEDS)
 def test_seeds_pass_through_one_function(library: str) -> None:
     pytest.importorskip(library)
-    assert list(doors._seeds(importlib.import_module(doors._SEEDS[library]), library))
+    assert list(package_patches._seeds(importlib.import_module(package_patches._SEEDS[library]), library))
 
 
 def test_parameters_of_estimators_pass_through_one_method() -> None:
-    module = importlib.import_module(pytest.importorskip("sklearn") and doors._PARAMETERS[0])
-    estimator = getattr(module, doors._PARAMETERS[1])
+    module = importlib.import_module(pytest.importorskip("sklearn") and package_patches._PARAMETERS[0])
+    estimator = getattr(module, package_patches._PARAMETERS[1])
     assert isinstance(estimator, type)
     assert "__setattr__" not in vars(estimator)
 

@@ -20,12 +20,12 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import views
 from arraydispatch.backends import loader
 from arraydispatch.backends.base import Kind
+from arraydispatch.common.patching import Exchanges
 from arraydispatch.dispatch import ufuncs
-from arraydispatch.exchanges import Exchanges
-from arraydispatch.launcher import doors, facade
+from arraydispatch.launcher import facade, package_patches
+from arraydispatch.memory import views
 from arraydispatch.ufuncs import plans
 from tests.launched import Zygotes
 
@@ -407,9 +407,9 @@ def test_doors_are_opened_once_and_before_anybody_goes_on(monkeypatch: pytest.Mo
     library.__spec__ = None
     monkeypatch.setitem(sys.modules, "torch", library)
     exchanges = Exchanges()
-    opened = doors.Doors(exchanges)
+    opened = package_patches.Doors(exchanges)
     opened._opened.update({"jax", "numpy", "tensorflow", *sys.modules} - {"torch"})
-    slowly(monkeypatch, doors, "_door_in_c")
+    slowly(monkeypatch, package_patches, "_door_in_c")
     real = library.from_numpy
 
     def import_it() -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import views
+from arraydispatch.memory import views
 
 from .launched import Zygote, Zygotes
 from .rows import each

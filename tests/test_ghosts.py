@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import ghosts, views
-from arraydispatch.bases import memory_of
+from arraydispatch.memory import ghosts, views
+from arraydispatch.memory.roots import memory_of
 
 from . import differential
 from .rows import each

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import doors
+from arraydispatch.interop import scipy_stand_ins
 from tests.launched import Zygotes
 from tests.rows import each
 
@@ -191,11 +191,11 @@ def test_what_a_guest_is_told_can_be_taken_back(m: Any) -> None:
     from xarray.core import duck_array_ops
 
     assert duck_array_ops.get_array_namespace(m) is np
-    doors.close()
+    scipy_stand_ins.close()
     try:
         assert duck_array_ops.get_array_namespace(m) is m.__array_namespace__()
     finally:
-        doors.open_all()
+        scipy_stand_ins.open_all()
     assert duck_array_ops.get_array_namespace(m) is np
     standard = m.__array_namespace__().asarray(m)
     assert duck_array_ops.get_array_namespace(standard) is m.__array_namespace__()

@@ -6,6 +6,7 @@ import ast
 import io
 import re
 import tokenize
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,57 +18,30 @@ from .rows import each
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "arraydispatch"
 
-# Bottom to top. A module may import from its own layer and from those below it. A name stands for the module and for
-# everything inside it; the longest match wins. `.` is the package's own `__init__`: it looks names up in all layers, on
-# first use, so nothing below it may import it and its own imports are not held against it.
-LAYERS: list[tuple[str, ...]] = [
-    (
-        "arguments",
-        "bases",
-        "buffers",
-        "called",
-        "errors",
-        "events",
-        "places",
-        "exchanges",
-        "ghosts",
-        "names",
-        "results",
-        "state",
-        "tracing",
-        "trees",
-        "warned",
-    ),
-    ("backends.base", "backends.devices"),
+# The floors of the house, bottom to top. A package imports from itself and from floors below, never from its own floor or from
+# above. `.` is the package's own `__init__`: it looks public names up on first use, so nothing may import it on a floor below
+# the launcher's, and its own imports are not held against it.
+FLOORS: list[tuple[str, ...]] = [
+    ("common",),
     ("backends",),
-    (
-        "dtypes",
-        "settings",
-        "placement",
-        "threads",
-        "hardware",
-        "conversion",
-        "rereading",
-        "views",
-        "view_programs",
-        "writing",
-    ),
-    ("registry", "ufuncs", "functions"),
-    ("reshaping",),
-    ("engine",),
-    ("science",),
+    ("runtime",),
+    ("memory",),
+    ("ufuncs",),
+    ("functions",),
+    ("engine", "scipy_support"),
     ("dispatch",),
-    ("array", "casts", "exports", "flat", "methods", "scalars"),
-    ("recording", "thin"),
-    ("api", "active", "creation", "random_", "requirements"),
-    ("array_api",),
-    ("transforms", "sparse"),
-    ("solvers",),
-    ("compiled", "doors", "guests", "imports"),
-    (".",),
-    ("moved", "profiled", "profiling", "records", "report", "tables", "tally", "verification"),
-    ("launcher", "cli", "coverage", "__main__", "pytest_plugin", "cell_magics", "magics"),
+    ("array", "interop"),
+    ("fastpath", "transforms"),
+    (".", "api"),
+    ("array_api", "sparse"),
+    ("profiling", "solvers"),
+    ("launcher",),
+    ("__main__", "pytest_plugin"),
 ]
+MOST_FLOORS = 15
+MOST_PACKAGES, MOST_FILES = 20, 8
+MOST_REPEATED = 15
+"""File names that two packages share: backends have one layout, and NumPy's topics are those of the standard and of SciPy too."""
 
 # Library -> the one backend that may import it. (NumPy is what every layer speaks.)
 LIBRARIES = {
@@ -79,7 +53,7 @@ LIBRARIES = {
 }
 
 # Where it is said what is true of a NumPy function; `creation` implements what NumPy does not dispatch.
-SAYS_WHAT_IS_TRUE_OF_FUNCTIONS = ("backends", "registry", "functions", "ufuncs", "creation")
+SAYS_WHAT_IS_TRUE_OF_FUNCTIONS = ("backends", "functions", "ufuncs", "api.creation")
 
 # Modules that may name a library: the table of known backends says what is to be looked for.
 MAY_NAME_LIBRARIES = {"backends.loader"}
@@ -100,15 +74,15 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
-def layer_of(module: str) -> int | None:
-    """Index of the layer of a module (a dotted name inside the package, `.` for the package itself)."""
-    parts = module.split(".") if module != "." else ["."]
-    for length in range(len(parts), 0, -1):
-        name = ".".join(parts[:length]) if module != "." else "."
-        for index, layer in enumerate(LAYERS):
-            if name in layer:
-                return index
-    return None
+def room_of(module: str) -> str:
+    """The package, or the file at the top, that a module (a dotted name inside the package, `.` for itself) lies in."""
+    return module if module == "." else module.partition(".")[0]
+
+
+def floor_of(module: str) -> int | None:
+    """Index of the floor of a module."""
+    room = room_of(module)
+    return next((index for index, floor in enumerate(FLOORS) if room in floor), None)
 
 
 def imports_of(source: str, module: str, is_package: bool) -> Iterator[tuple[int, str, str | None]]:
@@ -139,16 +113,16 @@ def inner_targets(source: str, module: str, is_package: bool) -> Iterator[tuple[
 
 
 def violations(source: str, module: str, is_package: bool) -> list[str]:
-    """Every upward import and every library that is not the module's own."""
-    own = layer_of(module)
+    """Every import from this floor or from above, and every library that is not the module's own."""
+    own = floor_of(module)
     assert own is not None
     found = []
     for line, target in inner_targets(source, module, is_package):
-        theirs = layer_of(target)
+        theirs = floor_of(target)
         if theirs is None:
-            found.append(f"{module}:{line} imports {target}, which is in no layer")
-        elif theirs > own and module != ".":
-            found.append(f"{module}:{line} imports {target} from a layer above")
+            found.append(f"{module}:{line} imports {target}, which is on no floor")
+        elif theirs >= own and room_of(target) != room_of(module) and module != ".":
+            found.append(f"{module}:{line} imports {target}, which is not on a floor below")
         other = re.match(r"backends\.(\w+)", target)
         mine = re.match(r"backends\.(\w+)", module)
         if other and other[1] not in {"base", "devices", "loader"} and (not mine or mine[1] != other[1]):
@@ -183,16 +157,73 @@ def code_words(source: str) -> Iterator[tuple[int, str]]:
                 yield token.start[0], match[1]
 
 
+def graph() -> dict[str, set[str]]:
+    """Module -> the modules of ours that it imports, inside functions too, but for those that a type checker alone imports."""
+    found: dict[str, set[str]] = {}
+    for module, path in MODULES.items():
+        source = path.read_text(encoding="utf-8")
+        source = _without_type_checking(source)
+        targets = inner_targets(source, module, path.name == "__init__.py")
+        found[module] = {target for _, target in targets if target != module and target in MODULES}
+    return found
+
+
+def _without_type_checking(source: str) -> str:
+    """The source with blank lines in place of ``if TYPE_CHECKING:`` blocks."""
+    lines = source.splitlines(keepends=True)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            lines[node.lineno - 1 : node.end_lineno] = ["\n"] * ((node.end_lineno or node.lineno) - node.lineno + 1)
+    return "".join(lines)
+
+
+def circles(edges: dict[str, set[str]]) -> list[set[str]]:
+    """Groups of nodes each of which reaches every other (strongly connected components of more than one node)."""
+    reached: dict[str, set[str]] = {}
+    for start, targets in edges.items():
+        seen: set[str] = set()
+        todo = list(targets)
+        while todo:
+            node = todo.pop()
+            if node not in seen:
+                seen.add(node)
+                todo += edges.get(node, ())
+        reached[start] = seen
+    found: list[set[str]] = []
+    for node, others in reached.items():
+        circle = {node} | {other for other in others if node in reached.get(other, ())}
+        if len(circle) > 1 and circle not in found:
+            found.append(circle)
+    return found
+
+
 def test_there_is_something_to_check() -> None:
-    assert {"errors", "events", "backends.base", "backends.loader", "."} <= set(MODULES)
+    assert {"common.errors", "common.events", "backends.base", "backends.loader", "."} <= set(MODULES)
+
+
+def test_the_house_is_as_large_as_it_may_be() -> None:
+    files = [path.name for path in PACKAGE.iterdir() if path.is_file() and path.suffix not in {".so", ".pyd"}]
+    folders = [path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"]
+    assert len(files) <= MOST_FILES, files
+    assert len(folders) <= MOST_PACKAGES, folders
+    assert len(FLOORS) <= MOST_FLOORS
+    rooms = {room for floor in FLOORS for room in floor}
+    assert rooms == {room_of(module) for module in MODULES}, "each package has its floor, and no other has"
+
+
+def test_few_file_names_are_there_twice() -> None:
+    names = Counter(path.name for path in MODULES.values() if path.name != "__init__.py")
+    repeated = sorted(name for name, count in names.items() if count > 1)
+    assert len(repeated) <= MOST_REPEATED, repeated
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    edges = graph()
+    edges.pop(".")  # it looks names up everywhere
+    assert circles({module: targets - {"."} for module, targets in edges.items()}) == []
 
 
 @each("module", list(MODULES))
-def test_module_is_in_a_layer(module: str) -> None:
-    assert layer_of(module) is not None, f"put {module} into LAYERS"
-
-
-@each("module", [m for m in MODULES if layer_of(m) is not None])
 def test_imports_point_downward(module: str) -> None:
     path = MODULES[module]
     assert violations(path.read_text(encoding="utf-8"), module, path.name == "__init__.py") == []
@@ -278,10 +309,16 @@ def test_no_function_fills_in_a_name_of_another_module(module: str) -> None:
 
 
 def test_upward_import_is_found() -> None:
-    assert violations("def f():\n    from ..array import Array\n", "registry.core", False)
-    assert violations("import arraydispatch\n", "settings", False)
-    assert violations("from . import array\n", "dtypes", False) or "array" not in MODULES
-    assert not violations("from ..errors import TraceError\n", "registry.core", False)
+    assert violations("def f():\n    from ..array import Array\n", "functions.registry", False)
+    assert violations("import arraydispatch\n", "runtime.settings", False)
+    assert violations("from .. import array\n", "runtime.dtypes", False)
+    assert violations("from ..scipy_support import linalg\n", "engine.draws", False), "the floor is the same"
+    assert not violations("from ..common.errors import TraceError\n", "functions.registry", False)
+
+
+def test_circle_is_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [{"a", "b", "c"}]
+    assert circles({"a": {"b"}, "b": set()}) == []
 
 
 def test_foreign_library_is_found() -> None:
@@ -304,5 +341,5 @@ def test_table_of_functions_is_found() -> None:
 
 
 def test_name_filled_elsewhere_is_found() -> None:
-    source = "from .. import events, views\nevents.tap = None\ndef f():\n    views.made, views.x.y = 1, 2\n    views.n += 1\n"
-    assert names_filled_elsewhere(source, "dispatch.host", False) == ["line 4: views.made", "line 5: views.n"]
+    source = "from ..common import events\nfrom ..memory import views\nevents.tap = None\ndef f():\n    views.made, views.x.y = 1, 2\n    views.n += 1\n"
+    assert names_filled_elsewhere(source, "dispatch.functions", False) == ["line 5: views.made", "line 6: views.n"]

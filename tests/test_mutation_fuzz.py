@@ -28,10 +28,13 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import creation, views
+from arraydispatch.api import creation
 from arraydispatch.array import Array
-from arraydispatch.engine import blocks, kernels, nodes, plans, tape
-from arraydispatch.settings import default, kept, set_execution
+from arraydispatch.engine import nodes
+from arraydispatch.engine.host_blocks import block_plans, blocks, kernels
+from arraydispatch.engine.recording import tape
+from arraydispatch.memory import views
+from arraydispatch.runtime.settings import default, kept, set_execution
 
 STEPS = 20
 MEMBERS = 6
@@ -501,9 +504,9 @@ def threshold(least: int, execution: Any = None, most: int = 100) -> Iterator[No
             patch.setattr(kernels, "MOST", most)
             patch.setattr(tape, "IN_THREADS", 0)
             patch.setattr(blocks, "_plans", {})
-            patch.setattr(plans, "STEP", 1)
-            patch.setattr(plans, "PIECE", 16)
-            patch.setattr(plans, "LONGEST", 2)
+            patch.setattr(block_plans, "STEP", 1)
+            patch.setattr(block_plans, "PIECE", 16)
+            patch.setattr(block_plans, "LONGEST", 2)
         yield
 
 

@@ -20,9 +20,9 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import views
 from arraydispatch.dispatch import ufuncs
 from arraydispatch.functions import indexing
+from arraydispatch.memory import views
 
 from .rows import each
 

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import places
+from arraydispatch.common import callers
 
 OURS, NUMPYS = str(Path(str(ad.__file__)).parent), str(Path(np.__file__).parent)
 
 FILES = [
-    (f"{OURS}{os.sep}array.py", True), (f"{NUMPYS}{os.sep}linalg{os.sep}_linalg.py", True), (json.__file__, True),
+    (f"{OURS}{os.sep}array/array.py", True), (f"{NUMPYS}{os.sep}linalg{os.sep}_linalg.py", True), (json.__file__, True),
     (pytest.__file__, True), ("/usr/lib/python3/dist-packages/x.py", True), ("<frozen importlib>", True),
     ("<__array_function__ internals>", True), (__file__, False), ("<stdin>", False), ("<string>", False),
     (OURS + "_of_mine/script.py", False), ("script.py", False), ("/tmp/ipykernel_7/1.py", False),
@@ -27,8 +27,8 @@ FILES = [
 
 @pytest.mark.parametrize(("file", "library"), FILES, ids=[file[-24:] for file, _ in FILES])
 def test_rule(file: str, library: bool) -> None:
-    assert places.is_library(file) is library
-    assert places.is_core(file) is file.startswith((OURS + os.sep, NUMPYS + os.sep))
+    assert callers.is_library(file) is library
+    assert callers.is_core(file) is file.startswith((OURS + os.sep, NUMPYS + os.sep))
 
 
 def _framed(files: list[str]) -> FrameType:
@@ -45,9 +45,9 @@ def _framed(files: list[str]) -> FrameType:
 
 def test_first_frame_outside() -> None:
     ours, numpys = f"{OURS}{os.sep}a.py", f"{NUMPYS}{os.sep}b.py"
-    frame, count = places.outside(_framed(["user.py", pytest.__file__, ours, numpys, ours]), places.is_core)
+    frame, count = callers.outside(_framed(["user.py", pytest.__file__, ours, numpys, ours]), callers.is_core)
     assert (frame.f_code.co_filename, count) == (pytest.__file__, 3)
-    frame, count = places.outside(_framed(["user.py", pytest.__file__, ours, numpys, ours]), places.is_library)
+    frame, count = callers.outside(_framed(["user.py", pytest.__file__, ours, numpys, ours]), callers.is_library)
     assert (frame.f_code.co_filename, count) == ("user.py", 4)
 
 

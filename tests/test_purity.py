@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import registry
+from arraydispatch.functions import registry
 
 from . import functions, oracle
 

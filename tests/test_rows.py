@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch.engine import tape
-from arraydispatch.settings import default, kept, set_execution
+from arraydispatch.engine.recording import tape
+from arraydispatch.runtime.settings import default, kept, set_execution
 from arraydispatch.ufuncs import rows
 from arraydispatch.ufuncs.elementary import INSTRUCTIONS
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arraydispatch import registry
+from arraydispatch.functions import registry
 
 from .rows import each
 

@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import views
+from arraydispatch.memory import views
 
 from .launched import Zygotes
 

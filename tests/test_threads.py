@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import threads
 from arraydispatch.backends import loader
 from arraydispatch.backends.devices import processors
-from arraydispatch.dispatch import floating
-from arraydispatch.launcher import contention
-from arraydispatch.launcher.contention import Governor
-from arraydispatch.state import process
+from arraydispatch.common.process_state import process
+from arraydispatch.dispatch import fp_errors
+from arraydispatch.launcher import thread_contention
+from arraydispatch.launcher.thread_contention import Governor
+from arraydispatch.runtime import threads
 from tests.launched import Zygotes
 
 ROOT = Path(__file__).parents[1]
@@ -190,13 +190,13 @@ def test_without_it_the_program_sees_nothing_of_ours(tmp_path: Path) -> None:
         "import os, threading\nimport numpy as np\nnp.ones(3)\n"
         "print(threading.active_count(), [name for name in os.environ if 'THREADS' in name])\n"
     )
-    run = "import sys; from arraydispatch.cli import main; sys.exit(main(['run', '--backend', 'numpy', sys.argv[1]]))"
+    run = "import sys; from arraydispatch.launcher.commands.cli import main; sys.exit(main(['run', '--backend', 'numpy', sys.argv[1]]))"
     assert _fresh(run.replace("sys.argv[1]", repr(str(script)))) == _fresh(script.read_text()) == "1 []\n"
 
 
 @pytest.mark.parametrize("wrong", ["0", "-1", "many", "1.5"])
 def test_a_wrong_option(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
-    from arraydispatch.cli import main
+    from arraydispatch.launcher.commands.cli import main
 
     assert main(["run", f"--threads={wrong}", "x.py"]) == 2
     assert "is no number of threads" in capsys.readouterr().err
@@ -273,10 +273,10 @@ def test_a_library_keeps_what_it_had_and_what_the_program_chooses() -> None:
 def test_it_looks_by_itself_and_acts_in_the_main_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in threads.VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(contention, "available", lambda: 2)
+    monkeypatch.setattr(thread_contention, "available", lambda: 2)
     count = iter(range(0, 10**9, 50))
-    monkeypatch.setattr(contention, "_taken_away", lambda: next(count))
-    monkeypatch.setattr(contention, "_EVERY", 0.005)
+    monkeypatch.setattr(thread_contention, "_taken_away", lambda: next(count))
+    monkeypatch.setattr(thread_contention, "_EVERY", 0.005)
     import threading
 
     main, asked = threading.get_ident(), []
@@ -308,24 +308,24 @@ def test_it_looks_by_itself_and_acts_in_the_main_thread(monkeypatch: pytest.Monk
 def test_a_look_misses_nothing(char: str) -> None:
     for n in (1, 9_999, 10_000, 10_001, 20_000, 20_001, 70_003, 1 << 17, (1 << 17) + 1):
         x = np.ones(n, char)
-        assert floating._finite(x)
+        assert fp_errors._finite(x)
         for at in {0, n // 2, n - 1, min(n - 1, 10_000)}:
             for bad in (np.inf, -np.inf, np.nan):
                 x[at] = bad
-                assert not floating._finite(x)
-                assert not floating._finite(x.reshape(1, -1).T)
-                assert not floating._finite(x[::-1])
+                assert not fp_errors._finite(x)
+                assert not fp_errors._finite(x.reshape(1, -1).T)
+                assert not fp_errors._finite(x[::-1])
             x[at] = 1
-    assert floating._finite(np.ones((200, 100), char, order="F"))
+    assert fp_errors._finite(np.ones((200, 100), char, order="F"))
 
 
 def test_a_look_at_what_is_not_large_is_one_threads_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """OpenBLAS shares products of more than 10,000 elements among threads that wait for each other."""
     sizes: list[int] = []
     real = np.vdot
-    monkeypatch.setattr(floating, "_vdot", lambda a, b: sizes.append(a.size) or real(a, b))
+    monkeypatch.setattr(fp_errors, "_vdot", lambda a, b: sizes.append(a.size) or real(a, b))
     for n in (10_000, 17_970, 110_000, 1 << 17):
-        assert floating._finite(np.ones(n))
+        assert fp_errors._finite(np.ones(n))
     assert max(sizes) == 10_000
     assert processors() >= 1
 
@@ -334,7 +334,7 @@ def test_a_look_at_what_is_not_large_is_one_threads_work(monkeypatch: pytest.Mon
 def test_a_look_at_what_is_cast_is_one_threads_work(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
     real = np.vdot
-    monkeypatch.setattr(floating, "_vdot", lambda a, b: sizes.append(a.size) or real(a, b))
+    monkeypatch.setattr(fp_errors, "_vdot", lambda a, b: sizes.append(a.size) or real(a, b))
     monkeypatch.setattr(np, "vdot", lambda a, b: sizes.append(a.size) or real(a, b))
     x = np.full(17_970, 2.5)
     with np.errstate(invalid="raise"):

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from arraydispatch import trees
-from arraydispatch.trees import LEAF, tree_flatten, tree_leaves, tree_map, tree_paths, tree_unflatten
+from arraydispatch.common import pytrees
+from arraydispatch.common.pytrees import LEAF, tree_flatten, tree_leaves, tree_map, tree_paths, tree_unflatten
 
 
 class Point(NamedTuple):
@@ -116,6 +116,6 @@ def test_registered_classes_are_containers():
             self.a, self.b = a, b
 
     assert tree_leaves(Pair(1, 2))[0].__class__ is Pair
-    trees.register(Pair, lambda p: ((p.a, p.b), "about"), lambda about, children: Pair(*children))
+    pytrees.register(Pair, lambda p: ((p.a, p.b), "about"), lambda about, children: Pair(*children))
     made = tree_map(lambda x: x + 1, [Pair(1, (2, 3))])
     assert (made[0].a, made[0].b) == (2, (3, 4))

@@ -16,11 +16,13 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import creation, settings, views
+from arraydispatch.api import creation
 from arraydispatch.array import Array
 from arraydispatch.backends import loader
-from arraydispatch.verification import Verification
-from arraydispatch.verification.comparing import compare
+from arraydispatch.memory import views
+from arraydispatch.profiling.verification import Verification
+from arraydispatch.profiling.verification.comparison import compare
+from arraydispatch.runtime import settings
 from tests.launched import Done, Zygote, Zygotes
 
 ROOT = Path(__file__).parents[1]

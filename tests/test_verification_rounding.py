@@ -13,11 +13,11 @@ import pytest
 
 import arraydispatch as ad
 from arraydispatch.backends import loader
-from arraydispatch.registry import resolve
-from arraydispatch.verification import Verification
-from arraydispatch.verification.checking import _text
-from arraydispatch.verification.comparing import Finding
-from arraydispatch.verification.functions import check_for
+from arraydispatch.functions.registry import resolve
+from arraydispatch.profiling.verification import Verification
+from arraydispatch.profiling.verification.checked_calls import _text
+from arraydispatch.profiling.verification.comparison import Finding
+from arraydispatch.profiling.verification.known_errors import check_for
 
 HERE = Path(__file__).name
 YEARS = np.arange(1900.0, 2020.0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import creation
+from arraydispatch.api import creation
 
 from . import differential
 from .rows import each

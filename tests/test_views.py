@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import arraydispatch as ad
-from arraydispatch.view_programs import compile_view
+from arraydispatch.memory.view_programs import compile_view
 
 from . import oracle
 
@@ -139,7 +139,7 @@ def test_scalars_are_numpys_own_on_the_cpu(backend: str) -> None:
 
 
 def test_scalars_can_be_forced_to_the_device(backend: str) -> None:
-    from arraydispatch import settings as ad_settings
+    from arraydispatch.runtime import settings as ad_settings
 
     x = oracle.wrapped(backend, oracle.ARRAYS["f34"])
     with ad_settings.scalars_context("device"):

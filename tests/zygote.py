@@ -5,7 +5,7 @@
 output is the exit code of one. ``below``: what in this fork is broken on purpose, see library_control.py. Every fork begins as a fresh interpreter would, with nothing of the library used so far. Without options it ends by Python's own way out; with
 options its threads end, its exit handlers run and its output is written, but the modules of the library, which the fork only
 borrows, are not taken apart one by one: that takes longer than most scripts do. The backend ``plain`` is plain Python.
-``jax quickly``: it compiles quickly, see compiled.py. ``torch compiler``: it has imported what torch compiles programs with, and runs
+``jax quickly``: it compiles quickly, see interop/scipy_compiled.py. ``torch compiler``: it has imported what torch compiles programs with, and runs
 operations under its modes with: SymPy and 1,300 modules more; and has found out which vectors a C++ compiler here knows.
 ``libraries NAME ...`` is plain Python too, with these libraries imported, for programs that use them by themselves; options are
 then filters of warnings.
@@ -69,12 +69,12 @@ def _main() -> int:
         for name in sys.argv[2:]:
             importlib.import_module(name)
     elif backend != "plain":
-        import arraydispatch.cli
+        import arraydispatch.launcher.commands.cli
         import arraydispatch.launcher.facade
         import arraydispatch.launcher.runner
-        import arraydispatch.report.terminal
-        from arraydispatch import registry
+        import arraydispatch.profiling.report.terminal
         from arraydispatch.backends import loader
+        from arraydispatch.functions import registry
 
         loader.load(backend)
         registry.load_topics()
@@ -101,7 +101,7 @@ def _main() -> int:
                 ]
                 if job["below"] is not None:
                     library_control.begin(backend, frozenset(job["below"]))
-                code = arraydispatch.cli.main(["run", *ours, *argv])
+                code = arraydispatch.launcher.commands.cli.main(["run", *ours, *argv])
                 if job["below"] is not None:
                     Path(f"{job['out']}.elements").write_text(json.dumps(library_control.elements))
                 return code if not job["options"] else _end(code)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from ..api import backend, default_backend
+from ..api.public import backend, default_backend
 from ..backends.base import Backend
 from .module import Namespace
 

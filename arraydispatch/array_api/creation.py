@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import api, conversion, dtypes, placement, settings, views
+from ..api import public
 from ..array import Array
+from ..array.scalar import Scalar
 from ..backends.base import Backend
-from ..scalars import Scalar
+from ..memory import views
+from ..runtime import conversion, dtypes, placement, settings
 
 __all__ = [
     "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "linspace", "meshgrid", "ones",
@@ -69,7 +71,7 @@ def asarray(backend: Backend, obj: Any, /, *, dtype: Any = None, device: Any = N
     """An array of the values of ``obj``: of numbers, sequences of them, or anything that is an array."""
     if isinstance(obj, Scalar):
         obj = standard(obj)
-    made = api.asarray(obj, backend=backend, device=device, dtype=dtype, copy=copy)
+    made = public.asarray(obj, backend=backend, device=device, dtype=dtype, copy=copy)
     if made._kind.standard:
         return made
     if made is obj:

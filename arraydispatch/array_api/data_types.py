@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from ..array import Array
 from ..backends import loader
+from ..runtime import dtypes
 
 __all__ = ["can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
@@ -32,7 +32,7 @@ KINDS: dict[str, frozenset[str]] = {
     "complex floating": frozenset({"complex"}),
     "numeric": frozenset({"int", "uint", "float", "complex"}),
 }
-"""A kind of the standard -> the categories of :func:`arraydispatch.dtypes.category` in it."""
+"""A kind of the standard -> the categories of :func:`arraydispatch.runtime.dtypes.category` in it."""
 
 
 def dtype_of(x: Any) -> Any:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import conversion, dtypes, placement, settings
 from ..backends.base import Backend
 from ..backends.devices import Device
+from ..runtime import conversion, dtypes, placement, settings
 from .data_types import DTYPES, isdtype
 
 _DEFAULTS = {"real floating": "float64", "complex floating": "complex128", "integral": "int64", "indexing": "int64"}

@@ -15,13 +15,14 @@ import numpy as np
 import numpy.fft
 import numpy.linalg
 
-from .. import dtypes, registry
 from ..array import Array
+from ..array.scalar import Scalar
 from ..backends import loader
 from ..backends.base import Backend
+from ..common.pytrees import mapped
 from ..dispatch import wrapping
-from ..scalars import Scalar
-from ..trees import mapped
+from ..functions import registry
+from ..runtime import dtypes
 from . import creation, data_types, elementwise, fft, functions, linalg
 from .info import Info
 

@@ -28,7 +28,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..state import process
+from ..common.process_state import process
 from .devices import Device
 
 Native = Any
@@ -238,7 +238,7 @@ class Backend:
 
     @cached_property
     def xp(self) -> Any:
-        """NumPy's functions on this backend's native arrays: :class:`arraydispatch.registry.XP`."""
+        """NumPy's functions on this backend's native arrays: :class:`arraydispatch.functions.registry.XP`."""
         return type(self).resolver(self)
 
     @cached_property

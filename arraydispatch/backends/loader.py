@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import events
-from ..errors import ArrayDispatchError, BackendNotInstalledError, NoBackendFoundError, did_you_mean
-from ..state import process
+from ..common import events
+from ..common.errors import ArrayDispatchError, BackendNotInstalledError, NoBackendFoundError, did_you_mean
+from ..common.process_state import process
 from .base import Backend
 
 

@@ -7,5 +7,5 @@
 ``indexing``   ``x[key]`` and ``x[key] = value``;
 ``host``       running NumPy on the host, by policy, with a reason.
 
-This layer never imports the array class; it is handed in (:data:`arraydispatch.views.wrapper`).
+This layer never imports the array class; it is handed in (:data:`arraydispatch.memory.views.wrapper`).
 """

@@ -8,18 +8,30 @@ from typing import Any
 
 import numpy as np
 
-from .. import conversion, dtypes, events, settings, tracing, views, writing
 from ..backends import loader
 from ..backends.base import Backend, Kind, Unsupported
-from ..errors import HostFallbackError
-from ..ghosts import shown, stand_in, stand_in_like
-from ..registry import Entry, Into, Spec, resolve
-from ..settings import context_rules
-from ..trees import leaves, mapped
+from ..common import events, tracing
+from ..common.errors import HostFallbackError
+from ..common.pytrees import leaves, mapped
+from ..functions.registry import Entry, Into, Spec, resolve
+from ..memory import views, writing
+from ..memory.ghosts import shown, stand_in, stand_in_like
+from ..memory.views import Handle, native
+from ..runtime import conversion, dtypes, settings
+from ..runtime.settings import context_rules
 from ..ufuncs.plans import whole_plan
-from ..views import Handle, native
-from . import direct, floating, host, hosted, indexing, layout, science, windows, wrapping
-from .floating import UNTOUCHED, in_force
+from . import (
+    fp_errors,
+    host_fallback,
+    host_values,
+    indexing,
+    memory_order,
+    repeating_views,
+    scipy_calls,
+    shortcuts,
+    wrapping,
+)
+from .fp_errors import UNTOUCHED, in_force
 from .ufunc_calls import precise
 
 _defaults = settings.default
@@ -53,11 +65,11 @@ def array_function(func: Any, types: Collection[Any], args: tuple[Any, ...], kwa
         if cls is np.ndarray or cls is np.memmap or issubclass(cls, Handle):
             continue
         if cls.__array_function__ is not _NUMPY_FUNCTION:
-            return host.with_strangers(func, "", args, kwargs, types)
+            return host_fallback.with_strangers(func, "", args, kwargs, types)
         guest = True
     if guest:
         backend = wrapping.find_backend((*args, *kwargs.values())) or settings.current_backend()
-        return host.call(func, args, kwargs, backend, wrapping.GUEST)
+        return host_fallback.call(func, args, kwargs, backend, wrapping.GUEST)
     return call(func, args, kwargs)
 
 
@@ -80,19 +92,19 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if func in creators:
         return CREATED
     if backend.hosted:
-        if not (hosted.computes(func, kwargs) and (hosted.large(args) or hosted.large(kwargs.values()))):
-            return hosted.call(func, args, kwargs)
+        if not (host_values.computes(func, kwargs) and (host_values.large(args) or host_values.large(kwargs.values()))):
+            return host_values.call(func, args, kwargs)
         backend = backend.home
     entry = backend.entries.get(func) or resolve(func, backend)
     if entry.kind == "refused":
-        raise HostFallbackError(f"{host.name_of(func)} is refused on {backend.name}: {entry.reason}.")
+        raise HostFallbackError(f"{host_fallback.name_of(func)} is refused on {backend.name}: {entry.reason}.")
     spec = entry.spec
     if entry.run is None or spec is None:
-        return host.call(func, args, kwargs, backend, entry.reason)
+        return host_fallback.call(func, args, kwargs, backend, entry.reason)
     perform = _MODES[spec.mode]
     if perform is _function and args and isinstance(args[0], Handle) and args[0]._root is not None:
-        made = windows.computed(func, args, kwargs, backend)
-        if made is not windows.WHOLE:
+        made = repeating_views.computed(func, args, kwargs, backend)
+        if made is not repeating_views.WHOLE:
             return made
     tap = events.tap
     start = 0.0 if tap is None else perf_counter()
@@ -106,17 +118,19 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if backend.deferred:
             wrapping.obtained(result, backend)
     except backend.REFUSALS as refused:
-        reason = host.refusal(refused)
+        reason = host_fallback.refusal(refused)
     else:
         if tap is not None and perform is not _meta:
             seen = perform is _view and spec.part is None and _only_views(result, args)
-            known = science.known_as(func, args)
+            known = scipy_calls.known_as(func, args)
             tap.call(known, backend.name, "view" if seen else entry.kind, "", perf_counter() - start, result)
         return result
-    return host.call(func, args, kwargs, backend, reason)  # outside `except`: what NumPy raises has no context of ours
+    return host_fallback.call(
+        func, args, kwargs, backend, reason
+    )  # outside `except`: what NumPy raises has no context of ours
 
 
-join = direct.joiner(call)
+join = shortcuts.joiner(call)
 
 
 # -- the modes of a spec -------------------------------------------------------------------------------------------------
@@ -192,7 +206,7 @@ def _remember(func: Any, whole: Any, kind: Kind) -> None:
     """Have the short way of reducing all of an array of this kind made, where there is one."""
     plan = whole_plan(whole, kind) if isinstance(whole, np.ufunc) else whole(kind)
     if plan is not None:
-        kind.whole[func] = direct.reducer(func, plan, call)
+        kind.whole[func] = shortcuts.reducer(func, plan, call)
 
 
 def _made(
@@ -207,14 +221,16 @@ def _made(
 ) -> Any:
     """What the body computed as the caller sees it."""
     if spec.reported or in_force() is not UNTOUCHED:
-        floating.look_at_function(spec.func, args, kwargs, result, backend)
+        fp_errors.look_at_function(spec.func, args, kwargs, result, backend)
     made = wrapping.wrap_result(result, backend, spec.returns, precision, standard)
     by_numpy = backend.native_is_ndarray and entry.kind == "native"
     if not backend.mutable:
         views.keep_apart((*args, *kwargs.values()), result)
-        made = layout.of_function(spec.func, args, kwargs, made)
-    elif spec.layout in layout.OTHERWISE or not (by_numpy or layout.all_in_c_order((*args, *kwargs.values()))):
-        made = layout.of_function(spec.func, args, kwargs, made)
+        made = memory_order.of_function(spec.func, args, kwargs, made)
+    elif spec.layout in memory_order.OTHERWISE or not (
+        by_numpy or memory_order.all_in_c_order((*args, *kwargs.values()))
+    ):
+        made = memory_order.of_function(spec.func, args, kwargs, made)
     return made if spec.keeps is None else spec.keeps(made, *args, **kwargs)
 
 
@@ -234,7 +250,7 @@ def _by_every_rule(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict
         standard = wrapping.is_standard((*args, *kwargs.values()))
         return _made(entry, spec, args, kwargs, result, backend, precision, standard)
     if spec.reported or in_force() is not UNTOUCHED:
-        floating.look_at_function(spec.func, args, kwargs, result, backend)
+        fp_errors.look_at_function(spec.func, args, kwargs, result, backend)
     if not backend.mutable:
         views.keep_apart((*args, *kwargs.values()), result)
     if spec.func is np.clip and kwargs.get("where", True) is not True:  # a ufunc's keyword
@@ -433,7 +449,7 @@ def _copied(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
             if order in ("A", "a"):
                 order = "F" if views.ghost(a).flags.fnc else "C"
             elif spec.func is np.ravel:
-                a, order = views.derive(a, layout.slowest_first(views.ghost(a))), "C"
+                a, order = views.derive(a, memory_order.slowest_first(views.ghost(a))), "C"
             return _function(entry, spec, (a, *args[1:at]), {**rest, "order": order}, backend)
     return _function(entry, spec, args, kwargs, backend)
 
@@ -443,12 +459,14 @@ def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
     target = args[0] if args else kwargs[names[0]]
     if not isinstance(target, Handle):
         if isinstance(target, np.ndarray):
-            return host.call(spec.func, args, kwargs, backend, tracing.WRITTEN)
-        raise TypeError(f"{host.name_of(spec.func)} writes into its first argument, which is a {type(target).__name__}")
+            return host_fallback.call(spec.func, args, kwargs, backend, tracing.WRITTEN)
+        raise TypeError(
+            f"{host_fallback.name_of(spec.func)} writes into its first argument, which is a {type(target).__name__}"
+        )
     if wrapping.admit is not None:
         wrapping.admit(target, (*args[1:], *kwargs.values()))
     if target._kind.backend.native_is_ndarray:  # NumPy writes no element beside those it is asked to
-        return hosted.call(spec.func, args, kwargs)
+        return host_values.call(spec.func, args, kwargs)
     with views.exchange:  # what is read to be written is written before another thread reads it
         return _updated(entry, spec, args, kwargs, backend, target)
 
@@ -458,7 +476,7 @@ def _updated(
 ) -> None:
     wrapping.check_writeable(target)
     if target._kind.backend is not backend:
-        return host.call(spec.func, args, kwargs, backend, "the array written to is held by NumPy")
+        return host_fallback.call(spec.func, args, kwargs, backend, "the array written to is held by NumPy")
     natives, keywords = _natives(args, kwargs, backend, None, 16)
     new = entry.run(backend.xp, *natives, **keywords)  # type: ignore[misc]
     if not backend.mutable:
@@ -501,7 +519,7 @@ def _attribute(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str
 
 def _output(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
     """Where an array takes the output, the result is of its dtype and written there."""
-    at, _ = science.filled_by(spec.func)
+    at, _ = scipy_calls.filled_by(spec.func)
     place = min(at, default=len(args))
     positional = len(args) > place
     out: Any = args[place] if positional else kwargs.get("output")

@@ -10,14 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import buffers, conversion, dtypes, events, reshaping, settings, tracing, views, writing
 from ..backends import loader
 from ..backends.base import Backend, Kind
-from ..errors import TraceError, listed
+from ..common import buffers, events, tracing
+from ..common.errors import TraceError, listed
+from ..common.user_warnings import real_of, reporting, warn_of_cast
 from ..functions import indexing
-from ..views import Handle, ghost, native
-from ..warned import real_of, reporting, warn_of_cast
-from . import floating, host, hosted, layout, wrapping
+from ..memory import reshaping, views, writing
+from ..memory.views import Handle, ghost, native
+from ..runtime import conversion, dtypes, settings
+from . import fp_errors, host_fallback as host, host_values, memory_order, wrapping
 
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 
@@ -117,10 +119,10 @@ def _copied(view: Handle) -> Any:
 def getitem(a: Handle, key: Any) -> Any:
     """``a[key]``."""
     if a._kind.backend.hosted:
-        return hosted.take(a, key)
+        return host_values.take(a, key)
     if settings.default.min_size and _belongs_to_the_host(a, key):
         reshaping.settle(a, "its elements are read one by one")
-        return hosted.take(a, key)
+        return host_values.take(a, key)
     tap = events.tap
     start = time.perf_counter() if tap is not None else 0.0
     if not _is_basic(key):
@@ -134,7 +136,7 @@ def getitem(a: Handle, key: Any) -> Any:
             with views.exchange:  # nobody brings the array to the host, its views with it, before this one is known
                 kind = a._kind
                 if kind.backend.hosted:
-                    return hosted.take(a, key)
+                    return host_values.take(a, key)
                 try:
                     value = a._v[key]
                 except (IndexError, ValueError) as error:
@@ -292,7 +294,7 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
             if events.tap is not None:
                 events.tap.host_kernel()
             there = backend.from_numpy(picked, backend.device_of(native(views.owner(a))), True)
-            return layout.of_index(wrapping.wrap(there, a._kind), a, key)
+            return memory_order.of_index(wrapping.wrap(there, a._kind), a, key)
     kind, x = views.held(a)
     if kind.backend is not backend:  # another thread has brought it to the host meanwhile
         return getitem(a, key)
@@ -317,7 +319,7 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
         return made
     if not backend.mutable:
         views.keep_apart((a,), result)
-    return layout.of_index(made, a, key)
+    return memory_order.of_index(made, a, key)
 
 
 def setitem(a: Handle, key: Any, value: Any) -> None:
@@ -328,7 +330,7 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
         wrapping.admit(a, (key, value))
     backend = a._kind.backend
     if backend.native_is_ndarray:  # NumPy writes no element beside those it is asked to
-        hosted.assign(a, key, value)
+        host_values.assign(a, key, value)
         return
     wrapping.check_writeable(a)
     if tracing.running and not _is_basic(key):
@@ -480,7 +482,7 @@ def _cast(value: Any, dtype: np.dtype[Any], backend: Backend) -> Any:
     warn_of_cast(have, dtype)
     made = backend.prim.astype(value, dtype)
     if have.kind == "f" and dtype.kind in "iu":
-        floating.look_at_cast(value, dtype, backend)
+        fp_errors.look_at_cast(value, dtype, backend)
     return made
 
 

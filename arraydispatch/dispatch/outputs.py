@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, settings
 from ..backends.base import Backend, Unsupported
-from ..errors import listed
-from ..views import Handle
+from ..common.errors import listed
+from ..memory.views import Handle
+from ..runtime import dtypes, settings
 from . import wrapping
 
 

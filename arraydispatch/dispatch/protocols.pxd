@@ -1,2 +1,2 @@
 from ..backends.base cimport Kind
-from ..views cimport Handle
+from ..memory.views cimport Handle

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.base import Kind
-from ..views import Handle
+from ..memory.views import Handle
 from . import functions, ufuncs
 
 __all__ = ["__array_function__", "__array_ufunc__"]

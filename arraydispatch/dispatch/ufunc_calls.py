@@ -6,21 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from .. import buffers, conversion, dtypes, events, settings, tracing, writing
 from ..backends import loader
 from ..backends.base import Backend, Kind, Unsupported
+from ..common import buffers, events, tracing
+from ..common.user_warnings import reporting
 from ..functions.indexing import ufunc_at
+from ..memory import writing
+from ..memory.views import Handle, native
+from ..runtime import conversion, dtypes, settings
 from ..ufuncs import Bound, describe, plan_for
-from ..ufuncs.methods import casting_error
 from ..ufuncs.traits import LOGICAL
-from ..views import Handle, native
-from ..warned import reporting
-from . import floating, indexing, outputs, wrapping
-from .floating import UNTOUCHED, in_force
+from ..ufuncs.ufunc_methods import casting_error
+from . import fp_errors, indexing, outputs, wrapping
+from .fp_errors import UNTOUCHED, in_force
 
 __all__ = ["elementwise", "generalized", "of_method", "operands_of", "precise", "spread"]
 
-__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
 
 def operands_of(inputs: tuple[Any, ...], backend: Backend) -> tuple[list[Any], list[Any]]:
@@ -104,7 +106,7 @@ def elementwise(
     mask = outputs.mask_of(where, backend, result[0] if ufunc.nout > 1 else result)
     scalar = ufunc.nout == 1 and not result.ndim
     if plan.reported or scalar or in_force() is not UNTOUCHED:
-        floating.look(ufunc, plan, tuple(natives), result, mask, scalar)
+        fp_errors.look(ufunc, plan, tuple(natives), result, mask, scalar)
     if mask is not True or any(out is not None for out in outs):
         result = outputs.masked(result, mask, outs, backend)
     return result, plan.kind
@@ -199,7 +201,7 @@ def of_method(
     kind = "native" if ufunc in backend.REDUCE else "composed"
     if describe(ufunc, backend)[0] == "host" and ufunc not in backend.REDUCE:
         raise Unsupported(describe(ufunc, backend)[1])
-    heard = floating.heard_of(ufunc, method, backend)
+    heard = fp_errors.heard_of(ufunc, method, backend)
     asked = {**options, "where": where} if heard and where is not True else dict(options)
     if method == "at":
         return _at(ufunc, inputs, backend, heard), "composed"
@@ -226,7 +228,7 @@ def of_method(
     run = getattr(bound, method)
     result = run(natives[0], *positional, **options)
     if heard:
-        floating.look_at_method(ufunc, method, inputs, asked, result, backend)
+        fp_errors.look_at_method(ufunc, method, inputs, asked, result, backend)
     if options.get("keepdims") is None and outs and outs[0] is not None and outs[0].shape != backend.shape_of(result):
         raise ValueError(
             f"output parameter for reduction operation {ufunc.__name__} has the wrong shape {outs[0].shape}"
@@ -246,9 +248,9 @@ def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend, heard: bool)
     if values and target._kind.dtype.kind in "iu" and type(values[0]) is not int:
         given = backend.xp.asarray(values[0], like=native(target))
         if backend.dtype_of(given).kind == "f":
-            floating.look_at_cast(given, target._kind.dtype, backend, "at")
+            fp_errors.look_at_cast(given, target._kind.dtype, backend, "at")
     new = ufunc_at(backend.xp, ufunc, native(target), key, values[0] if values else None, known)
     if heard:
-        floating.look_at_method(ufunc, "at", (target, *inputs[1:]), {}, new, backend)
+        fp_errors.look_at_method(ufunc, "at", (target, *inputs[1:]), {}, new, backend)
     writing.assign(target, new)
     return new

@@ -12,23 +12,35 @@ from typing import Any
 
 import numpy as np
 
-from .. import arguments, conversion, dtypes, events, settings, views, writing
 from ..backends import loader
 from ..backends.base import Backend
-from ..errors import TraceError
-from ..registry import Returns
-from ..trees import mapped
+from ..common import arguments, events
+from ..common.errors import TraceError
+from ..common.pytrees import mapped
+from ..functions.registry import Returns
+from ..memory import views, writing
+from ..memory.views import Handle, native
+from ..runtime import conversion, dtypes, settings
+from ..ufuncs.array_api_rules import STANDARD
 from ..ufuncs.plans import PLANS
-from ..ufuncs.standard import STANDARD
 from ..ufuncs.traits import OF_NDARRAYS, OPERATORS, REFLECTED
-from ..views import Handle, native
-from . import direct, floating, host, hosted, layout, outputs, ufunc_calls, windows, wrapping
-from .floating import UNTOUCHED, in_force
+from . import (
+    fp_errors,
+    host_fallback,
+    host_values,
+    memory_order,
+    outputs,
+    repeating_views,
+    shortcuts,
+    ufunc_calls,
+    wrapping,
+)
+from .fp_errors import UNTOUCHED, in_force
 
 _HANDLED = ("out", "where", "order", "subok")
 _METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 _defaults = settings.default
-__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
 
 # -- operators ---------------------------------------------------------------------------------------------------------
@@ -38,7 +50,7 @@ def binary_operator(
     ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any] | None = None
 ) -> Callable[[Any, Any], Any]:
     """``__add__`` for a ufunc of two operands; ``slow`` does what has no plan yet."""
-    return direct.operator(ufunc, _binary if slow is None else slow)
+    return shortcuts.operator(ufunc, _binary if slow is None else slow)
 
 
 def reflected_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
@@ -75,10 +87,12 @@ def with_guest(ufunc: np.ufunc, a: Any, b: Any) -> Any:
 
 
 def _with_sparse(ufunc: np.ufunc, a: Any, b: Any, other: Any) -> Any:
-    from . import science
+    from . import scipy_calls
 
     backend = (b if other is a else a)._kind.backend
-    return science.call(OPERATORS[ufunc], ufunc, (a, b), {}, backend, f"it meets a {type(other).__name__} of SciPy's")
+    return scipy_calls.call(
+        OPERATORS[ufunc], ufunc, (a, b), {}, backend, f"it meets a {type(other).__name__} of SciPy's"
+    )
 
 
 def _defers(other: Any) -> bool:
@@ -188,7 +202,7 @@ class _FastOfOne(dict[np.ufunc, Callable[[Any], Any]]):
     """The short path of each ufunc of one operand, made on first sight."""
 
     def __missing__(self, ufunc: np.ufunc) -> Callable[[Any], Any]:
-        made = self[ufunc] = direct.unary(ufunc, lambda u, args, kwargs: array_ufunc(u, "__call__", args, kwargs))
+        made = self[ufunc] = shortcuts.unary(ufunc, lambda u, args, kwargs: array_ufunc(u, "__call__", args, kwargs))
         return made
 
 
@@ -198,13 +212,13 @@ FAST_OF_ONE = _FastOfOne()
 
 def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not isinstance(ufunc, np.ufunc):
-        return host.compiled_ufunc(ufunc, method, inputs, kwargs)  # type: ignore[unreachable]
+        return host_fallback.compiled_ufunc(ufunc, method, inputs, kwargs)  # type: ignore[unreachable]
     if "array" in kwargs:  # of a method: NumPy gives it among the inputs too
         kwargs = {key: x for key, x in kwargs.items() if key != "array"}
     outs = outputs.given(ufunc, kwargs.get("out"), method)
     for x in (*inputs, *outs):
         if not _known(x):
-            return host.with_strangers(ufunc, method, inputs, kwargs)
+            return host_fallback.with_strangers(ufunc, method, inputs, kwargs)
     where = kwargs.get("where", True)
     backend = wrapping.find_backend((*inputs, *outs, where))
     if backend is None:
@@ -212,18 +226,18 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     if method == "at" and wrapping.admit is not None and isinstance(inputs[0], Handle):
         wrapping.admit(inputs[0], inputs[1:])
     if backend.hosted or (method == "at" and isinstance(inputs[0], Handle) and inputs[0]._kind.backend.hosted):
-        if outs or method == "at" or not hosted.large((*inputs, where)):
-            return hosted.call(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
+        if outs or method == "at" or not host_values.large((*inputs, where)):
+            return host_values.call(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
         backend = backend.home
     if kwargs and not arguments.ASKED.isdisjoint(kwargs):
         arguments.check_call(method, kwargs)
     if len(inputs) == 2 and ufunc.nout == 1 and not kwargs and method == "__call__":
-        lifted = hosted.lifted(inputs, backend)
+        lifted = host_values.lifted(inputs, backend)
         if lifted is not inputs:
             return FAST[ufunc](*lifted)
     if method == "reduce" and isinstance(inputs[0], Handle) and inputs[0]._root is not None:
-        made = windows.computed(ufunc.reduce, inputs, kwargs, backend)
-        if made is not windows.WHOLE:
+        made = repeating_views.computed(ufunc.reduce, inputs, kwargs, backend)
+        if made is not repeating_views.WHOLE:
             return made
     try:
         unusual = method != "__call__" or (kwargs and not (ufunc in STANDARD and wrapping.is_standard(inputs)))
@@ -238,12 +252,14 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
             wrapping.obtained(made, backend)
         return made
     except backend.REFUSALS as refused:
-        reason = host.refusal(refused)
+        reason = host_fallback.refusal(refused)
     except Exception as error:
         loader.check_memory(error)
         raise
     bound = ufunc if method == "__call__" else getattr(ufunc, method)
-    return host.call(bound, inputs, kwargs, backend, reason)  # outside `except`: NumPy's errors have no context of ours
+    return host_fallback.call(
+        bound, inputs, kwargs, backend, reason
+    )  # outside `except`: NumPy's errors have no context of ours
 
 
 def _by_numpy(
@@ -314,7 +330,7 @@ def _general(
     elif ufunc.signature is not None:
         result, kind = ufunc_calls.generalized(ufunc, inputs, options, backend, precision)
         if in_force() is not UNTOUCHED:
-            floating.look_at_function(ufunc, inputs, kwargs, result, backend)
+            fp_errors.look_at_function(ufunc, inputs, kwargs, result, backend)
         if outs and outs[0] is not None and outs[0].shape != backend.shape_of(result):
             outputs.check_core(ufunc, inputs, outs[0], backend.shape_of(result), options)
             result = outputs.masked(result, True, outs, backend)  # the loop's dimensions of out= may be larger
@@ -330,8 +346,10 @@ def _general(
     made = wrapping.wrap_result(result, backend, returns, precision, wrapping.is_standard(inputs))
     if method != "__call__" or outer:
         return (
-            made if backend.native_is_ndarray else layout.of_method("outer" if outer else method, inputs, kwargs, made)
+            made
+            if backend.native_is_ndarray
+            else memory_order.of_method("outer" if outer else method, inputs, kwargs, made)
         )
     if kwargs.get("order", "K") != "K":
-        return layout.ordered(made, (made,) if ufunc.signature else (*inputs, where), kwargs["order"])
-    return made if ufunc.signature else layout.of_ufunc(made, (*inputs, where))
+        return memory_order.ordered(made, (made,) if ufunc.signature else (*inputs, where), kwargs["order"])
+    return made if ufunc.signature else memory_order.of_ufunc(made, (*inputs, where))

@@ -9,16 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import buffers, conversion, dtypes, events, settings, tracing, views, writing
 from ..backends import loader
 from ..backends.base import Backend, Kind, Native, Unsupported
-from ..errors import BackendMismatchError, DeviceMismatchError
-from ..registry import Returns
-from ..state import process
-from ..trees import first, leaves, mapped
+from ..common import buffers, events, tracing
+from ..common.errors import BackendMismatchError, DeviceMismatchError
+from ..common.process_state import process
+from ..common.pytrees import first, leaves, mapped
+from ..common.user_warnings import warn_of_cast
+from ..functions.registry import Returns
+from ..memory import views, writing
+from ..memory.views import Handle, native
+from ..runtime import conversion, dtypes, settings
 from ..ufuncs.plans import check_shapes
-from ..views import Handle, native
-from ..warned import warn_of_cast
 
 scalar_class: Any = None
 """The class of scalars on a device: handed in by the array layer."""

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.random.bit_generator import ISeedSequence
 
-from . import pool, tape
-from .apart import NOT_APART, Parts
+from .along_axis import NOT_APART, Parts
+from .host_blocks import thread_pool
+from .recording import tape
 
 __all__ = ["LEAST", "METHODS", "NOT_APART", "call"]
 
@@ -58,7 +59,7 @@ _numbers = (int, float, np.integer, np.floating)
 def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``plain(generator, *args, **kwargs)`` of a method of NumPy's in :data:`METHODS`, by all threads, if it is a large draw of one distribution."""
     bits = generator._bit_generator
-    if not tape.least or type(bits) not in _MULTIPLIERS or (threads := pool.count()) < 2:
+    if not tape.least or type(bits) not in _MULTIPLIERS or (threads := thread_pool.count()) < 2:
         return NOT_APART
     at = METHODS[plain.__name__]
     if len(args) > at + ("size" not in kwargs):
@@ -199,7 +200,7 @@ class _Draw(Parts):
         # How far the sample's mean may be off: nothing, or about four times what is usual of normal numbers.
         self._error = 0.0 if self._each.is_integer() else 1 / sqrt(len(sample))
         self._length = int((self._total - len(sample)) * self._each / 2 / self._many)
-        pool.run(self, threads)
+        thread_pool.run(self, threads)
         self.done.wait()
         if self.failed:
             return NOT_APART

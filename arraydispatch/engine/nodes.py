@@ -19,7 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 NEVER = -1
-"""What :data:`arraydispatch.views.NEVER` is."""
+"""What :data:`arraydispatch.memory.views.NEVER` is."""
 
 
 class Place:
@@ -136,7 +136,7 @@ class Update(Elsewhere):
 class Buffer:
     """An ndarray that nodes of a tape read, and the how-manieth of them it is; how it is laid, of an array of this kind.
 
-    ``memory``: what it reads, as :data:`arraydispatch.views.waiting` has it.
+    ``memory``: what it reads, as :data:`arraydispatch.memory.views.waiting` has it.
     """
 
     __slots__ = ("array", "kind", "laid", "memory", "number")

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import listed
-from ..warned import real_of
+from ..common.errors import listed
+from ..common.user_warnings import real_of
 from .operands import INTP, cast_into, filled, first_native, flat, scalar, to_host, unshared, upload
 
 Native = Any

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from .. import dtypes
 from ..backends.base import Kind, Native
-from ..registry import XP, implements
+from ..common.user_warnings import reporting, warn
+from ..runtime import dtypes
 from ..ufuncs.plans import WholePlan
-from ..warned import reporting, warn
 from .operands import unshared
 from .reductions import ALL_AXES, NoValue, known_any, nans_replaced, native_of, reduced
+from .registry import XP, implements
 
 Shape = tuple[int, ...]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..registry import XP, implements
+from ..runtime import dtypes
 from .operands import INTP, along, axis_of, filled, flat, moved, upload
+from .registry import XP, implements
 
 Native = Any
 

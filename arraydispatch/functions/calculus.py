@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from .. import dtypes
-from ..registry import implements
+from ..runtime import dtypes
 from .averages import report
 from .joining import concatenate
 from .operands import (
@@ -29,6 +28,7 @@ from .operands import (
     unshared,
 )
 from .reductions import known_any
+from .registry import implements
 
 Native = Any
 NoValue: Any = np._NoValue

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import dtypes, events
-from ..registry import XP, implements
-from ..warned import warn_of_cast
+from ..common import events
+from ..common.user_warnings import warn_of_cast
+from ..runtime import dtypes
+from .registry import XP, implements
 
 Shape = tuple[int, ...]
 

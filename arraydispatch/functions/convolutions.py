@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..registry import XP, implements
 from .contractions import common_operands, conjugate, sum_in_dtype
+from .registry import XP, implements
 
 
 @implements(np.convolve, returns="array", error="sum")

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import arguments, dtypes
-from ..errors import listed
-from ..registry import implements
-from ..warned import real_of, warn_of_cast
+from ..common import arguments
+from ..common.errors import listed
+from ..common.user_warnings import real_of, warn_of_cast
+from ..runtime import dtypes
 from .operands import INTP, along, arrays, cast_into, filled, first_native, moved, size_of, to_host, unshared
+from .registry import implements
 
 Native = Any
 Shape = tuple[int, ...]

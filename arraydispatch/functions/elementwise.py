@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..registry import implements
-from ..ufuncs.methods import casting_error
-from ..views import native
+from ..memory.views import native
+from ..runtime import dtypes
+from ..ufuncs.ufunc_methods import casting_error
 from . import calculus
 from .operands import (
     BOOL,
@@ -29,6 +28,7 @@ from .operands import (
     unshared,
     valued,
 )
+from .registry import implements
 
 __all__ = ["calculus"]
 

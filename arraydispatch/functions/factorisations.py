@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from .. import dtypes
-from ..registry import XP, implements
-from ..warned import warn
+from ..common.user_warnings import warn
+from ..runtime import dtypes
 from .contractions import conjugate
 from .operands import along
+from .registry import XP, implements
 
 # The classes of NumPy's named results have no public name.
 EigResult: Any = type(np.linalg.eig(np.eye(1)))

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import dtypes
-from ..registry import XP, implements
-from ..warned import warn
+from ..common.user_warnings import warn
+from ..runtime import dtypes
 from .operands import itself
+from .registry import XP, implements
 
 _SWAPPED = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
 

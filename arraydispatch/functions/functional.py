@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import views
-from ..registry import implements
+from ..memory import views
 from .advanced_index import getitem, setitem
 from .operands import filled, first_native, native_of, sequence, to_host, truth, unshared, wrapped
+from .registry import implements
 
 Native = Any
 

@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, tracing
 from ..backends.base import Native, Unsupported
-from ..registry import XP, implements
-from ..views import Handle
-from ..warned import warn, warn_of_cast
+from ..common import tracing
+from ..common.user_warnings import warn, warn_of_cast
+from ..memory.views import Handle
+from ..runtime import dtypes
 from .averages import mean, std
 from .operands import first_native, itself
 from .reductions import known_any, native_of, reduced
+from .registry import XP, implements
 from .statistics import percentile
 
 _UNSIGNED = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)}

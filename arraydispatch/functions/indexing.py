@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import dtypes, tracing, views
 from ..backends.base import Unsupported
-from ..registry import XP, implements
-from ..ufuncs.methods import Bound
-from ..warned import warn_of_cast
+from ..common import tracing
+from ..common.user_warnings import warn_of_cast
+from ..memory import views
+from ..runtime import dtypes
+from ..ufuncs.ufunc_methods import Bound
 from .advanced_index import element_value, getitem, in_bounds, setitem
 from .operands import (
     BOOL,
@@ -38,6 +39,7 @@ from .operands import (
     upload,
     wrapped,
 )
+from .registry import XP, implements
 
 __all__ = ["element_value", "getitem", "in_bounds", "setitem", "ufunc_at"]
 

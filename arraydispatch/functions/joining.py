@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import arguments, dtypes
-from ..registry import describe, implements
-from ..warned import warn_of_cast
+from ..common import arguments
+from ..common.user_warnings import warn_of_cast
+from ..runtime import dtypes
 from .operands import along, arrays, cast_into, first_native, flat, to_host, unshared, upload
+from .registry import describe, implements
 
 Native = Any
 

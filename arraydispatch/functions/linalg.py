@@ -10,9 +10,9 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.linalg import LinAlgError
 
-from .. import dtypes, tracing
-from ..registry import XP, implements
-from . import twins
+from ..common import tracing
+from ..runtime import dtypes
+from . import derivative_forms
 from .averages import report
 from .contractions import conjugate
 from .factorisations import (
@@ -29,6 +29,7 @@ from .factorisations import (
 )
 from .operands import is_concrete, is_followed, is_recorded, itself, to_host, unshared, valued
 from .reductions import known_any
+from .registry import XP, implements
 
 SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
 NoValue: Any = np._NoValue
@@ -132,10 +133,14 @@ def pinv(xp: XP, a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: An
     if 0 in shape and math.prod(shape[-2:]) == 0:
         m, n = shape[-2:]
         return filled(xp, (*shape[:-2], n, m), 0, dtype, a)
-    if not (is_followed(xp, a) and twins.leaves_nothing_out(rcond)):
+    if not (is_followed(xp, a) and derivative_forms.leaves_nothing_out(rcond)):
         return _by_singular_values(xp, a, rcond, hermitian)
     inverse = _by_singular_values(xp, xp.backend.transforms.stop_gradient(a), rcond, hermitian)
-    return valued(xp, inverse, twins.pseudo_inverse(xp, twins.from_triangle(xp, a) if hermitian else a, inverse))
+    return valued(
+        xp,
+        inverse,
+        derivative_forms.pseudo_inverse(xp, derivative_forms.from_triangle(xp, a) if hermitian else a, inverse),
+    )
 
 
 def _by_singular_values(xp: XP, a: Any, rcond: Any, hermitian: bool) -> Any:
@@ -182,7 +187,7 @@ def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
         rank, s = 0, filled(xp, (0,), 0, real, a)
         x = filled(xp, (n, columns), 0, to, a)
     else:
-        by_twin = is_followed(xp, a) and twins.leaves_nothing_out(rcond)
+        by_twin = is_followed(xp, a) and derivative_forms.leaves_nothing_out(rcond)
         u, s, vh = prim.svd(xp.backend.transforms.stop_gradient(a) if by_twin else a, False)
         if not is_recorded(xp, s):
             raise tracing.refusal(tracing.RANK)
@@ -198,7 +203,11 @@ def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
                 prim.slice(vh, (*used, every[1])), prim.reshape(xp.divide(1.0, prim.slice(s, used)), (rank, 1))
             )
             inverse = prim.matmul(adjoint(xp, back), adjoint(xp, prim.slice(u, (every[0], *used))))
-            x = valued(xp, xp.backend.transforms.stop_gradient(x), prim.matmul(twins.pseudo_inverse(xp, a, inverse), b))
+            x = valued(
+                xp,
+                xp.backend.transforms.stop_gradient(x),
+                prim.matmul(derivative_forms.pseudo_inverse(xp, a, inverse), b),
+            )
             s = prim.svdvals(a)
     if rank == n and m > n:
         rest = xp.absolute(xp.subtract(b, prim.matmul(a, prim.astype(x, compute))) if n else b)
@@ -221,7 +230,11 @@ def det(xp: XP, a: Any) -> Any:
     a, to = computable(xp, a)
     if 0 in shape:
         return filled(xp, shape[:-2], 1, to, a)
-    if xp.backend.derives_determinants or not is_followed(xp, a) or (twin := twins.determinant(xp, a)) is None:
+    if (
+        xp.backend.derives_determinants
+        or not is_followed(xp, a)
+        or (twin := derivative_forms.determinant(xp, a)) is None
+    ):
         return xp.prim.astype(xp.prim.det(a), to)
     return xp.prim.astype(valued(xp, xp.prim.det(xp.backend.transforms.stop_gradient(a)), twin), to)
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import arguments, dtypes
-from ..registry import implements
-from ..warned import warn
+from ..common import arguments
+from ..common.user_warnings import warn
+from ..runtime import dtypes
 from .operands import BOOL, arrays, check_broadcast, filled, first_native, is_concrete, to_host
+from .registry import implements
 
 Native = Any
 NoValue: Any = np._NoValue

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from .. import arguments, dtypes
-from ..errors import listed
-from ..registry import implements
-from ..views import native
-from ..warned import real_of
+from ..common import arguments
+from ..common.errors import listed
+from ..common.user_warnings import real_of
+from ..memory.views import native
+from ..runtime import dtypes
 from . import joining
 from .operands import (
     BOOL,
@@ -34,6 +34,7 @@ from .operands import (
     truth,
     unshared,
 )
+from .registry import implements
 
 __all__ = ["joining"]
 

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import dtypes, tracing, views
-from ..errors import listed
-from ..trees import first
-from ..warned import warn_of_cast
+from ..common import tracing
+from ..common.errors import listed
+from ..common.pytrees import first
+from ..common.user_warnings import warn_of_cast
+from ..memory import views
+from ..runtime import dtypes
 
 Native = Any
 DType = np.dtype[Any]

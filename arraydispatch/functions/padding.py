@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
 from ..backends.base import Unsupported
-from ..registry import XP, implements
+from ..runtime import dtypes
 from .operands import to_host
+from .registry import XP, implements
 
 Pair = tuple[int, int]
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import polynomial
 
-from .. import dtypes
 from ..backends.base import Unsupported
-from ..registry import XP, implements
-from ..warned import warn
+from ..common.user_warnings import warn
+from ..runtime import dtypes
 from .operands import along, arrays, filled, first_native, is_concrete, is_recorded, itself, to_host
+from .registry import XP, implements
 
 Native = Any
 

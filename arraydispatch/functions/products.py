@@ -10,11 +10,11 @@ import numpy as np
 from numpy.exceptions import AxisError
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import dtypes
-from ..registry import XP, Body, implements
-from ..warned import warn
+from ..common.user_warnings import warn
+from ..runtime import dtypes
 from . import convolutions  # noqa: F401 - registers its functions
 from .contractions import common_operands, conjugate
+from .registry import XP, Body, implements
 
 Shape = tuple[int, ...]
 

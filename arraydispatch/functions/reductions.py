@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import arguments, dtypes
 from ..backends.base import Native
-from ..registry import XP, implements
-from ..warned import warn
+from ..common import arguments
+from ..common.user_warnings import warn
+from ..runtime import dtypes
+from .registry import XP, implements
 
 NoValue: Any = np._NoValue
 

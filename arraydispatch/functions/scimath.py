@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.lib import scimath
 
-from .. import dtypes
 from ..backends.base import Unsupported
-from ..registry import XP, implements
+from ..runtime import dtypes
 from .averages import report
 from .operands import arrays, is_concrete, to_host
 from .reductions import known_any
+from .registry import XP, implements
 
 Native = Any
 

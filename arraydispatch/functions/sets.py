@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import dtypes
-from ..registry import implements
+from ..runtime import dtypes
 from .joining import concatenate
 from .operands import BOOL, INTP, along, arrays, counting, filled, flat, is_concrete, moved, to_host, unshared
+from .registry import implements
 
 Native = Any
 

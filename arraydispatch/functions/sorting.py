@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .. import arguments, dtypes
 from ..backends.base import Unsupported
-from ..registry import implements
+from ..common import arguments
+from ..runtime import dtypes
 from .operands import (
     BOOL,
     INTP,
@@ -26,6 +26,7 @@ from .operands import (
     to_host,
     truth,
 )
+from .registry import implements
 
 Native = Any
 NoValue: Any = np._NoValue

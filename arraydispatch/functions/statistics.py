@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from .. import dtypes
 from ..backends.base import Native
-from ..registry import XP, implements
-from ..warned import warn
+from ..common.user_warnings import warn
+from ..runtime import dtypes
 from .averages import average, checked_weights, mean, nanmean, report, warn_each, warn_if
 from .quantile_methods import Method, method_named
 from .reductions import NoValue, known_any, native_of, reduced
+from .registry import XP, implements
 
 Shape = tuple[int, ...]
 

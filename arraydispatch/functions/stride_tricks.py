@@ -8,8 +8,8 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 from numpy.lib.stride_tricks import sliding_window_view as _numpy_windows
 
-from ..registry import XP, implements
 from .operands import counting
+from .registry import XP, implements
 
 
 @implements(_numpy_windows, mode="view", returns="array")

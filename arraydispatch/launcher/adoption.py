@@ -26,18 +26,21 @@ import numpy as np
 
 import arraydispatch as ad
 
-from .. import conversion, dtypes, events, settings, thin, tracing, views, warned
-from ..api import from_protocol
+from .. import fastpath
+from ..api.public import from_protocol
 from ..backends import loader
-from ..bases import memory_of
-from ..called import Called
-from ..dispatch import hosted
+from ..common import events, tracing, user_warnings
+from ..common.callable_proxy import Called
+from ..common.errors import BackendMismatchError
+from ..common.process_state import process
+from ..common.pytrees import mapped
+from ..dispatch import host_values
 from ..dispatch.wrapping import circular
-from ..errors import BackendMismatchError
-from ..registry import spec_of
-from ..state import process
-from ..trees import mapped
-from .array_method import is_copy
+from ..functions.registry import spec_of
+from ..memory import views
+from ..memory.roots import memory_of
+from ..runtime import conversion, dtypes, settings
+from .array_methods import is_copy
 
 __all__ = [
     "Function",
@@ -118,8 +121,8 @@ def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
     if not _held(wanted):
         left(what, dtypes.only_on_host(wanted))
         return host
-    if thin.least and host.base is None and wanted == host.dtype and host.size < thin.least:
-        return thin.new(host)
+    if fastpath.least and host.base is None and wanted == host.dtype and host.size < fastpath.least:
+        return fastpath.new(host)
     backend = conversion.beginning(host.size, wanted)
     device = None if backend.hosted else conversion.default_device(backend)
     # Nobody else has the memory, unless the array is a view of something.
@@ -148,7 +151,7 @@ def move(result: Any, what: str) -> Any:
     if kind is _ndarray:
         if process.visited is not None and traced():
             return result
-        made = thin.fresh(result)
+        made = fastpath.fresh(result)
         return _upload(result, what) if made is None else made
     nests = kind is tuple or kind is list or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
     return mapped(lambda part: move(part, what), result) if nests else result
@@ -238,7 +241,7 @@ def _shared(result: Any, what: str) -> Any:
     """Arrays on the very memory of ndarrays, where the backend can have these."""
 
     def part(x: Any) -> Any:
-        kept = hosted.sharing(x) if type(x) is _ndarray else None
+        kept = host_values.sharing(x) if type(x) is _ndarray else None
         return move(x, what) if kept is None else kept
 
     return mapped(part, result) if isinstance(result, _NESTS) else part(result)
@@ -302,7 +305,7 @@ def _asked_for_out(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any
     """Warn of ``where=`` without ``out=``: NumPy does not tell arrays that ``out=None`` was said, which asks for silence."""
     if kwargs.get("where", True) is True or "out" in kwargs or any(x is not None for x in args[ufunc.nin :]):
         return args
-    warned.warn(_WITHOUT_OUT, UserWarning)
+    user_warnings.warn(_WITHOUT_OUT, UserWarning)
     kwargs["out"] = (None,) * ufunc.nout
     return args[: ufunc.nin]
 
@@ -327,7 +330,7 @@ class Function(Stand):
 
     def _calling(self) -> Callable[..., Any]:
         """What a call of it is."""
-        return thin.of_function(self.real, self._unless_circular)
+        return fastpath.of_function(self.real, self._unless_circular)
 
     def _unless_circular(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if kwargs and type(self.real) is np.ufunc:
@@ -516,7 +519,7 @@ class Ufunc(Function):
     """A ufunc: as :class:`Function`, with the ufunc's methods and attributes, and an instance of ``np.ufunc``."""
 
     def _calling(self) -> Callable[..., Any]:
-        return thin.of_ufunc(self.real, self._unless_circular)
+        return fastpath.of_ufunc(self.real, self._unless_circular)
 
     def __init__(self, real: np.ufunc, module: str, name: str) -> None:
         super().__init__(real, module, name)

@@ -18,10 +18,10 @@ import numpy.lib.stride_tricks
 import numpy.linalg
 import numpy.random
 
-from .. import creation
-from ..called import names_first
-from ..registry import facts_of, spec_of
-from . import adoption, classes, rng, tables
+from ..api import creation
+from ..common.callable_proxy import names_first
+from ..functions.registry import facts_of, spec_of
+from . import adoption, numpy_classes, numpy_names, numpy_random
 
 __all__ = ["Facade", "counterpart", "original", "renew", "substitute"]
 
@@ -63,13 +63,13 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
     if module == "numpy.testing":
         return adoption.Output(real, module, name) if name.startswith("assert_") else real
     if isinstance(real, type):
-        return classes.CLASSES.get(name, real)
-    if name in classes.FUNCTIONS:
-        return adoption.Special(real, classes.FUNCTIONS[name], module, name)
+        return numpy_classes.CLASSES.get(name, real)
+    if name in numpy_classes.FUNCTIONS:
+        return adoption.Special(real, numpy_classes.FUNCTIONS[name], module, name)
     if name in creation.__all__:
         return adoption.Special(real, getattr(creation, name), module, name)
-    if name in tables.INDEX_OBJECTS:
-        return classes.index_object(real, name)
+    if name in numpy_names.INDEX_OBJECTS:
+        return numpy_classes.index_object(real, name)
     rule = _rule(real) if callable(real) else None
     return real if rule is None else rule(real, module, name)
 
@@ -182,13 +182,13 @@ _facades: dict[str, ModuleType] = {}
 def substitute(module: ModuleType) -> ModuleType:
     """The facade of a NumPy module, or the module itself where it has none."""
     name = module.__name__
-    if name not in tables.SUBMODULES or isinstance(module, Facade):
+    if name not in numpy_names.SUBMODULES or isinstance(module, Facade):
         return module
     facade = _facades.get(name)
     if facade is None:
         facade = Facade(module)
         if name == "numpy.random":
-            _names(facade).update(rng.attributes(module))
+            _names(facade).update(numpy_random.attributes(module))
         facade = _facades.setdefault(name, facade)
     return facade
 
@@ -206,12 +206,12 @@ def renew() -> None:
 def counterpart(value: Any) -> Any:
     """What the facade has in place of a module, function or class of NumPy's; anything else is its own counterpart."""
     if isinstance(value, ModuleType):
-        return substitute(value) if value.__name__ in tables.SUBMODULES else value
+        return substitute(value) if value.__name__ in numpy_names.SUBMODULES else value
     if not callable(value) or isinstance(value, adoption.Stand):
         return value
     module = getattr(value, "__module__", None) or "numpy"  # ufuncs have none
     name = getattr(value, "__name__", None)
-    if module not in tables.SUBMODULES or not isinstance(name, str):
+    if module not in numpy_names.SUBMODULES or not isinstance(name, str):
         return value
     real = importlib.import_module(module)
     return getattr(substitute(real), name) if getattr(real, name, None) is value else value
@@ -223,4 +223,4 @@ def original(value: Any) -> Any:
         return _names(value)["_real_module"]
     if isinstance(value, adoption.Stand):
         return value.real
-    return np.ndarray if value is classes.ndarray else value
+    return np.ndarray if value is numpy_classes.ndarray else value

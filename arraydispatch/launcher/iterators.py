@@ -9,7 +9,7 @@ import numpy as np
 
 import arraydispatch as ad
 
-from .. import reshaping, views
+from ..memory import reshaping, views
 from .adoption import holds_array, left, move, to_host
 
 __all__ = ["ITERATORS", "METACLASSES", "brought", "nested_iters"]

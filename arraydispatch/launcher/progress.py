@@ -13,7 +13,7 @@ import threading
 import time
 from typing import Any
 
-from ..profiling import Profile
+from ..profiling.recorder import Profile
 
 __all__ = ["Progress"]
 

@@ -16,12 +16,12 @@ from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..backends.loader import take_for_ndarrays
-from ..state import process
-from . import processes, tracebacks
-from .userfiles import UserFiles
+from ..common.process_state import process
+from . import exits, tracebacks
+from .user_files import UserFiles
 
 if TYPE_CHECKING:
-    from . import doors
+    from . import package_patches
 
 __all__ = [
     "NotFound",
@@ -207,31 +207,31 @@ def _libraries_told() -> Iterator[None]:
 @contextmanager
 def accelerated(users: UserFiles, observer: Any = None) -> Iterator[None]:
     """The facade in place for user files, for as long as the block runs."""
-    from ..exchanges import Exchanges
-    from . import array_method, doors, facade, hook, warned
+    from ..common.patching import Exchanges
+    from . import array_methods, facade, import_hook, numpy_warnings, package_patches
 
     run = Exchanges()
-    opened = doors.Doors(run, users)
-    importer = hook.ImportHook(users, facade.substitute, opened.open_all, doors.LIBRARIES)
+    opened = package_patches.Doors(run, users)
+    importer = import_hook.ImportHook(users, facade.substitute, opened.open_all, package_patches.LIBRARIES)
     with _libraries_told(), process.kept("users", "observer", "visited", "wrapper", "natives_first"):
         importer.install()
         try:
             begin(users, opened, observer)
-            warned.at_user_lines(run)
+            numpy_warnings.at_user_lines(run)
             tracebacks.hide_ours(run)
-            array_method.for_c_code(users, run)
+            array_methods.for_c_code(users, run)
             yield
         finally:
             importer.remove()
             run.undo()
 
 
-def begin(users: UserFiles, opened: doors.Doors, observer: Any = None) -> None:
+def begin(users: UserFiles, opened: package_patches.Doors, observer: Any = None) -> None:
     """From now on, arrays are what user files know as ``np.ndarray``, and those of libraries are adopted."""
-    from . import classes
+    from . import numpy_classes
 
     opened.open_all()
-    process.change(users=users, observer=observer, wrapper=classes.make, natives_first=True)
+    process.change(users=users, observer=observer, wrapper=numpy_classes.make, natives_first=True)
     take_for_ndarrays(True)
 
 
@@ -278,13 +278,13 @@ def _execute(program: Program, namespace: dict[str, Any], unfit: Callable[[], No
 def exit_code(action: Callable[[], Any], passing: type[BaseException] | tuple[()] = ()) -> int:
     """Run an action; its exit code and messages are those of a program that ends the same way.
 
-    Exceptions of the class ``passing`` are not the program's, and pass. :class:`processes.Interrupted` ends a program
+    Exceptions of the class ``passing`` are not the program's, and pass. :class:`exits.Interrupted` ends a program
     that Ctrl-C has ended.
     """
     code = _exit_code(action, passing)
-    processes.ended_with(processes.INTERRUPTED if code is None else code)
+    exits.ended_with(exits.INTERRUPTED if code is None else code)
     if code is None:
-        raise processes.Interrupted
+        raise exits.Interrupted
     return code
 
 

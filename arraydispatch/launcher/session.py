@@ -1,6 +1,6 @@
 """One run of the launcher from its first line to its report, however it ends.
 
-Every end that :mod:`.endings` hears of brings the report. A program that dies in native code, or is killed, cannot be
+Every end that :mod:`arraydispatch.launcher.exits` hears of brings the report. A program that dies in native code, or is killed, cannot be
 caught in the act: the report file is written again and again while the program runs, so that the last one stays.
 """
 
@@ -15,13 +15,15 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from .. import api, report, settings
+from ..api import public
 from ..backends import loader
-from ..places import shown, straight
-from ..profiling import Profile, function_name
-from ..state import process
-from . import counts, processes, unseen
-from .endings import Endings
+from ..common.callers import shown, straight
+from ..common.process_state import process
+from ..profiling import report
+from ..profiling.recorder import Profile, function_name
+from ..runtime import settings
+from . import exits, process_counts, uncounted_work
+from .exits import Endings
 from .progress import Progress
 
 __all__ = ["Session", "Spoken"]
@@ -61,7 +63,7 @@ class Spoken(Profile):
 
 
 def _verification(owns: Any) -> Any:
-    from ..verification import Verification
+    from ..profiling.verification import Verification
 
     return Verification(sys.stderr, owns)
 
@@ -118,9 +120,9 @@ class Session:
         self._ended = threading.Lock()
         self._keeper: threading.Thread | None = None
         self._endings = Endings(self._finish)
-        self.folder = counts.make_folder()
+        self.folder = process_counts.make_folder()
         """Where the other processes of the run leave their counts."""
-        self._saver = counts.Saver(self.profile, self.folder)
+        self._saver = process_counts.Saver(self.profile, self.folder)
 
     def start(self) -> None:
         """Begin: from now on every way to end brings the report."""
@@ -136,7 +138,7 @@ class Session:
     def cancel(self) -> None:
         """Nothing has run, or can: no report."""
         self._end()
-        counts.remove_folder(self.folder)
+        process_counts.remove_folder(self.folder)
 
     def _forked(self) -> None:
         """In a fork: it counts for itself, and leaves its counts as it ends."""
@@ -163,12 +165,12 @@ class Session:
         device = self._device or ("cpu" if backend is None else backend.devices()[0].name)
         found = None if self._verification is None else self._verification.as_dict()
         return report.Run(
-            name, loader.version(name), device, api.get_precision(), self.profile.wall, self._rng,
+            name, loader.version(name), device, public.get_precision(), self.profile.wall, self._rng,
             self._program, complete, found, self._why,
         )  # fmt: skip
 
     def _write(self, path: str, complete: bool) -> None:
-        self.profile.children = counts.collect(self.folder)
+        self.profile.children = process_counts.collect(self.folder)
         writer = report.WRITERS[os.path.splitext(path)[1]]
         report.write(writer, path, self.profile, self._run(complete))
 
@@ -192,12 +194,12 @@ class Session:
             return
         with self._ended:
             self._end()
-            self.profile.children = counts.collect(self.folder)
-            counts.remove_folder(self.folder)
-            self.profile.ndarrays = unseen.work_of_ndarrays(sys.modules["__main__"], self._stayed)
+            self.profile.children = process_counts.collect(self.folder)
+            process_counts.remove_folder(self.folder)
+            self.profile.ndarrays = uncounted_work.work_of_ndarrays(sys.modules["__main__"], self._stayed)
             if process.users is not None:
-                self.profile.aside = unseen.left_to_numpy(process.users)
-            run = self._run(complete and processes.exit_code != processes.INTERRUPTED)
+                self.profile.aside = uncounted_work.left_to_numpy(process.users)
+            run = self._run(complete and exits.exit_code != exits.INTERRUPTED)
             if flush:
                 with contextlib.suppress(OSError, ValueError):  # the reader has gone: nobody waits for the rest
                     sys.stdout.flush()

@@ -18,14 +18,14 @@ from itertools import islice
 from types import CodeType, FrameType, TracebackType
 from typing import Any, TypeVar
 
-from .. import places
-from ..exchanges import Exchange, Exchanges
+from ..common import callers
+from ..common.patching import Exchange, Exchanges
 
 __all__ = ["FULL", "hide_callers", "hide_ours", "hide_ours_for_good", "strip"]
 
 FULL = "ARRAYDISPATCH_TRACEBACK"
 """Environment variable: when set to ``full``, tracebacks keep this package's own frames."""
-_RUNNER = os.path.join(places.OURS, "launcher", "runner.py")
+_RUNNER = os.path.join(callers.OURS, "launcher", "runner.py")
 _callers: set[CodeType] = set()
 _WANTS_BUFFER = re.compile(r"(?=.*bytes)(?=.*\bndarray)|supporting the buffer API", re.DOTALL)
 """What Python and its modules say of an object without a buffer."""
@@ -40,7 +40,7 @@ def _full() -> bool:
 
 def _ours(frame: FrameType) -> bool:
     file = frame.f_code.co_filename
-    return places.is_ours(file) or file.startswith("<frozen ") or frame.f_code in _callers
+    return callers.is_ours(file) or file.startswith("<frozen ") or frame.f_code in _callers
 
 
 def _shown(parts: list[tuple[FrameType, T]]) -> list[tuple[FrameType, T]]:

@@ -3,9 +3,8 @@
 The functions have the names of those of ``scipy.sparse``, and give :class:`SparseArray`.
 """
 
-from . import guests
-from .arrays import SparseArray, is_sparse
-from .making import (
+from . import scipy_arguments
+from .construction import (
     block_diag,
     coo_array,
     csc_array,
@@ -18,6 +17,7 @@ from .making import (
     stack,
     vstack,
 )
+from .sparse_array import SparseArray, is_sparse
 from .triangular import solve_triangular
 
 __all__ = [
@@ -37,4 +37,4 @@ __all__ = [
     "vstack",
 ]
 
-guests.open_all()
+scipy_arguments.open_all()

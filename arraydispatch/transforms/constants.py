@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import views
+from ..array.scalar import Scalar
 from ..backends import loader
-from ..scalars import Scalar
-from ..trees import tree_leaves, tree_map
-from ..views import Handle
+from ..common.pytrees import tree_leaves, tree_map
+from ..memory import views
+from ..memory.views import Handle
 
 __all__ = ["is_traced", "stop_gradient"]
 

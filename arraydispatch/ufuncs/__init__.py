@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from .methods import Bound
 from .plans import Plan, describe, describe_method, plan_for
+from .ufunc_methods import Bound
 
 __all__ = ["Bound", "Plan", "describe", "describe_method", "plan_for"]

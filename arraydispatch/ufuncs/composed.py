@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy._core import umath as _umath
 
-from .. import dtypes
+from ..runtime import dtypes
 
 
 def _like(xp: Any, x: Any, value: Any) -> Any:

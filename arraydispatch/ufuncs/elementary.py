@@ -17,7 +17,7 @@ INSTRUCTIONS: dict[np.ufunc, str] = {
     np.bitwise_and: "and", np.bitwise_or: "or", np.bitwise_xor: "xor", np.invert: "invert",
     np.isnan: "isnan", np.isinf: "isinf", np.isfinite: "isfinite", np.signbit: "signbit",
 }  # fmt: skip
-"""What :mod:`arraydispatch.engine.source` calls them. Not here: what NumPy's loops compute with more than one rounding, and what of
+"""What :mod:`arraydispatch.engine.host_blocks.kernel_source` calls them. Not here: what NumPy's loops compute with more than one rounding, and what of
 two zeros gives one or the other."""
 
 _NEUTRAL: dict[Any, float] = {

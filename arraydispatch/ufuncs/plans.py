@@ -15,15 +15,15 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .. import dtypes
 from ..backends.base import Backend, Kind, Unsupported
-from ..errors import listed
-from ..settings import Precision
-from ..views import fields
-from ..warned import warn_of_cast
+from ..common.errors import listed
+from ..common.user_warnings import warn_of_cast
+from ..memory.views import fields
+from ..runtime import dtypes
+from ..runtime.settings import Precision
 from . import special
+from .array_api_rules import STANDARD
 from .composed import COMPOSED, compare_signs
-from .standard import STANDARD
 from .traits import COMPARISONS, REPORTED
 
 Key = Kind | type
@@ -34,7 +34,7 @@ _COMPLEX = np.dtype(np.complex128)
 
 Run = Callable[..., Any]
 
-__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
 
 @fields

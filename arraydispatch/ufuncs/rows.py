@@ -18,7 +18,7 @@ from .elementary import INSTRUCTIONS
 
 __all__ = ["LEAST", "call", "called", "lie_in_rows"]
 
-__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
 LEAST = 1 << 15
 """Elements of a result from which on it is worth looking."""

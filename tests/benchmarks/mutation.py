@@ -153,7 +153,7 @@ def chains(backend: str, rounds: int) -> list[Row]:
     import numpy as np
 
     import arraydispatch as ad
-    from arraydispatch import views
+    from arraydispatch.memory import views
 
     x = ad.asarray(np.arange(24.0).reshape(4, 6), backend=backend)
     long = x

@@ -246,7 +246,7 @@ def bench_profile(backend: str, rounds: int) -> list[Row]:
     import numpy as np
 
     import arraydispatch as ad
-    from arraydispatch import events
+    from arraydispatch.common import events
 
     library = LIBRARIES[backend]()
     x, y = (library.make(np.random.default_rng(i).random(SMALL)) for i in range(2))

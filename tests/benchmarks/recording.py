@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from arraydispatch import creation
-from arraydispatch.engine import tape
-from arraydispatch.settings import default, set_execution
+from arraydispatch.api import creation
+from arraydispatch.engine.recording import tape
+from arraydispatch.runtime.settings import default, set_execution
 
 TOGETHER = 40
 """Calls of a block: fewer than end one."""

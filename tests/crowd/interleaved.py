@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import arraydispatch as ad
-from arraydispatch import views
+from arraydispatch.memory import views
 
 __all__ = ["Moments"]
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from arraydispatch.engine import blocks, kernels, nodes, plans, pool, tape, told
-from arraydispatch.settings import default, kept, set_execution
+from arraydispatch.engine import nodes
+from arraydispatch.engine.host_blocks import block_plans, blocks, kernels, thread_pool
+from arraydispatch.engine.recording import fp_reports, tape
+from arraydispatch.runtime.settings import default, kept, set_execution
 
 
 @pytest.fixture(params=["threads", "kernels", "here"])
@@ -17,14 +19,14 @@ def fused(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
     with kept():
         default.min_size = 1
         set_execution("fused")
-        monkeypatch.setattr(told, "_heeded", False)  # which they are in tests, where they are errors
+        monkeypatch.setattr(fp_reports, "_heeded", False)  # which they are in tests, where they are errors
         monkeypatch.setattr(tape, "IN_THREADS", 0 if threads else 1 << 60)
         monkeypatch.setattr(blocks, "_plans", {})
         monkeypatch.setattr(nodes, "ALONE", 1 << 60)  # each call, however little comes of it
-        monkeypatch.setattr(plans, "STEP", 128)
-        monkeypatch.setattr(plans, "PIECE", 1000)
-        monkeypatch.setattr(plans, "LONGEST", 300)
-        monkeypatch.setattr(pool, "count", lambda: 3)
+        monkeypatch.setattr(block_plans, "STEP", 128)
+        monkeypatch.setattr(block_plans, "PIECE", 1000)
+        monkeypatch.setattr(block_plans, "LONGEST", 300)
+        monkeypatch.setattr(thread_pool, "count", lambda: 3)
         monkeypatch.setattr(kernels, "HOT", 0 if request.param == "kernels" else 1 << 60)
         yield
         tape.run_all()

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arraydispatch import creation, registry
-from arraydispatch.engine import apart
+from arraydispatch.api import creation
+from arraydispatch.engine import along_axis
+from arraydispatch.functions import registry
 from tests.engine.test_reductions import outcome
 
 pytestmark = [pytest.mark.usefixtures("fused"), pytest.mark.parametrize("fused", ["threads"], indirect=True)]
@@ -82,8 +83,8 @@ def test_transforms_along_several_axes(name: str) -> None:
 def test_parts_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of columns, transforms and sorts are; what gets an array besides, or writes to one, is not."""
     parts: list[int] = []
-    whole = apart.Parts
-    monkeypatch.setattr(apart, "Parts", lambda made, run: parts.append(len(made)) or whole(made, run))
+    whole = along_axis.Parts
+    monkeypatch.setattr(along_axis, "Parts", lambda made, run: parts.append(len(made)) or whole(made, run))
     x = creation.array(GIVEN["tall"])
     for call, many in (
         (lambda: np.sum(x, axis=0), 1),
@@ -125,9 +126,9 @@ BY_ELEMENTS: dict[str, tuple[Callable[[Any], Any], bool]] = {
 def test_by_elements(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of what is searched for, if what it is searched in has an order."""
     asked: list[int] = []
-    whole = apart.Parts
-    monkeypatch.setattr(apart, "_PART", 1000)
-    monkeypatch.setattr(apart, "Parts", lambda made, run: asked.append(len(made)) or whole(made, run))
+    whole = along_axis.Parts
+    monkeypatch.setattr(along_axis, "_PART", 1000)
+    monkeypatch.setattr(along_axis, "Parts", lambda made, run: asked.append(len(made)) or whole(made, run))
     call, in_parts = BY_ELEMENTS[name]
     assert outcome(call, creation.array(_MANY)) == outcome(call, _MANY)
     assert bool(max(asked, default=0) > 3) is in_parts

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arraydispatch import creation
-from arraydispatch.engine import blocks, fused as joined, kernels, tape
+from arraydispatch.api import creation
+from arraydispatch.engine.host_blocks import blocks, kernels, stretch_kernels as joined
+from arraydispatch.engine.recording import tape
 
 SHAPES = ((4001,), (61, 40), (40, 61), (300, 3), (23, 17, 11), (2000, 1), (1, 2000), (2, 900), (5, 4, 30, 6))
 DTYPES = {"float64": "+-*/", "float32": "+-*/", "int64": "+-*|^", "int8": "+-*|^", "bool": "|^&"}

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arraydispatch import creation
-from arraydispatch.engine import columns, kernels, reductions, told
+from arraydispatch.api import creation
+from arraydispatch.engine.host_blocks import column_sums, kernels
 from arraydispatch.engine.nodes import Node
+from arraydispatch.engine.recording import fp_reports, reductions
 
 pytestmark = pytest.mark.usefixtures("fused")
 
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("fused")
 def compiled(fused: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel is there from the first call on, where there is a compiler."""
     monkeypatch.setattr(kernels, "HOT", 0)
-    columns.of.cache_clear()
+    column_sums.of.cache_clear()
     reductions._form_along.cache_clear()
 
 
@@ -46,14 +47,14 @@ def test_it_is_recorded_and_compiled() -> None:
     made = (creation.array(np.ones((40, 50, 3))) * 2).sum(axis=1)
     assert type(made._v) is Node
     assert made[3, 1] == 100
-    (found,) = [columns.of(np.dtype(float), 3, False)]
+    (found,) = [column_sums.of(np.dtype(float), 3, False)]
     assert callable(found._kernel) is kernels._can_compile()
 
 
 @pytest.mark.parametrize("place", [0, 39])
 def test_errors_are_numpys(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    monkeypatch.setattr(told, "_heeded", False)
+    monkeypatch.setattr(fp_reports, "_heeded", False)
     monkeypatch.setattr(kernels, "HOT", 0)
     x = np.ones((40, 50, 3))
     x[place, 7:9, 1] = 1e308, 1e308

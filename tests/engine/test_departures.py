@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arraydispatch import creation
+from arraydispatch.api import creation
 from arraydispatch.engine.nodes import Node
 
 pytestmark = pytest.mark.usefixtures("fused")

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from numpy.random import PCG64, PCG64DXSM, SFC64, Generator
 
-from arraydispatch.engine import draws, pool
-from arraydispatch.launcher import rng
+from arraydispatch.engine import draws
+from arraydispatch.engine.host_blocks import thread_pool
+from arraydispatch.launcher import numpy_random
 
 pytestmark = [pytest.mark.usefixtures("fused"), pytest.mark.parametrize("fused", ["threads"], indirect=True)]
 
@@ -67,7 +68,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=[2, 3, 4])
 def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(pool, "count", lambda: request.param)
+    monkeypatch.setattr(thread_pool, "count", lambda: request.param)
     return int(request.param)
 
 
@@ -117,7 +118,7 @@ def test_the_launchers_generators(size: Any, monkeypatch: pytest.MonkeyPatch) ->
     asked: list[Any] = []
     real = draws.call
     monkeypatch.setattr(draws, "call", lambda *args: asked.append(args[2:]) or real(*args))
-    generator = rng.Generator(PCG64(1))
+    generator = numpy_random.Generator(PCG64(1))
     expected = np.random.default_rng(1)
     assert (generator.normal(2, 3, size) == expected.normal(2, 3, size)).all()
     assert (generator.random(size=size) == expected.random(size)).all()
@@ -125,7 +126,7 @@ def test_the_launchers_generators(size: Any, monkeypatch: pytest.MonkeyPatch) ->
     generator.normal(2, 3, 99)
     generator.random()
     generator.permutation(500)
-    rng.RandomState(1).normal(2, 3, 500)
+    numpy_random.RandomState(1).normal(2, 3, 500)
     assert len(asked) == 2
 
 
@@ -177,11 +178,11 @@ def test_more_values_than_expected(monkeypatch: pytest.MonkeyPatch) -> None:
 def stopped(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The one who waits for a draw is interrupted."""
 
-    def wait(done: pool.Done) -> None:
+    def wait(done: thread_pool.Done) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(pool.Done, "wait", wait)
+        patch.setattr(thread_pool.Done, "wait", wait)
         yield
 
 
@@ -242,7 +243,7 @@ def test_what_a_handler_raises_comes_out(monkeypatch: pytest.MonkeyPatch, raised
 
     generator, expected = Generator(PCG64(3)), Generator(PCG64(3))
     with monkeypatch.context() as patched:
-        patched.setattr(pool.Done, "wait", wait)
+        patched.setattr(thread_pool.Done, "wait", wait)
         with pytest.raises(raised):
             draws.call(Generator.normal, generator, (0.0, 1.0, 5000), {})
     assert (draws.call(Generator.normal, generator, (0.0, 1.0, 5000), {}) == expected.normal(size=5000)).all()

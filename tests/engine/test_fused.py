@@ -16,11 +16,14 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import creation, views
+from arraydispatch.api import creation
 from arraydispatch.array import Array
-from arraydispatch.engine import blocks, loops, plans, tape
+from arraydispatch.engine import loops
+from arraydispatch.engine.host_blocks import block_plans, blocks
 from arraydispatch.engine.nodes import Node
-from arraydispatch.settings import default
+from arraydispatch.engine.recording import tape
+from arraydispatch.memory import views
+from arraydispatch.runtime.settings import default
 
 N = 4096
 
@@ -617,8 +620,8 @@ def test_an_element_that_is_read_backwards() -> None:
 
 def test_no_piece_is_of_a_single_element(monkeypatch: pytest.MonkeyPatch) -> None:
     # Over an operand, NumPy multiplies one complex number by another loop, with other roundings.
-    monkeypatch.setattr(plans, "PIECE", 16)
-    monkeypatch.setattr(plans, "STEP", 1)
+    monkeypatch.setattr(block_plans, "PIECE", 16)
+    monkeypatch.setattr(block_plans, "STEP", 1)
     rng = np.random.default_rng(8)
     for n in range(4097, 4103):
         a, b, c = (rng.normal(size=n) + 1j * rng.normal(size=n) for _ in range(3))

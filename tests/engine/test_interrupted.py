@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arraydispatch import creation, views
+from arraydispatch.api import creation
+from arraydispatch.memory import views
 
 pytestmark = pytest.mark.usefixtures("fused")
 

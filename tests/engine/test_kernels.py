@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arraydispatch import creation
-from arraydispatch.engine import blocks, compiler, kernels, nodes, pool, source, tape, told as telling
-from arraydispatch.settings import default, kept, set_execution
+from arraydispatch.api import creation
+from arraydispatch.engine import nodes
+from arraydispatch.engine.host_blocks import blocks, kernel_compiler, kernel_source, kernels, thread_pool
+from arraydispatch.engine.recording import fp_reports as telling, tape
+from arraydispatch.runtime.settings import default, kept, set_execution
 from arraydispatch.ufuncs.elementary import INSTRUCTIONS
 
 pytest.importorskip("llvmlite")
@@ -93,7 +95,7 @@ def test_every_call_has_numpys_bits(ufunc: np.ufunc) -> None:
             assert bits(ours) == bits(plain), chars
             assert bits(again) == bits(plain == plain), chars
         ins, out = tuple(np.dtype(char) for char in chars), plain.dtype
-        if source.has(INSTRUCTIONS[ufunc], ins, out):
+        if kernel_source.has(INSTRUCTIONS[ufunc], ins, out):
             assert made_kernels(), chars
             done += 1
     assert done
@@ -343,11 +345,11 @@ def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(tmp_path: Path) -
 
 
 def test_few_files_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "MOST_FILES", 8)
+    monkeypatch.setattr(kernel_compiler, "MOST_FILES", 8)
     for i in range(20):
-        compiler._write(tmp_path, f"kernel_{i}", b"code")
+        kernel_compiler._write(tmp_path, f"kernel_{i}", b"code")
     assert 6 <= len(list(tmp_path.iterdir())) <= 8
-    assert compiler._read(tmp_path, "kernel_19") == b"code"
+    assert kernel_compiler._read(tmp_path, "kernel_19") == b"code"
 
 
 def test_no_signals_handler_is_called_while_llvm_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -365,8 +367,8 @@ def test_no_signals_handler_is_called_while_llvm_compiles(monkeypatch: pytest.Mo
 
 def test_what_runs_aside_raises_here() -> None:
     found: list[int] = []
-    pool.aside(lambda: found.append(threading.get_ident()))
+    thread_pool.aside(lambda: found.append(threading.get_ident()))
     assert found
     assert found[0] != threading.get_ident()
     with pytest.raises(ZeroDivisionError):
-        pool.aside(lambda: found.append(1 // 0))
+        thread_pool.aside(lambda: found.append(1 // 0))

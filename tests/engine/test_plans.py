@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arraydispatch import creation
-from arraydispatch.engine import blocks, kernels, nodes, plans, tape
+from arraydispatch.api import creation
+from arraydispatch.engine import nodes
+from arraydispatch.engine.host_blocks import block_plans, blocks, kernels
 from arraydispatch.engine.nodes import Node
-from arraydispatch.settings import default
+from arraydispatch.engine.recording import tape
+from arraydispatch.runtime.settings import default
 
 pytestmark = pytest.mark.usefixtures("fused")
 SHAPE = 70, 60
@@ -24,8 +26,8 @@ SHAPE = 70, 60
 def planned(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """Numbers of the nodes of which plans are made."""
     made: list[int] = []
-    plan = plans.plan
-    monkeypatch.setattr(plans, "plan", lambda nodes, *rest: made.append(len(nodes)) or plan(nodes, *rest))
+    plan = block_plans.plan
+    monkeypatch.setattr(block_plans, "plan", lambda nodes, *rest: made.append(len(nodes)) or plan(nodes, *rest))
     yield made
     tape.run_all()
 
@@ -116,15 +118,15 @@ def test_what_is_held_is_part_of_the_plan() -> None:
 
 def test_what_is_recorded_after_an_interrupted_look_is_of_the_same_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """The array that was looked at may be gone by then, and its value still be read."""
-    short, plan = blocks.Short, plans.plan
+    short, plan = blocks.Short, block_plans.plan
 
     def interrupted(*args: Any) -> Any:
         monkeypatch.setattr(blocks, "Short", short)
-        monkeypatch.setattr(plans, "plan", plan)
+        monkeypatch.setattr(block_plans, "plan", plan)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(blocks, "Short", interrupted)
-    monkeypatch.setattr(plans, "plan", interrupted)
+    monkeypatch.setattr(block_plans, "plan", interrupted)
     x = creation.array(data(0))
     x += 1
     with pytest.raises(KeyboardInterrupt):

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arraydispatch import creation, recording
+from arraydispatch.api import creation
 from arraydispatch.array import Array
-from arraydispatch.engine import blocks, plans, reductions, tape
+from arraydispatch.engine.host_blocks import block_plans, blocks
 from arraydispatch.engine.nodes import Node
+from arraydispatch.engine.recording import reductions, tape
+from arraydispatch.fastpath import recorded
 
 pytestmark = pytest.mark.usefixtures("fused")
 
@@ -110,8 +112,8 @@ def test_what_is_reduced_is_used_again() -> None:
 
 def test_what_nobody_holds_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sum of what only it sees needs no memory for that; what a name holds is there afterwards."""
-    assert recording._alone["method"] is not None
-    assert recording._alone["function"] is not None
+    assert recorded._alone["method"] is not None
+    assert recorded._alone["function"] is not None
     monkeypatch.setattr(tape, "IN_THREADS", 0)  # what is not planned has a value of its own at each step
     made: list[tuple[int, ...]] = []
     memory = blocks._memory
@@ -139,9 +141,9 @@ def test_pieces_are_those_of_the_pairwise_sum() -> None:
     for length in (1, 127, 128, 129, 1000, 4099, 65537):
         for unit in (1, 2):
             for longest in (1, 64, 300, 1 << 20):
-                parts = list(plans.halves(length, unit, longest))
+                parts = list(block_plans.halves(length, unit, longest))
                 assert sum(parts) == length
-                assert max(parts) <= max(longest, plans.LEAST_SUMMED // unit)
+                assert max(parts) <= max(longest, block_plans.LEAST_SUMMED // unit)
 
 
 def test_sums_along_axes_are_pending() -> None:

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import creation, report
-from arraydispatch.engine import reported, tape
-from arraydispatch.profiling import Profile
+from arraydispatch.api import creation
+from arraydispatch.engine.recording import block_reports, tape
+from arraydispatch.profiling import report
+from arraydispatch.profiling.contexts import Profile
 
 pytestmark = pytest.mark.usefixtures("fused")
 
@@ -43,7 +44,7 @@ def test_the_lines_that_recorded_share_the_time() -> None:
     assert value == (np.sqrt(8.0) + 1) ** 2
     (block,) = p.blocks()
     first = _first_line(program)
-    assert (block.line, block.count, block.calls, block.why) == (first + 3, 1, 3, reported.LOOKED)
+    assert (block.line, block.count, block.calls, block.why) == (first + 3, 1, 3, block_reports.LOOKED)
     assert block.by_numpy > 0 and block.seconds > 0 and block.tier
     parts = {part.line - first: part for part in p.parts()}
     assert {line: part.calls for line, part in parts.items()} == {1: 2, 2: 1}
@@ -80,8 +81,8 @@ def _in_place(a: Any) -> Any:
 @pytest.mark.parametrize(
     ("program", "why"),
     [
-        (_looks, reported.LOOKED), (_writes_what_is_read, reported.MEMORY), (_is_long, f"it had {tape.LONGEST} calls"),
-        (_lets_memory_out, reported.MEMORY),
+        (_looks, block_reports.LOOKED), (_writes_what_is_read, block_reports.MEMORY), (_is_long, f"it had {tape.LONGEST} calls"),
+        (_lets_memory_out, block_reports.MEMORY),
     ],
 )  # fmt: skip
 def test_why_a_block_ended(program: Callable[[Any], Any], why: str) -> None:
@@ -98,10 +99,10 @@ def test_a_block_computed_into_its_place(request: pytest.FixtureRequest) -> None
     with ad.profile() as p:
         _in_place(a)
         a.tolist()
-    assert {block.why for block in p.blocks()} <= {reported.PLACE, reported.LOOKED}
+    assert {block.why for block in p.blocks()} <= {block_reports.PLACE, block_reports.LOOKED}
     assert a.tolist() == (np.sin(np.arange(float(N)) + 1) + 1).tolist()
     if "here" not in request.node.callspec.id:
-        assert p.blocks()[0].why == reported.PLACE
+        assert p.blocks()[0].why == block_reports.PLACE
 
 
 def test_another_thread_reads_it() -> None:
@@ -111,7 +112,7 @@ def test_another_thread_reads_it() -> None:
         thread = threading.Thread(target=lambda: np.cos(b))
         thread.start()
         thread.join()
-    assert reported.ANOTHER in {block.why for block in p.blocks()}
+    assert block_reports.ANOTHER in {block.why for block in p.blocks()}
     assert sum(part.calls for part in p.parts()) >= 1  # recorded before the profile began: it counts where it ended
 
 
@@ -127,7 +128,7 @@ def test_a_measured_block_has_the_same_effects() -> None:
     want = np.arange(float(N)) + 1
     with np.errstate(divide="ignore"):
         want = program(want)
-    for _ in range(reported.TIMES + 1):
+    for _ in range(block_reports.TIMES + 1):
         a = _array()
         a[1] = 1.0
         with ad.profile(), pytest.warns(RuntimeWarning, match="divide by zero") as told:
@@ -138,19 +139,19 @@ def test_a_measured_block_has_the_same_effects() -> None:
 
 def test_each_kind_of_block_is_measured_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
     ran = []
-    values = reported.Short.values
-    monkeypatch.setattr(reported.Short, "values", lambda self: (ran.append(1), values(self))[1])
+    values = block_reports.Short.values
+    monkeypatch.setattr(block_reports.Short, "values", lambda self: (ran.append(1), values(self))[1])
     a = _array()
     with ad.profile() as p:
-        for _ in range(reported.TIMES + 5):
+        for _ in range(block_reports.TIMES + 5):
             float((np.sin(a) + 1)[0])
     (block,) = {(b.line, b.calls // b.count) for b in p.blocks()}
     assert block[1] == 2
-    assert len(ran) <= reported.TIMES + 1  # one more where the first of a kind has no plan
+    assert len(ran) <= block_reports.TIMES + 1  # one more where the first of a kind has no plan
 
 
 def test_nobody_listens_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reported, "measured", lambda block: pytest.fail("measured"))
+    monkeypatch.setattr(block_reports, "measured", lambda block: pytest.fail("measured"))
     float((np.sin(_array()) + 1)[0])
 
 
@@ -161,7 +162,7 @@ def test_profiles_nest() -> None:
     assert (
         [(b.calls, b.why) for b in outer.blocks()]
         == [(b.calls, b.why) for b in inner.blocks()]
-        == [(2, reported.LOOKED)]
+        == [(2, block_reports.LOOKED)]
     )
 
 
@@ -177,7 +178,7 @@ def test_every_report_has_them() -> None:
     run = report.Run.of(p)
     stream = io.StringIO()
     report.print_report(p, run, stream, full=True)
-    assert "plain NumPy would have taken about" in stream.getvalue() and reported.LOOKED in stream.getvalue()
+    assert "plain NumPy would have taken about" in stream.getvalue() and block_reports.LOOKED in stream.getvalue()
     stream = io.StringIO()
     report.WRITERS[".json"](stream, p, run)
     data = json.loads(stream.getvalue())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arraydispatch import creation
+from arraydispatch.api import creation
 from arraydispatch.array import Array
 from arraydispatch.engine.nodes import Node
 

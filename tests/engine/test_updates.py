@@ -10,10 +10,11 @@ from weakref import ref
 import numpy as np
 import pytest
 
-from arraydispatch import creation
+from arraydispatch.api import creation
 from arraydispatch.array import Array
-from arraydispatch.engine import cells, tape
+from arraydispatch.engine.host_blocks import cells
 from arraydispatch.engine.nodes import Node, PendingView
+from arraydispatch.engine.recording import tape
 
 pytestmark = pytest.mark.usefixtures("fused")
 

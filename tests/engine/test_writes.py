@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arraydispatch import creation
+from arraydispatch.api import creation
 from arraydispatch.array import Array
-from arraydispatch.engine import pool, tape, writes
+from arraydispatch.engine.host_blocks import thread_pool
+from arraydispatch.engine.recording import tape, writes
 
 pytestmark = pytest.mark.usefixtures("fused")
 
@@ -166,7 +167,7 @@ def test_an_interrupted_write_is_of_the_whole_or_of_nothing(
     monkeypatch: pytest.MonkeyPatch, threads: int, assigned: bool
 ) -> None:
     """NumPy calls no signal's handler in the middle of one."""
-    monkeypatch.setattr(pool, "count", lambda: threads)
+    monkeypatch.setattr(thread_pool, "count", lambda: threads)
     n = 20_000  # many pieces
     seen = 0
 

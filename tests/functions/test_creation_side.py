@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import creation
+from arraydispatch.api import creation
 
 from .. import oracle
 from ..rows import each

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import settings
+from arraydispatch.runtime import settings
 
 from .. import differential, oracle
 from ..rows import each

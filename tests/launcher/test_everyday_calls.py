@@ -11,10 +11,10 @@ import numpy as real
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import settings
 from arraydispatch.backends import loader
 from arraydispatch.launcher import runner
-from arraydispatch.launcher.userfiles import UserFiles
+from arraydispatch.launcher.user_files import UserFiles
+from arraydispatch.runtime import settings
 
 HERE = Path(__file__).parent
 LIMIT = 100

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from arraydispatch import errors
 from arraydispatch.backends import loader
+from arraydispatch.common import errors
 
 CONTRACTING = [name for name in loader.available() if loader.KNOWN[name].exact]
 

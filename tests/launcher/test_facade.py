@@ -19,13 +19,15 @@ import pytest
 from numpy.testing.overrides import get_overridable_numpy_array_functions
 
 import arraydispatch as ad
-from arraydispatch import creation, events, settings
+from arraydispatch.api import creation
 from arraydispatch.backends import loader
-from arraydispatch.launcher import adoption, classes, facade, runner, tables
-from arraydispatch.launcher.userfiles import UserFiles
-from arraydispatch.profiling import Profile
-from arraydispatch.registry import facts_of
-from arraydispatch.state import process
+from arraydispatch.common import events
+from arraydispatch.common.process_state import process
+from arraydispatch.functions.registry import facts_of
+from arraydispatch.launcher import adoption, facade, numpy_classes, numpy_names, runner
+from arraydispatch.launcher.user_files import UserFiles
+from arraydispatch.profiling.recorder import Profile
+from arraydispatch.runtime import settings
 from tests.launched import Zygotes
 
 HERE = Path(__file__).parent
@@ -81,12 +83,12 @@ def _public(module: types.ModuleType) -> list[str]:
     return [name for name in dir(module) if not name.startswith("_")]
 
 
-@pytest.mark.parametrize("name", sorted(tables.SUBMODULES - {"numpy.random", "numpy.testing"}))
+@pytest.mark.parametrize("name", sorted(numpy_names.SUBMODULES - {"numpy.random", "numpy.testing"}))
 def test_every_function_has_a_rule(name: str) -> None:
     """Each callable of NumPy's modules is dispatched by NumPy, or stands in one of the tables."""
     module = importlib.import_module(name)
     dispatched = get_overridable_numpy_array_functions()
-    known = tables.REAL | tables.INDEX_OBJECTS | classes.FUNCTIONS.keys() | set(creation.__all__)
+    known = numpy_names.REAL | numpy_names.INDEX_OBJECTS | numpy_classes.FUNCTIONS.keys() | set(creation.__all__)
     missing = []
     for attribute in _public(module):
         value = getattr(module, attribute)
@@ -97,17 +99,17 @@ def test_every_function_has_a_rule(name: str) -> None:
 
 
 def test_tables_name_existing_functions() -> None:
-    modules = [importlib.import_module(name) for name in tables.SUBMODULES]
+    modules = [importlib.import_module(name) for name in numpy_names.SUBMODULES]
     names = {name for module in modules for name in _public(module)} | {"row_stack"}
-    assert names >= tables.REAL | tables.INDEX_OBJECTS
-    assert classes.FUNCTIONS.keys() | classes.CLASSES.keys() <= names
+    assert names >= numpy_names.REAL | numpy_names.INDEX_OBJECTS
+    assert numpy_classes.FUNCTIONS.keys() | numpy_classes.CLASSES.keys() <= names
 
 
 def test_tables_do_not_overlap() -> None:
-    own = classes.FUNCTIONS.keys() | set(creation.__all__)
-    assert not tables.REAL & own
+    own = numpy_classes.FUNCTIONS.keys() | set(creation.__all__)
+    assert not numpy_names.REAL & own
     dispatched = {function.__name__ for function in get_overridable_numpy_array_functions()}
-    assert not tables.REAL & dispatched
+    assert not numpy_names.REAL & dispatched
 
 
 RULES: list[tuple[type[adoption.Stand] | None, str]] = [
@@ -478,7 +480,7 @@ _METHODS = [
     for name, method in vars(real.ndarray).items()
     if callable(method) and name not in ("__array_finalize__", "__setstate__", "__buffer__")
 ]
-"""Those that arrays have: :mod:`arraydispatch.coverage` says why not the first two; the third, new in Python 3.12, is C's."""
+"""Those that arrays have: :mod:`arraydispatch.launcher.commands.coverage` says why not the first two; the third, new in Python 3.12, is C's."""
 
 
 @pytest.fixture(params=["every call is the library's", "small ones are NumPy's", "fused"])
@@ -522,9 +524,9 @@ def test_methods_are_named_as_numpys_and_pickled_by_their_names(np: Any) -> None
 
 def test_methods_of_every_layer_are_named() -> None:
     """Those that are not in force too."""
-    from arraydispatch import thin
+    from arraydispatch import fastpath
 
-    for name, layers in thin._TABLE.items():
+    for name, layers in fastpath._TABLE.items():
         for each in layers:
             function = each.fget if isinstance(each, property) else each
             assert (function.__name__, function.__qualname__) == (name, f"ndarray.{name}")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from arraydispatch import views
 from arraydispatch.launcher import tracebacks
+from arraydispatch.memory import views
 from tests.launched import Done, Zygotes
 
 FAILS = """

@@ -15,12 +15,13 @@ import numpy as real
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import settings, thin
+from arraydispatch import fastpath
 from arraydispatch.backends import loader
 from arraydispatch.launcher import runner
-from arraydispatch.launcher.userfiles import UserFiles
-from arraydispatch.profiling import Profile
-from arraydispatch.verification import Verification
+from arraydispatch.launcher.user_files import UserFiles
+from arraydispatch.profiling.recorder import Profile
+from arraydispatch.profiling.verification import Verification
+from arraydispatch.runtime import settings
 
 HERE = Path(__file__).parent
 LIMIT = 100
@@ -240,20 +241,20 @@ def test_precision_holds(np: Any) -> None:
 
 
 def test_the_thin_path_is_in_force_only_where_nothing_else_decides(np: Any) -> None:
-    assert thin.least == LIMIT
+    assert fastpath.least == LIMIT
     with ad.precision(32):
-        assert thin.least == 0
+        assert fastpath.least == 0
         with ad.profile():
-            assert thin.least == 0
-        assert thin.least == 0
+            assert fastpath.least == 0
+        assert fastpath.least == 0
     with ad.profile() as profile:
-        assert thin.least == 0
+        assert fastpath.least == 0
         np.zeros(3) + 1
-    assert thin.least == LIMIT
+    assert fastpath.least == LIMIT
     assert {call.function for call in profile.calls()} == {"np.zeros", "np.add"}
-    before = thin.calls()
+    before = fastpath.calls()
     np.zeros(3) + 1
-    assert thin.calls() == before + 2
+    assert fastpath.calls() == before + 2
 
 
 def test_constants_of_a_loop_go_to_the_library_once(np: Any) -> None:

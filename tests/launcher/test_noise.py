@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import views
 from arraydispatch.backends import loader
-from arraydispatch.profiling import Profile
+from arraydispatch.memory import views
+from arraydispatch.profiling.recorder import Profile
 from tests.launched import Zygotes
 
 ROOT = Path(__file__).parents[2]

@@ -20,9 +20,10 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import events, report
-from arraydispatch.profiling import Profile
-from arraydispatch.report import html
+from arraydispatch.common import events
+from arraydispatch.profiling import report
+from arraydispatch.profiling.contexts import Profile
+from arraydispatch.profiling.report import html
 
 HERE = str(Path(__file__))
 RUN = report.Run("torch", "1.0", "cpu", None, 1.25)
@@ -547,9 +548,9 @@ def test_messages_and_trace(tmp_path: Path) -> None:
 
 
 def test_a_full_trace_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    from arraydispatch import profiling
+    from arraydispatch.profiling.recorder import recorder
 
-    monkeypatch.setattr(profiling, "_MOST_EVENTS", 2)
+    monkeypatch.setattr(recorder, "_MOST_EVENTS", 2)
     x = ad.asarray([1.0, 2.0])
     with ad.profile() as profile:
         for _ in range(5):

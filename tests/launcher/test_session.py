@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 from arraydispatch.backends import loader
-from arraydispatch.cli import main
 from arraydispatch.launcher import progress
-from arraydispatch.profiling import Profile
-from arraydispatch.tally import Tally
+from arraydispatch.launcher.commands.cli import main
+from arraydispatch.profiling.line_counts import Tally
+from arraydispatch.profiling.recorder import Profile
 from tests.launched import Done, Zygotes
 
 ROOT = Path(__file__).parents[2]

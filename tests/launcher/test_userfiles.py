@@ -10,8 +10,8 @@ import numpy
 import pytest
 
 import arraydispatch
-from arraydispatch.launcher import asking, doors, runner
-from arraydispatch.launcher.userfiles import UserFiles
+from arraydispatch.launcher import array_requests, package_patches, runner
+from arraydispatch.launcher.user_files import UserFiles
 
 
 def _write(path: Path) -> str:
@@ -70,4 +70,6 @@ def test_code_without_a_file_belongs_to_whoever_runs_it() -> None:
 
 def test_libraries_with_a_door_see_an_array_as_what_it_is() -> None:
     others = {"numpy", "numpy.ctypeslib"}  # which nobody takes for a library
-    assert doors.LIBRARIES - asking.TAKE_ARRAYS - others == {"skimage"}  # a few functions of which have a door
+    assert package_patches.LIBRARIES - array_requests.TAKE_ARRAYS - others == {
+        "skimage"
+    }  # a few functions of which have a door

@@ -19,9 +19,11 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 import arraydispatch as ad
-from arraydispatch import magics, places, settings
 from arraydispatch.backends import loader
-from arraydispatch.state import SETTINGS, process
+from arraydispatch.common import callers
+from arraydispatch.common.process_state import SETTINGS, process
+from arraydispatch.launcher.commands import notebook as magics
+from arraydispatch.runtime import settings
 
 ROOT = Path(__file__).parents[2]
 ENV = {
@@ -131,7 +133,7 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setenv("ARRAYDISPATCH_BACKEND", "numpy")
     monkeypatch.setitem(sys.modules, "cells", None)
     made = InteractiveShell(config=config, user_module=ModuleType("cells"), colors="nocolor")
-    monkeypatch.setattr(places, "_number", places._number)
+    monkeypatch.setattr(callers, "_number", callers._number)
     monkeypatch.setattr(process, "cells", None)
     magics.load(made)
     with settings.kept(), process.kept("wrapper"):

@@ -21,7 +21,10 @@ from scipy import fft, integrate, interpolate, linalg, ndimage, signal, special,
 from scipy.spatial import distance
 
 import arraydispatch as ad
-from arraydispatch import doors, guests, imports, names, registry, science
+from arraydispatch import scipy_support
+from arraydispatch.common import names
+from arraydispatch.functions import registry
+from arraydispatch.interop import import_notices, packages, scipy_stand_ins
 
 from .. import oracle
 from ..rows import SHARE
@@ -185,8 +188,8 @@ def test_which_of_many_matrices_are_singular(library: str) -> None:
 
 def test_there_are_many() -> None:
     """With the ufuncs of ``scipy.special``, of which test_special counts a hundred, far more than 150."""
-    for topic in set(science.MODULES.values()):
-        science.load(topic)
+    for topic in set(scipy_support.MODULES.values()):
+        scipy_support.load(topic)
     known = [func for func in registry.SCIENTIFIC if func in registry.SPECS]
     assert len(known) >= 170
     functions = {names.FULL[func].rpartition(".")[2] for func in known}
@@ -198,7 +201,7 @@ def test_there_are_many() -> None:
 
 
 def test_the_modules_that_are_watched() -> None:
-    assert science.MODULES.keys() | guests.MODULES == imports.WATCHED
+    assert scipy_support.MODULES.keys() | packages.MODULES == import_notices.WATCHED
 
 
 def test_a_stand_in_is_scipys_function_without_arrays() -> None:
@@ -479,11 +482,11 @@ def test_what_is_composed_works_inside_a_compiled_one(library: str) -> None:
 def test_doors_can_be_closed() -> None:
     before = linalg.expm
     assert before in registry.SCIENTIFIC
-    doors.close()
+    scipy_stand_ins.close()
     try:
         assert linalg.expm is before.__wrapped__
     finally:
-        doors.open_all()
+        scipy_stand_ins.open_all()
     assert linalg.expm is before
 
 

@@ -1,9 +1,9 @@
-"""How the tables of ``arraydispatch/ufuncs/special/tables.py`` come about: each function on an interval, by Chebyshev series.
+"""How the tables of ``arraydispatch/ufuncs/special/expansions.py`` come about: each function on an interval, by Chebyshev series.
 
 Every table is computed here from its function's definition, to 40 digits, by mpmath; nothing is copied from elsewhere. To
 make the file again, from the repository's root (two minutes)::
 
-    python -m tests.special.fits > arraydispatch/ufuncs/special/tables.py
+    python -m tests.special.fits > arraydispatch/ufuncs/special/expansions.py
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import tracing
+from arraydispatch.common import tracing
 
 
 def host(x):
@@ -209,7 +209,7 @@ def test_arrays_are_themselves_again_after_an_error(library):
     with pytest.raises(KeyError, match="mine"):
         ad.grad(f)(x)
     assert host(x).tolist() == [1, 2]
-    from arraydispatch import views
+    from arraydispatch.memory import views
 
     assert tracing.current() is None and tracing.running == 0 and views.watch is None
 

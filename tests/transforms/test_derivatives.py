@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch import tracing
+from arraydispatch.common import tracing
 
 
 class Pair(NamedTuple):

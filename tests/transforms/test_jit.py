@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch.transforms import compiled
+from arraydispatch.transforms import compilation as compiled
 from tests.launched import Zygotes
 
 from .conftest import Counted
@@ -218,7 +218,7 @@ def test_jit_inside_jit(library):
 
 
 def _leaves(tree):
-    from arraydispatch.trees import tree_leaves
+    from arraydispatch.common.pytrees import tree_leaves
 
     return tree_leaves(tree)
 

@@ -26,7 +26,7 @@ def test_the_default_says_where_new_arrays_go(library: str) -> None:
 
 
 def test_use_returns_the_backend(library: str) -> None:
-    module = importlib.import_module("arraydispatch.settings")
+    module = importlib.import_module("arraydispatch.runtime.settings")
     with module.kept():
         assert ad.use(library).name == library
         assert ad.asarray([1.0]).backend.name == library

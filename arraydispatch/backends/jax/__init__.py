@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from arraydispatch.backends.jax import importing  # isort: skip -- before anything of JAX
-from arraydispatch.backends.jax.backend import JaxBackend
+from . import importing  # isort: skip -- before anything of JAX
+from .backend import JaxBackend
 
 __all__ = ["BACKEND", "importing"]
 

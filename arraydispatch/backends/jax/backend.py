@@ -17,13 +17,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax.interpreters.partial_eval import DynamicJaxprTracer
 
-from arraydispatch import events
-from arraydispatch.backends.base import PRIMITIVES, Backend, Kind, Unsupported, bytes_in
-from arraydispatch.backends.devices import Device, processors
-from arraydispatch.backends.jax import primitives, reductions, ufuncs, visiting
-from arraydispatch.backends.jax.compiled import kernel
-from arraydispatch.backends.jax.host_kernels import HOST_KERNELS, in_host_memory
-from arraydispatch.backends.jax.shardings import fitting
+from ...common import events
+from ..base import PRIMITIVES, Backend, Kind, Unsupported, bytes_in
+from ..devices import Device, processors
+from . import primitives, reductions, ufuncs, visiting
+from .host_kernels import HOST_KERNELS, in_host_memory
+from .jitted_kernels import kernel
+from .shardings import fitting
 
 Array = Any
 Scope = Callable[[], AbstractContextManager[Any]]
@@ -321,7 +321,7 @@ class JaxBackend(Backend):
 
     @cached_property
     def special(self) -> Mapping[str, Callable[..., Any]]:
-        from arraydispatch.backends.jax.special import SPECIAL
+        from .special import SPECIAL
 
         return SPECIAL
 

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from arraydispatch.backends.jax.compiled import derived_from
+from .jitted_kernels import derived_from
 
 Array = Any
 Kernel = Callable[..., Any]

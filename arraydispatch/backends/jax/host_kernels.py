@@ -15,9 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from arraydispatch import events, tracing
-from arraydispatch.backends.jax.compiled import is_concrete, kernel
-from arraydispatch.state import process
+from ...common import events, tracing
+from ...common.process_state import process
+from .jitted_kernels import is_concrete, kernel
 
 __all__ = ["HOST_KERNELS", "argsort", "in_host_memory", "is_rare", "mask", "nonzero", "sort"]
 

@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from arraydispatch.backends.base import Unsupported
-from arraydispatch.backends.jax.compiled import highest, is_concrete, kernel
+from ..base import Unsupported
+from .jitted_kernels import highest, is_concrete, kernel
 
 Array = Any
 

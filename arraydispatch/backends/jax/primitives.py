@@ -18,11 +18,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from arraydispatch import tracing
-from arraydispatch.backends.base import Unsupported
-from arraydispatch.backends.jax.compiled import apart, highest, kernel
-from arraydispatch.backends.jax.host_kernels import argsort, is_rare, mask, nonzero, sort
-from arraydispatch.backends.jax.linalg import (
+from ...common import tracing
+from ..base import Unsupported
+from .host_kernels import argsort, is_rare, mask, nonzero, sort
+from .jitted_kernels import apart, highest, kernel
+from .linalg import (
     cholesky,
     det,
     eig,
@@ -42,7 +42,7 @@ from arraydispatch.backends.jax.linalg import (
     svd,
     svdvals,
 )
-from arraydispatch.backends.jax.shardings import fitting
+from .shardings import fitting
 
 __all__ = [
     "argmax",

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from arraydispatch.backends.jax.compiled import is_float16, kernel
-from arraydispatch.backends.jax.ufuncs import maximum, minimum
+from .jitted_kernels import is_float16, kernel
+from .ufuncs import maximum, minimum
 
 Array = Any
 Kernel = Callable[..., Any]

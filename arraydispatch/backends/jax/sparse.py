@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from arraydispatch.backends.base import Unsupported
+from ..base import Unsupported
 
 Array = Any
 

@@ -12,7 +12,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax.scipy import special
 
-from arraydispatch.backends.jax.compiled import kernel
+from .jitted_kernels import kernel
 
 Array = Any
 Kernel = Callable[..., Any]

@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from arraydispatch import tracing
-from arraydispatch.errors import TraceError
+from ...common import tracing
+from ...common.errors import TraceError
 
 Array = Any
 Run = Callable[[list[Array]], tuple[list[Array], list[Array]]]

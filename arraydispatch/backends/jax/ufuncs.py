@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from arraydispatch.backends.jax import complex_functions
-from arraydispatch.backends.jax.compiled import apart, derived_from, divided, followed, is_float16, kernel, wide
+from . import complex_functions
+from .jitted_kernels import apart, derived_from, divided, followed, is_float16, kernel, wide
 
 Array = Any
 Kernel = Callable[..., Any]

@@ -16,7 +16,7 @@ from typing import Any
 import jax
 from jax._src import core
 
-from arraydispatch.exchanges import NEEDS, Exchange, Exchanges, Need
+from ...common.patching import NEEDS, Exchange, Exchanges, Need
 
 __all__ = ["is_tracing", "receive", "traces_no_more"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from arraydispatch.backends.numpy.backend import NumpyBackend
-from arraydispatch.backends.numpy.hosted import HostState
+from .backend import NumpyBackend
+from .host_state import HostState
 
 __all__ = ["BACKEND", "HostState"]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from arraydispatch.backends.base import PRIMITIVES, Backend
-from arraydispatch.backends.devices import Device
-from arraydispatch.backends.numpy import overrides, primitives, ufuncs
+from ..base import PRIMITIVES, Backend
+from ..devices import Device
+from . import overrides, primitives, ufuncs
 
 Array = Any  # an ndarray
 

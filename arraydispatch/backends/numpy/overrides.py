@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from arraydispatch.backends.base import Unsupported
-from arraydispatch.trees import first, mapped
+from ...common.pytrees import first, mapped
+from ..base import Unsupported
 
-__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
 
 def _numpys_own(func: Any) -> Callable[..., Any]:

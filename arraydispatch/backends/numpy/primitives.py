@@ -36,7 +36,7 @@ def astype(a: Array, dtype: DType) -> Array:
     if a.dtype.kind == "c" and dtype.kind in "fiu":
         return a.real.astype(
             dtype
-        )  # without NumPy's warning, which is given where a user casts: see arraydispatch.warned
+        )  # without NumPy's warning, which is given where a user casts: see arraydispatch.common.user_warnings
     return a.astype(dtype, copy=False)
 
 

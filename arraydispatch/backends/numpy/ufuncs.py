@@ -9,7 +9,7 @@ import numpy as np
 
 Array = Any  # an ndarray
 
-__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.warned
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
 UFUNCS: dict[Any, Callable[..., Any]] = {
     # A signature marks a generalised ufunc (`matmul`, `vecdot`, …); `isnat` has datetime loops only.

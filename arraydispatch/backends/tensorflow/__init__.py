@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arraydispatch.backends.tensorflow.backend import TensorFlowBackend
+from .backend import TensorFlowBackend
 
 __all__ = ["BACKEND"]
 

@@ -9,20 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from arraydispatch.backends.tensorflow.core import (
-    BITS,
-    COMPLEX,
-    INTEGERS,
-    PYTHON,
-    REAL,
-    UNSIGNED,
-    EagerTensor,
-    apart,
-    hidden,
-    raw,
-    scalar,
-    taped,
-)
+from .core import BITS, COMPLEX, INTEGERS, PYTHON, REAL, UNSIGNED, EagerTensor, apart, hidden, raw, scalar, taped
 
 Tensor = Any
 Kernel = Callable[..., Any]

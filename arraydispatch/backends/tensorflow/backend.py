@@ -16,24 +16,13 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record  # the public API does not tell what a GradientTape records
 
-from arraydispatch import tracing
-from arraydispatch.backends.base import PRIMITIVES, Backend, Unsupported, bytes_in
-from arraydispatch.backends.devices import Device, processors
-from arraydispatch.backends.tensorflow import nests, primitives, ufuncs
-from arraydispatch.backends.tensorflow.core import (
-    BFLOAT16,
-    ENUM,
-    FROM_ENUM,
-    EagerTensor,
-    accelerated,
-    dims,
-    host,
-    on_host,
-    raw,
-    taped,
-)
-from arraydispatch.errors import TraceError
-from arraydispatch.state import process
+from ...common import tracing
+from ...common.errors import TraceError
+from ...common.process_state import process
+from ..base import PRIMITIVES, Backend, Unsupported, bytes_in
+from ..devices import Device, processors
+from . import nests, primitives, ufuncs
+from .core import BFLOAT16, ENUM, FROM_ENUM, EagerTensor, accelerated, dims, host, on_host, raw, taped
 
 __all__ = ["TensorFlowBackend"]
 
@@ -319,7 +308,7 @@ class TensorFlowBackend(Backend):
 
     @cached_property
     def special(self) -> Mapping[str, Callable[..., Any]]:
-        from arraydispatch.backends.tensorflow.special import SPECIAL
+        from .special import SPECIAL
 
         return SPECIAL
 

@@ -170,7 +170,7 @@ def _for_xla() -> bool:
 def apart(a: Tensor) -> Any:
     """An operand in a graph of which neither XLA nor Grappler sees how it came about.
 
-    See ``apart`` in ``backends/jax/compiled.py``. Grappler multiplies by the reciprocal of a constant and of a root.
+    See ``apart`` in ``backends/jax/jitted_kernels.py``. Grappler multiplies by the reciprocal of a constant and of a root.
     """
     if _for_xla():
         return gen_xla_ops.xla_optimization_barrier([a])[0], lambda upstream: upstream

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from arraydispatch.backends.base import Unsupported
-from arraydispatch.backends.tensorflow.core import BOOL, COMPLEX, HALVES, EagerTensor, axes_of, dims, ints, raw, taped
+from ..base import Unsupported
+from .core import BOOL, COMPLEX, HALVES, EagerTensor, axes_of, dims, ints, raw, taped
 
 Tensor = Any
 

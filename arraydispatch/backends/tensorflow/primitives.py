@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from arraydispatch import tracing
-from arraydispatch.backends.base import Unsupported
-from arraydispatch.backends.tensorflow.core import (
+from ...common import tracing
+from ..base import Unsupported
+from .core import (
     BITS,
     BOOL,
     COMPLEX,
@@ -36,7 +36,7 @@ from arraydispatch.backends.tensorflow.core import (
     raw,
     taped,
 )
-from arraydispatch.backends.tensorflow.linalg import (
+from .linalg import (
     cholesky,
     det,
     eig,

@@ -8,24 +8,10 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from arraydispatch import events
-from arraydispatch.backends.tensorflow import primitives
-from arraydispatch.backends.tensorflow.core import (
-    BITS,
-    BOOL,
-    COMPLEX,
-    HALVES,
-    EagerTensor,
-    axes_of,
-    dims,
-    fresh,
-    host,
-    integer,
-    on_host,
-    raw,
-    taped,
-)
-from arraydispatch.state import process
+from ...common import events
+from ...common.process_state import process
+from . import primitives
+from .core import BITS, BOOL, COMPLEX, HALVES, EagerTensor, axes_of, dims, fresh, host, integer, on_host, raw, taped
 
 __all__ = ["ACCUMULATE", "REDUCE"]
 
@@ -198,15 +184,12 @@ def _memory(a: Tensor) -> np.ndarray[Any, Any]:
     return np.asarray(memoryview(a)) if a.dtype is not tf.bfloat16 else a.numpy()  # of which there is no view
 
 
-def _running_extremum(ufunc: Any) -> Kernel:
+def running_extremum(choose: Kernel) -> Kernel:
     """TensorFlow has no running maximum: each of log2(n) steps doubles the window that an element has seen."""
 
     def kernel(a: Tensor, axis: int) -> Tensor:
-        from arraydispatch.backends.tensorflow.ufuncs import UFUNCS
-
         if a.dtype is BOOL:
             return _cast(kernel(_cast(a, tf.uint8), axis), tf.bool)
-        choose = UFUNCS[ufunc]
         shape = dims(a)
         n = shape[axis]
         key = [slice(0, size, 1) for size in shape]
@@ -227,6 +210,4 @@ def _running_extremum(ufunc: Any) -> Kernel:
 ACCUMULATE: dict[Any, Kernel] = {
     np.add: _running(_cumsum),
     np.multiply: _running(_cumprod),
-    np.maximum: _running_extremum(np.maximum),
-    np.minimum: _running_extremum(np.minimum),
 }

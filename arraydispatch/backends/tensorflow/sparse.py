@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from arraydispatch.backends.base import Unsupported
+from ..base import Unsupported
 
 Tensor = Any
 

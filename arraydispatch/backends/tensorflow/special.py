@@ -12,7 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from arraydispatch.backends.tensorflow.arithmetic import log1p
+from .arithmetic import log1p
 
 Tensor = Any
 Kernel = Callable[..., Any]

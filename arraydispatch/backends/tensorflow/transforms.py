@@ -10,9 +10,9 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.eager import record  # the public API does not tell what a GradientTape records
 
-from arraydispatch import tracing
-from arraydispatch.backends.tensorflow import host_calls
-from arraydispatch.backends.tensorflow.core import EagerTensor, dims, taped
+from ...common import tracing
+from . import host_calls
+from .core import EagerTensor, dims, taped
 
 Tensor = Any
 Run = Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]]]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from arraydispatch.backends.tensorflow.arithmetic import (
+from .arithmetic import (
     arctanh,
     binary,
     cosh,
@@ -38,7 +38,7 @@ from arraydispatch.backends.tensorflow.arithmetic import (
     sqrt,
     tensors,
 )
-from arraydispatch.backends.tensorflow.core import (
+from .core import (
     BFLOAT16,
     BITS,
     BOOL,
@@ -53,7 +53,7 @@ from arraydispatch.backends.tensorflow.core import (
     scalar,
     taped,
 )
-from arraydispatch.backends.tensorflow.reductions import ACCUMULATE, REDUCE
+from .reductions import ACCUMULATE, REDUCE, running_extremum
 
 __all__ = ["ACCUMULATE", "REDUCE", "SCALARS", "UFUNCS", "compute_dtype"]
 
@@ -472,6 +472,8 @@ UFUNCS: dict[Any, Kernel] = {
     np.isinf: isinf,
     np.isfinite: isfinite,
 }
+
+ACCUMULATE.update({ufunc: running_extremum(UFUNCS[ufunc]) for ufunc in (np.maximum, np.minimum)})
 
 SCALARS: frozenset[Any] = frozenset(
     {

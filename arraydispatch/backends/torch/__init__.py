@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from arraydispatch.backends.torch.backend import TorchBackend
+from .backend import TorchBackend
+from .traced import TracedTorch
 
 __all__ = ["BACKEND"]
 
 BACKEND = TorchBackend()
+BACKEND.variant = TracedTorch(BACKEND)

@@ -13,10 +13,12 @@ import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
 
-from arraydispatch.backends.base import PRIMITIVES, Backend, Kind, Unsupported, bytes_in
-from arraydispatch.backends.devices import Device
-from arraydispatch.backends.torch import primitives, reductions, ufuncs
-from arraydispatch.backends.torch.dtypes import (
+from ...common.errors import SettingError
+from ...common.pytrees import mapped
+from ..base import PRIMITIVES, Backend, Kind, Unsupported, bytes_in
+from ..devices import Device
+from . import primitives, reductions, ufuncs
+from .dtype_tables import (
     BFLOAT16,
     FROM_NUMPY,
     TO_NUMPY,
@@ -26,9 +28,7 @@ from arraydispatch.backends.torch.dtypes import (
     may_alias,
     out_of_transforms,
 )
-from arraydispatch.backends.torch.host_kernels import HOST_KERNELS
-from arraydispatch.errors import SettingError
-from arraydispatch.trees import mapped
+from .host_kernels import HOST_KERNELS
 
 __all__ = ["TorchBackend"]
 
@@ -83,12 +83,12 @@ class TorchBackend(Backend):
         self._elsewhere = torch.accelerator.is_available()
         self._generators: dict[torch.device, torch.Generator] = {}
         self._seed: int | None = None
+        self.variant: Backend | None = None
 
-    @cached_property
+    @property
     def traced(self) -> Backend:
-        from arraydispatch.backends.torch.traced import TracedTorch
-
-        return TracedTorch(self)
+        assert self.variant is not None
+        return self.variant
 
     @property
     def module(self) -> ModuleType:
@@ -334,7 +334,7 @@ class TorchBackend(Backend):
 
     @cached_property
     def special(self) -> Mapping[str, Callable[..., Any]]:
-        from arraydispatch.backends.torch.special import SPECIAL
+        from .special import SPECIAL
 
         return SPECIAL
 

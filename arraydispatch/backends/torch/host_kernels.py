@@ -16,9 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from arraydispatch import events
-from arraydispatch.backends.torch.dtypes import BFLOAT16, concrete, out_of_transforms
-from arraydispatch.state import process
+from ...common import events
+from ...common.process_state import process
+from .dtype_tables import BFLOAT16, concrete, out_of_transforms
 
 __all__ = ["HOST_KERNELS", "accumulated", "sqrt"]
 

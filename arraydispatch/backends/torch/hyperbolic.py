@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from arraydispatch.backends.torch.dtypes import concrete, out_of_transforms
+from .dtype_tables import concrete, out_of_transforms
 
 _FAR = {torch.float64: 700.0, torch.float32: 80.0}
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from arraydispatch.backends.torch.dtypes import UNSIGNED, WIDER, concrete, out_of_transforms
+from .dtype_tables import UNSIGNED, WIDER, concrete, out_of_transforms
 
 
 def matmul(a: Tensor, b: Tensor) -> Tensor:

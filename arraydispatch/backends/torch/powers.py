@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from arraydispatch.backends.torch.dtypes import concrete, derived, out_of_transforms
+from .dtype_tables import concrete, derived, out_of_transforms
 
 
 def _any_negative(b: Tensor) -> bool:

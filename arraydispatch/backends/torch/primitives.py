@@ -15,18 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from arraydispatch.backends.base import Unsupported
-from arraydispatch.backends.torch.dtypes import (
-    FROM_NUMPY,
-    SIGNED_TWIN,
-    UNSIGNED,
-    WIDER,
-    concrete,
-    may_alias,
-    out_of_transforms,
-    same_bits,
-)
-from arraydispatch.backends.torch.linalg import (
+from ..base import Unsupported
+from .dtype_tables import FROM_NUMPY, SIGNED_TWIN, UNSIGNED, WIDER, concrete, may_alias, out_of_transforms, same_bits
+from .linalg import (
     cholesky,
     det,
     eig,

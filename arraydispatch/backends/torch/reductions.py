@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from arraydispatch.backends.base import Unsupported
-from arraydispatch.backends.torch.dtypes import SIGNED_TWIN, UNSIGNED, WIDER, concrete, derived
-from arraydispatch.backends.torch.host_kernels import accumulated
+from ..base import Unsupported
+from .dtype_tables import SIGNED_TWIN, UNSIGNED, WIDER, concrete, derived
+from .host_kernels import accumulated
 
 __all__ = ["ACCUMULATE", "REDUCE", "mean"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from arraydispatch.backends.base import Unsupported
+from ..base import Unsupported
 
 Tensor = Any
 

@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from arraydispatch import tracing
-from arraydispatch.backends.base import Backend
-from arraydispatch.backends.torch import functional, primitives
-from arraydispatch.backends.torch.backend import TorchBackend
-from arraydispatch.backends.torch.dtypes import concrete
+from ...common import tracing
+from ..base import Backend
+from . import functional_primitives, primitives
+from .backend import TorchBackend
+from .dtype_tables import concrete
 
 __all__ = ["TracedTorch"]
 
@@ -25,7 +25,10 @@ class TracedTorch(TorchBackend):
     mutable = False
     native_views = False
     prim: Any = SimpleNamespace(
-        **{name: getattr(functional if name in functional.__all__ else primitives, name) for name in primitives.__all__}
+        **{
+            name: getattr(functional_primitives if name in functional_primitives.__all__ else primitives, name)
+            for name in primitives.__all__
+        }
     )
     INPLACE = frozenset()
 

@@ -21,15 +21,9 @@ from torch import Tensor
 from torch.autograd.graph import _engine_run_backward
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from arraydispatch import tracing
-from arraydispatch.backends.torch.dtypes import (
-    FROM_NUMPY,
-    concrete,
-    going_back_for_many,
-    innermost_transform,
-    may_alias,
-)
-from arraydispatch.errors import TraceError
+from ...common import tracing
+from ...common.errors import TraceError
+from .dtype_tables import FROM_NUMPY, concrete, going_back_for_many, innermost_transform, may_alias
 
 Run = Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]]]
 

@@ -16,11 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from arraydispatch.backends.torch.dtypes import UNSIGNED, concrete, derived, innermost_transform
-from arraydispatch.backends.torch.host_kernels import sqrt
-from arraydispatch.backends.torch.hyperbolic import cosh, sinh
-from arraydispatch.backends.torch.powers import float_power, power, real_power
-from arraydispatch.backends.torch.reductions import ACCUMULATE, REDUCE
+from .dtype_tables import UNSIGNED, concrete, derived, innermost_transform
+from .host_kernels import sqrt
+from .hyperbolic import cosh, sinh
+from .powers import float_power, power, real_power
+from .reductions import ACCUMULATE, REDUCE
 
 __all__ = ["ACCUMULATE", "INPLACE", "REDUCE", "RING", "SCALARS", "UFUNCS", "kernel_for"]
 

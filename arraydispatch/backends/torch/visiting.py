@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from arraydispatch.backends import loader
-from arraydispatch.exchanges import NEEDS, Exchange, Exchanges, Need
+from ...common.patching import NEEDS, Exchange, Exchanges, Need
+from .. import loader
 
 __all__ = ["receive"]
 

@@ -12,7 +12,7 @@ try:
 except ImportError:
     sys.modules["sitecustomize"] = _ours
 try:
-    from arraydispatch.launcher import processes
+    from .. import processes
 except ImportError:  # another interpreter, where the launcher is not installed
     pass
 else:

@@ -25,11 +25,11 @@ __all__ = ["BODIES", "COMPLEX", "NAMES", "UFUNCS", "is_composed", "kernel", "lea
 
 _MODULE = "scipy.special._ufuncs"
 _TOPICS = (
-    "elementary",
+    "exponentials",
     "gammas",
-    "errors",
+    "error_functions",
     "bessel",
-    "orders",
+    "bessel_orders",
     "integrals",
     "incomplete",
     "inverses",

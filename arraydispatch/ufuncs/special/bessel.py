@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from . import tables
+from . import expansions
 from .formula import (
     Real,
     choose,
@@ -27,7 +27,7 @@ _INF, _NAN = math.inf, math.nan
 _ROOT = math.sqrt(1 / math.pi)
 
 
-def _without_zeros(x: Real, table: tables.Series, zeros: tuple[tuple[float, float], ...]) -> Real:
+def _without_zeros(x: Real, table: expansions.Series, zeros: tuple[tuple[float, float], ...]) -> Real:
     z = x * x
     value = series(table, z)
     for high, low in zeros:
@@ -35,7 +35,7 @@ def _without_zeros(x: Real, table: tables.Series, zeros: tuple[tuple[float, floa
     return value
 
 
-def _hankel(x: Real, p: tables.Series, q: tables.Series) -> tuple[Real, Real, Real, Real, Real]:
+def _hankel(x: Real, p: expansions.Series, q: expansions.Series) -> tuple[Real, Real, Real, Real, Real]:
     """Amplitude, phase, sum and difference of sine and cosine, and the factor."""
     w = 5.0 / x
     u = w * w
@@ -44,39 +44,39 @@ def _hankel(x: Real, p: tables.Series, q: tables.Series) -> tuple[Real, Real, Re
 
 
 def _j0_small(x: Real) -> Real:
-    return _without_zeros(x, tables.J0_SMALL, tables.J0_ZEROS)
+    return _without_zeros(x, expansions.J0_SMALL, expansions.J0_ZEROS)
 
 
 def _j1_small(x: Real) -> Real:
-    return x * _without_zeros(x, tables.J1_SMALL, tables.J1_ZEROS)
+    return x * _without_zeros(x, expansions.J1_SMALL, expansions.J1_ZEROS)
 
 
 def _j0_large(x: Real) -> Real:
-    p, q, add, less, scale = _hankel(x, tables.P0, tables.Q0)
+    p, q, add, less, scale = _hankel(x, expansions.P0, expansions.Q0)
     return (p * add - q * less) * scale
 
 
 def _y0_large(x: Real) -> Real:
-    p, q, add, less, scale = _hankel(x, tables.P0, tables.Q0)
+    p, q, add, less, scale = _hankel(x, expansions.P0, expansions.Q0)
     return (p * less + q * add) * scale
 
 
 def _j1_large(x: Real) -> Real:
-    p, q, add, less, scale = _hankel(x, tables.P1, tables.Q1)
+    p, q, add, less, scale = _hankel(x, expansions.P1, expansions.Q1)
     return (p * less + q * add) * scale
 
 
 def _y1_large(x: Real) -> Real:
-    p, q, add, less, scale = _hankel(x, tables.P1, tables.Q1)
+    p, q, add, less, scale = _hankel(x, expansions.P1, expansions.Q1)
     return (q * less - p * add) * scale
 
 
 def _y0_small(x: Real) -> Real:
-    return series(tables.Y0_SMALL, x * x) + log(x) * (2 / math.pi) * _j0_small(x)
+    return series(expansions.Y0_SMALL, x * x) + log(x) * (2 / math.pi) * _j0_small(x)
 
 
 def _y1_small(x: Real) -> Real:
-    return x * series(tables.Y1_SMALL, x * x) + (log(x) * _j1_small(x) - 1.0 / x) * (2 / math.pi)
+    return x * series(expansions.Y1_SMALL, x * x) + (log(x) * _j1_small(x) - 1.0 / x) * (2 / math.pi)
 
 
 @formula("j0")
@@ -107,19 +107,19 @@ def y1(x: Real) -> Real:
 
 
 def _k0_small(x: Real) -> Real:
-    return series(tables.K0_SMALL, x * x) - log(x * 0.5) * special("i0", x)
+    return series(expansions.K0_SMALL, x * x) - log(x * 0.5) * special("i0", x)
 
 
 def _k1_small(x: Real) -> Real:
-    return log(x * 0.5) * special("i1", x) + series(tables.K1_SMALL, x * x) / x
+    return log(x * 0.5) * special("i1", x) + series(expansions.K1_SMALL, x * x) / x
 
 
 def _k0_large(x: Real) -> Real:
-    return series(tables.K0_LARGE, 2.0 / x) / sqrt(x)
+    return series(expansions.K0_LARGE, 2.0 / x) / sqrt(x)
 
 
 def _k1_large(x: Real) -> Real:
-    return series(tables.K1_LARGE, 2.0 / x) / sqrt(x)
+    return series(expansions.K1_LARGE, 2.0 / x) / sqrt(x)
 
 
 def _modified(x: Real, small: object, large: object, scaled: bool) -> Real:

@@ -1,4 +1,4 @@
-"""Special functions of complex numbers: each a pair of :class:`~.formula.Real`, of its real and its imaginary part.
+"""Special functions of complex numbers: each a pair of :class:`~arraydispatch.ufuncs.special.formula.Real`, of its real and its imaginary part.
 
 What the libraries' own complex kernels make of infinities and signed zeros differs; of pairs it is what is written here.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from .elementary import cosm1
-from .formula import (
+from .exponentials import cosm1
+from .formula import (  # fmt: skip
     Real,
     Truth,
     arctan2,
@@ -27,7 +27,7 @@ from .formula import (
     sin,
     sqrt,
     where,
-)  # fmt: skip
+)
 
 __all__ = ["Complex", "either", "exponential"]
 

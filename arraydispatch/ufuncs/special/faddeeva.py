@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 from .complexes import Complex, either, exponential
-from .errors import erfcx
-from .formula import (
+from .error_functions import erfcx
+from .formula import (  # fmt: skip
     Real,
     choose,
     constant,
@@ -27,7 +27,7 @@ from .formula import (
     sinh,
     special,
     where,
-)  # fmt: skip
+)
 
 _INF, _NAN = math.inf, math.nan
 _PER_ROOT = 1 / math.sqrt(math.pi)

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
 from ...backends.base import Unsupported
-from .tables import Series
+from ...runtime import dtypes
+from .expansions import Series
 
 Native = Any
 Body = Callable[..., Any]

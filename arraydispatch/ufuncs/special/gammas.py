@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from . import tables
-from .formula import (
+from . import expansions
+from .formula import (  # fmt: skip
     Real,
     Truth,
     broadcast,
@@ -35,13 +35,13 @@ from .formula import (
     sin,
     special,
     where,
-)  # fmt: skip
+)
 
 _INF, _NAN = math.inf, math.nan
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 _ROOT = math.sqrt(2 * math.pi)
 
-_STIRLING = tuple(b * math.factorial(2 * k) / (2 * k * (2 * k - 1)) for k, b in enumerate(tables.BERNOULLI[:9], 1))
+_STIRLING = tuple(b * math.factorial(2 * k) / (2 * k * (2 * k - 1)) for k, b in enumerate(expansions.BERNOULLI[:9], 1))
 """log(scaled(x)) = sum of these over x**(2 k - 1)."""
 _LARGE = 11.0
 """Where Stirling's series is exact to double precision."""
@@ -97,7 +97,7 @@ def _shifted(x: Real, low: int, high: int, base: Real) -> tuple[Real, Real]:
 def _gamma_small(x: Real) -> Real:
     base = x - floor(x) + 2.0  # in [2, 3)
     above, below = _shifted(x, -2, 9, base)
-    return series(tables.GAMMA_2_3, base) * above / below
+    return series(expansions.GAMMA_2_3, base) * above / below
 
 
 def _gamma_large(x: Real) -> Real:
@@ -130,7 +130,7 @@ def _log_gamma_middle(x: Real) -> Real:
     base = x - rint(x) + 2.0  # in [1.5, 2.5]
     above, below = _shifted(x, -2, 9, base)
     t = base - 2.0
-    return t * series(tables.LOG_GAMMA_2, t) + log(above / below)
+    return t * series(expansions.LOG_GAMMA_2, t) + log(above / below)
 
 
 def _log_gamma_large(x: Real) -> Real:
@@ -423,7 +423,7 @@ def _euler_maclaurin(x: Real, q: Real) -> Real:
     last = power(w, -x)
     total = total + last * w / (x - 1.0) + last * 0.5
     factor, down = x, last / w
-    for k, b in enumerate(tables.BERNOULLI[:12]):
+    for k, b in enumerate(expansions.BERNOULLI[:12]):
         total = total + down * factor * b
         factor = factor * (x + float(2 * k + 1)) * (x + float(2 * k + 2))
         down = down / (w * w)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from . import tables
-from .formula import (
+from . import expansions
+from .formula import (  # fmt: skip
     Real,
     Truth,
     broadcast,
@@ -29,7 +29,7 @@ from .formula import (
     special,
     sqrt,
     where,
-)  # fmt: skip
+)
 from .gammas import _LARGE, _LOG_ROOT, _STIRLING, log_gamma_positive, log_scaled
 
 _INF, _NAN = math.inf, math.nan
@@ -44,9 +44,9 @@ _HUGE, _TINY = 2.0**100, 2.0**-100
 
 def log1pmx(u: Real) -> Real:
     """log(1 + u) - u."""
-    near = (u >= tables.LOG1PMX.low) & (u <= tables.LOG1PMX.high)
+    near = (u >= expansions.LOG1PMX.low) & (u <= expansions.LOG1PMX.high)
     x = where(near, u, 0.0)
-    return where(near, x * x * series(tables.LOG1PMX, x), log1p(u) - u)
+    return where(near, x * x * series(expansions.LOG1PMX, x), log1p(u) - u)
 
 
 # -- gamma -----------------------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def _upper_series(a: Real, x: Real) -> Real:
 def _log_gamma1p(a: Real, up: Real) -> Real:
     small = a <= 0.5
     t = where(small, a, 0.0)
-    return where(small, t * series(tables.LOG_GAMMA_2, t) - log1p(t), log_gamma_positive(where(small, 2.5, up)))
+    return where(small, t * series(expansions.LOG_GAMMA_2, t) - log1p(t), log_gamma_positive(where(small, 2.5, up)))
 
 
 def _asymptotic(sign: float) -> Callable[[Real, Real], Real]:
@@ -151,8 +151,8 @@ def _asymptotic(sign: float) -> Callable[[Real, Real], Real]:
         eta = where(mu < 0.0, -half, half) * math.sqrt(2.0)
         lead = special("erfc", sqrt(a * 0.5) * eta * sign) * 0.5
         over = 1.0 / a
-        total = polynomial(eta, tables.TEMME[-1])
-        for row in reversed(tables.TEMME[:-1]):
+        total = polynomial(eta, expansions.TEMME[-1])
+        for row in reversed(expansions.TEMME[:-1]):
             total = total * over + polynomial(eta, row)
         return lead + exp(a * eta * eta * -0.5) * total / sqrt(a * (2 * math.pi)) * sign
 
@@ -243,7 +243,7 @@ def _beta_integral(a: Real, b: Real, x: Real, y: Real) -> Real:
     bend = hypot(sqrt(less_a), sqrt(less_b) * odds)
     far = (2 * _NOTHING) / (hypot(slope, bend * math.sqrt(2 * _NOTHING)) + maximum(-slope, 0.0))
     total = constant(a, 0.0)
-    for node, weight in zip(*tables.GAUSS):
+    for node, weight in zip(*expansions.GAUSS):
         u = far * node
         total = total + exp(u * slope + less_a * log1pmx(-u) + less_b * log1pmx(u * odds)) * weight
     return total * far / y

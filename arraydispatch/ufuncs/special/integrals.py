@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from . import tables
-from .elementary import agm_of
-from .formula import (
+from . import expansions
+from .exponentials import agm_of
+from .formula import (  # fmt: skip
     Real,
     choose,
     constant,
@@ -24,7 +24,7 @@ from .formula import (
     sin,
     sqrt,
     where,
-)  # fmt: skip
+)
 from .gammas import cos_pi, sin_pi
 
 _INF, _NAN = math.inf, math.nan
@@ -38,7 +38,7 @@ def _exp1_small(x: Real) -> Real:
 
 
 def _exp1_large(x: Real) -> Real:
-    return exp(-x) * series(tables.EXP1_LARGE, 1.0 / x) / x
+    return exp(-x) * series(expansions.EXP1_LARGE, 1.0 / x) / x
 
 
 @formula("exp1")
@@ -49,10 +49,10 @@ def exp1(x: Real) -> Real:
 
 
 def _expi_small(x: Real) -> Real:
-    return x * series(tables.EXPI_SMALL, x) + log(x) + _EULER
+    return x * series(expansions.EXPI_SMALL, x) + log(x) + _EULER
 
 
-def _expi_by(table: tables.Series) -> object:
+def _expi_by(table: expansions.Series) -> object:
     def large(x: Real) -> Real:
         half = exp(x * 0.5)  # the product stays finite longer than exp(x)
         return half * (series(table, 1.0 / x) / x) * half
@@ -67,9 +67,9 @@ def expi(x: Real) -> Real:
         (x,),
         [
             (inside & (x <= 6.0), _expi_small, (1.0,)),
-            (inside & (x <= 12.0), _expi_by(tables.EXPI_6), (8.0,)),  # type: ignore[list-item]
-            (inside & (x <= 24.0), _expi_by(tables.EXPI_12), (20.0,)),  # type: ignore[list-item]
-            (inside & (x < _INF), _expi_by(tables.EXPI_24), (30.0,)),  # type: ignore[list-item]
+            (inside & (x <= 12.0), _expi_by(expansions.EXPI_6), (8.0,)),  # type: ignore[list-item]
+            (inside & (x <= 24.0), _expi_by(expansions.EXPI_12), (20.0,)),  # type: ignore[list-item]
+            (inside & (x < _INF), _expi_by(expansions.EXPI_24), (30.0,)),  # type: ignore[list-item]
             ((x < 0.0) & (x > -_INF), lambda z: -exp1(-z), (-1.0,)),
         ],
     )
@@ -83,7 +83,7 @@ def _auxiliary(x: Real) -> tuple[Real, Real]:
     """f and g (DLMF 6.2.17), x >= 4."""
     u = 4.0 / x
     u = u * u
-    return series(tables.SICI_F, u) / x, series(tables.SICI_G, u) * u * (1 / 16.0)
+    return series(expansions.SICI_F, u) / x, series(expansions.SICI_G, u) * u * (1 / 16.0)
 
 
 def _si_large(x: Real) -> Real:
@@ -100,11 +100,13 @@ def _ci_large(x: Real) -> Real:
 def sici(x: Real) -> tuple[Real, Real]:
     size = abs(x)
     small, large = size <= 4.0, size < _INF
-    si = pieces((size,), [(small, lambda z: z * series(tables.SI_SMALL, z * z), (1.0,)), (large, _si_large, (5.0,))])
+    si = pieces(
+        (size,), [(small, lambda z: z * series(expansions.SI_SMALL, z * z), (1.0,)), (large, _si_large, (5.0,))]
+    )
     ci = pieces(
         (size,),
         [
-            (small & (size > 0.0), lambda z: z * z * series(tables.CI_SMALL, z * z) + log(z) + _EULER, (1.0,)),
+            (small & (size > 0.0), lambda z: z * z * series(expansions.CI_SMALL, z * z) + log(z) + _EULER, (1.0,)),
             (large & (size > 0.0), _ci_large, (5.0,)),
         ],
     )
@@ -151,8 +153,8 @@ def _waves(x: Real) -> tuple[Real, Real]:
 def _fresnel_large(x: Real, cosine: bool) -> Real:
     u = 6.5 / (x * x * x * x)
     t = x * math.pi
-    f = series(tables.FRESNEL_F, u) / t
-    g = series(tables.FRESNEL_G, u) / (t * t * x)
+    f = series(expansions.FRESNEL_F, u) / t
+    g = series(expansions.FRESNEL_G, u) / (t * t * x)
     s, c = _waves(x)
     return f * s - g * c + 0.5 if cosine else 0.5 - (f * c + g * s)
 
@@ -167,9 +169,9 @@ def _fresnel_far(x: Real, cosine: bool) -> Real:
 def fresnel(x: Real) -> tuple[Real, Real]:
     size = abs(x)
     parts = []
-    for cosine, table in ((False, tables.FRESNEL_S), (True, tables.FRESNEL_C)):
+    for cosine, table in ((False, expansions.FRESNEL_S), (True, expansions.FRESNEL_C)):
 
-        def small(z: Real, cosine: bool = cosine, table: tables.Series = table) -> Real:
+        def small(z: Real, cosine: bool = cosine, table: expansions.Series = table) -> Real:
             square = z * z
             value = z * series(table, square * square)
             return value if cosine else value * square
@@ -200,7 +202,7 @@ def spence(x: Real) -> Real:
     low = z < 0.5
     high = z > 1.5
     w = choose(1.0 - z, (low, z), (high, 1.0 - 1.0 / where(high, z, 2.0)))
-    y = w * series(tables.DILOGARITHM, w)
+    y = w * series(expansions.DILOGARITHM, w)
     logarithm = where(large, -log(where(large, x, 1.0)), log(z))
     value = choose(
         y,

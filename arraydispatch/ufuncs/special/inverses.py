@@ -10,7 +10,7 @@ import math
 
 from .formula import Real, Truth, broadcast, choose, constant, formula, isnan, log, where
 from .incomplete import regularized_beta
-from .roots import root
+from .root_finding import root
 
 _INF, _NAN = math.inf, math.nan
 _LEAST, _LARGEST = 2.0**-1022, 2.0**1023

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ... import dtypes
 from ...backends.base import Unsupported
-from .formula import (
+from ...runtime import dtypes
+from .formula import (  # fmt: skip
     Real,
     Truth,
     any_of,
@@ -33,7 +33,7 @@ from .formula import (
     special,
     sqrt,
     where,
-)  # fmt: skip
+)
 from .gammas import cos_pi, sin_pi
 
 _MOST = 200

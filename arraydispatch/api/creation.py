@@ -1,0 +1,631 @@
+"""NumPy's creation functions, which NumPy does not dispatch: the same names and signatures, arrays on the default backend.
+
+What is large is made on the device (``zeros``, ``full``, ``arange``, ``eye``, …); what needs NumPy's own arithmetic to be
+exact to the last bit is made by NumPy and moved.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import fastpath
+from ..array import Array
+from ..backends.base import Backend, Unsupported
+from ..common import arguments, events
+from ..common.pytrees import mapped
+from ..common.requirements import meeting
+from ..common.user_warnings import real_of, reporting
+from ..dispatch import functions, host_values, wrapping
+from ..functions import creation as bodies
+from ..memory import ghosts, views
+from ..memory.views import Handle
+from ..runtime import conversion, dtypes, settings
+from .public import asarray as _to_backend, at_host, from_protocol, from_sequence
+
+__all__ = [
+    "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "bartlett", "blackman",
+    "diag_indices", "empty", "eye", "fftfreq", "fromfunction", "full", "geomspace", "hamming", "hanning", "identity",
+    "indices", "kaiser", "linspace", "logspace", "mask_indices", "meshgrid", "ones", "rfftfreq", "tri", "tril_indices",
+    "triu_indices", "zeros",
+]  # fmt: skip
+
+
+def _target(size: int, dtype: np.dtype[Any]) -> tuple[Backend, Any]:
+    backend = conversion.beginning(size, dtype)
+    return backend, None if backend.hosted else conversion.default_device(backend)
+
+
+def _fresh(dtype: Any) -> np.dtype[Any]:
+    if isinstance(dtype, type) and issubclass(dtype, np.dtype):  # a class of dtypes: NumPy chooses which
+        dtype = np.empty(0, dtype).dtype
+    return conversion.precise(np.dtype(dtype))
+
+
+def _filled(shape: Any, value: Any, dtype: Any, by_numpy: Callable[..., Any] | None = None) -> Any:
+    if not settings.default.min_size and type(shape) is int and shape >= 0:
+        made = _filled_in_library((shape,), value, dtype)
+        if made is not None:
+            return made
+    wanted = _fresh(dtype)
+    if dtypes.category(wanted) == "other" or not conversion.beginning(0, wanted).holds(wanted):
+        events_left(wanted)
+        return np.full(shape, value, wanted) if by_numpy is None else by_numpy(shape, wanted)
+    lengths = np.empty(shape, np.dtype([])).shape if not isinstance(shape, tuple) else tuple(int(n) for n in shape)
+    if any(n < 0 for n in lengths):
+        raise ValueError("negative dimensions are not allowed")
+    if math.prod(lengths) * wanted.itemsize > sys.maxsize:
+        raise ValueError("array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")
+    backend, device = _target(math.prod(lengths), wanted)
+    with backend.within():
+        made = wrapping.beside_writers(backend.prim.full, lengths, _element(value, wanted), wanted, device)
+    return views.wrapper(made, backend.kind(wanted), True)
+
+
+_FILLS: dict[Any, Any] = {}
+"""(backend, dtype as it is given, precision) -> kind of a new array, where the library holds it and needs no scope."""
+
+
+def _filled_in_library(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
+    """An array filled with 0 or 1, of a dtype that was looked at before; None of any other."""
+    backend = settings.current_backend()
+    key = backend, dtype, (settings.context_rules.get() or settings.default.rules).precision
+    try:
+        kind = _FILLS[key]
+    except TypeError:
+        return None
+    except KeyError:
+        wanted = conversion.precise(np.dtype(dtype)) if isinstance(dtype, type | np.dtype) else None
+        plain = (
+            wanted is not None and dtypes.category(wanted) != "other" and backend.holds(wanted) and not backend.scoped
+        )
+        kind = None
+        if wanted is not None and plain and not backend.native_is_ndarray:
+            kind = backend.kind(wanted)
+        _FILLS[key] = kind
+    if kind is None or type(value) is not int or shape[0] > sys.maxsize >> 5:
+        return None
+    device = settings.default.devices.get(backend.name)
+    at = None if device is None else device.native
+    made = wrapping.beside_writers(backend.prim.full, shape, value, kind.dtype, at)
+    return views.wrapper(made, kind, True)
+
+
+def _element(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A value as it stands in an array of this dtype that NumPy fills with it."""
+    if type(value) is not int and (type(value) is not float or dtype != dtypes.FLOAT64):
+        element = np.empty((), dtype)
+        value = real_of(np.asarray(value), dtype)
+        reporting(lambda: np.copyto(element, value, casting="unsafe"), "cast")
+        value = element
+    return dtypes.cast_scalar(value, dtype)
+
+
+def _ordered(made: Any, order: Any, source: Any = None) -> Any:
+    """What was made of ``source`` in the memory order asked for."""
+    order = arguments.order_of(order)
+    if not isinstance(made, Handle):
+        return np.asanyarray(made, order=order) if order in ("C", "F") else made
+    if made is source and order in ("K", "A"):
+        return made
+    shape, dtype = views.ghost(made).shape, made._kind.dtype
+    if len(shape) < 2 and made is not source:
+        return made
+    if order in ("C", "F"):
+        if made is source:
+            return made if made.flags[order] else made.copy(order)
+        return views.lay_out(made, ghosts.stand_in(shape, dtype, order))
+    like = views.ghost(source) if isinstance(source, Handle) else source
+    if made is source or not isinstance(like, np.ndarray) or like.shape != shape:
+        return made
+    return views.lay_out(made, ghosts.stand_in_like(like, dtype, order))
+
+
+def events_left(dtype: np.dtype[Any]) -> None:
+    """Report that an array stays NumPy because its dtype exists only on the host."""
+    if events.tap is not None:
+        events.tap.left(f"an array of dtype {dtype}", dtypes.only_on_host(dtype))
+
+
+def _moved(host: Any) -> Any:
+    """NumPy's own result on the default backend, floats at the precision in force; host-only dtypes stay."""
+    if isinstance(host, list | tuple):
+        return mapped(_moved, host)
+    if wrapping.is_guest(host):
+        return host
+    wanted = _fresh(host.dtype)
+    if dtypes.category(wanted) == "other":
+        events_left(wanted)
+        return host
+    if not conversion.beginning(0, wanted).holds(wanted):
+        events_left(wanted)
+        return host
+    backend, device = _target(host.size, wanted)
+    value = conversion.upload(
+        backend, host.astype(wanted, copy=False), device, "made by NumPy", copy=host.base is not None
+    )
+    return views.keep_order(views.wrapper(value, backend.kind(wanted), True), host)
+
+
+@fastpath.filled_at_once(np.zeros)
+def zeros(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
+    """As :func:`numpy.zeros`, on the default backend."""
+    made = _filled(shape, 0, float if dtype is None else dtype, np.zeros)
+    return made if type(order) is str and order == "C" else _ordered(made, arguments.new_order(order))
+
+
+@fastpath.filled_at_once(np.ones)
+def ones(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
+    """As :func:`numpy.ones`, on the default backend."""
+    made = _filled(shape, 1, float if dtype is None else dtype, np.ones)
+    return made if type(order) is str and order == "C" else _ordered(made, arguments.new_order(order))
+
+
+@fastpath.filled_at_once(np.empty)
+def empty(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
+    """As :func:`numpy.empty`, on the default backend; the memory holds zeros."""
+    made = _filled(shape, 0, float if dtype is None else dtype, np.empty)
+    return made if type(order) is str and order == "C" else _ordered(made, arguments.new_order(order))
+
+
+@fastpath.at_once(np.full)
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None
+) -> Any:
+    """As :func:`numpy.full`, on the default backend."""
+    if isinstance(fill_value, list | tuple):
+        fill_value = array(fill_value)
+    elif not isinstance(fill_value, Array) and np.ndim(fill_value):
+        fill_value = np.asarray(fill_value)
+    if isinstance(fill_value, Array | np.ndarray):
+        dtype = fill_value.dtype if dtype is None else dtype
+        if fill_value.ndim:
+            made = _filled(shape, 0, dtype)
+            made[...] = fill_value
+            return _ordered(made, arguments.new_order(order))
+        fill_value = at_host(fill_value)
+    return _ordered(
+        _filled(shape, fill_value, np.asarray(fill_value).dtype if dtype is None else dtype), arguments.new_order(order)
+    )
+
+
+def _by_body(func: Any, body: Callable[..., Any], size: Any, dtype: Any, args: tuple[Any, ...], options: Any) -> Any:
+    """What ``func`` makes of scalars: on the device where it is large, by NumPy where it is small or the host's."""
+    wanted = np.dtype(dtype)
+    if dtypes.category(wanted) == "other" or not conversion.beginning(0, _fresh(wanted)).holds(_fresh(wanted)):
+        return _moved(func(*args, **options))
+    backend, device = _target(size, wanted)
+    if backend.native_is_ndarray:
+        return _moved(func(*args, **options))
+    with backend.within():
+        made = wrapping.beside_writers(lambda: body(backend.xp, *args, device=device, **options))
+        return _wrapped(made, backend)
+
+
+def _wrapped(made: Any, backend: Backend) -> Any:
+    if isinstance(made, tuple):
+        return mapped(lambda x: _wrapped(x, backend), made)
+    wanted = _fresh(backend.dtype_of(made))
+    return views.wrapper(backend.prim.astype(made, wanted), backend.kind(wanted), True)
+
+
+@fastpath.at_once(np.arange)
+def arange(
+    start_or_stop: Any = None,
+    /,
+    stop: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    like: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """As :func:`numpy.arange`, on the default backend."""
+    start, stop, step = map(_plain, (start_or_stop, stop, step))
+    if start is None and stop is None:
+        raise TypeError("arange() requires stop to be specified.")
+    if kwargs or start is None or not all(type(x) in _REAL for x in (start, stop, step)):
+        kwargs = {k: _plain(x) for k, x in kwargs.items()}
+        first: Any = () if start is None else (start,)
+        made: Any = np.arange
+        return _moved(made(*first, stop=stop, step=step, dtype=dtype, **kwargs))
+    to = np.result_type(start, 0 if stop is None else stop, step) if dtype is None else dtype
+    span = start if stop is None else stop - start
+    options = {} if dtype is None else {"dtype": dtype}
+    if not step or not math.isfinite(span) or not math.isfinite(step):
+        return _moved(np.arange(start, stop, step, **options))
+    size = max(math.ceil(span / step), 0)
+    return _by_body(np.arange, bodies.arange, size, to, (start, stop, step), options)
+
+
+def _plain(x: Any) -> Any:
+    """A number that was given as an array; any other array as NumPy knows how to refuse it."""
+    return x if not isinstance(x, Array) else x.to_numpy() if x.ndim else x.item()
+
+
+def _by_library(func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    fastpath.is_told()
+    return functions.call(func, args, options)
+
+
+_REAL = frozenset({int, float, np.float64, np.int64, type(None)})
+
+
+def _spaced(func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Points between two ends: where the ends are, or on the default backend if there are many."""
+    if wrapping.backend_among((*args, *options.values())) is None:
+        num = args[2] if len(args) > 2 else options.get("num", 50)
+        dtype = options.get("dtype") or float
+        at_home = not isinstance(num, int)
+        if np.dtype(dtype).kind in "iu" and func is not np.linspace:
+            at_home = True  # a power just under a whole number would be cut to the one below it
+        if at_home or type(args[0]) not in _REAL or _target(num, np.dtype(dtype))[0].native_is_ndarray:
+            made = func(*args, **options)
+            return (_moved(made[0]), made[1]) if isinstance(made, tuple) else _moved(made)
+        args = (_to_backend(args[0]), *args[1:])
+    return _by_library(func, args, options)
+
+
+@fastpath.at_once(np.linspace)
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    """As :func:`numpy.linspace`, on the default backend."""
+    return _spaced(np.linspace, (start, stop, num, endpoint, retstep), {"dtype": dtype, "axis": axis})
+
+
+@fastpath.at_once(np.logspace)
+def logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    """As :func:`numpy.logspace`, on the default backend."""
+    return _spaced(np.logspace, (start, stop, num, endpoint, base), {"dtype": dtype, "axis": axis})
+
+
+@fastpath.at_once(np.geomspace)
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
+    """As :func:`numpy.geomspace`, on the default backend."""
+    return _spaced(np.geomspace, (start, stop, num, endpoint), {"dtype": dtype, "axis": axis})
+
+
+@fastpath.at_once(np.eye)
+def eye(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: Any = float,
+    order: Any = "C",
+    *,
+    device: Any = None,
+    like: Any = None,
+) -> Any:
+    """As :func:`numpy.eye`, on the default backend."""
+    return _ordered(_by_body(np.eye, bodies.eye, _area(N, M), dtype, (N, M, k, dtype), {}), arguments.new_order(order))
+
+
+def _area(rows: int, columns: int | None) -> int:
+    rows = operator.index(rows)
+    columns = rows if columns is None else operator.index(columns)
+    if rows < 0 or columns < 0:
+        raise ValueError("negative dimensions are not allowed")
+    return rows * columns
+
+
+@fastpath.at_once(np.identity)
+def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
+    """As :func:`numpy.identity`, on the default backend."""
+    return eye(n, dtype=float if dtype is None else dtype)
+
+
+@fastpath.at_once(np.tri)
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: Any = None) -> Any:
+    """As :func:`numpy.tri`, on the default backend."""
+    if not _lengths((N, N if M is None else M)) or not isinstance(k, int | np.integer):
+        return _moved(np.tri(N, M, k, dtype))
+    return _by_body(np.tri, bodies.tri, _area(N, M), dtype, (N, M, k, dtype), {})
+
+
+def _lengths(given: tuple[Any, ...]) -> bool:
+    """Whether these are lengths of axes. NumPy's formulas make an array of other numbers too, and errors of what is none."""
+    return all(isinstance(n, int | np.integer) and n >= 0 for n in given)
+
+
+@fastpath.at_once(np.indices)
+def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
+    """As :func:`numpy.indices`, on the default backend."""
+    shape = tuple(dimensions)
+    if not _lengths(shape):
+        return _moved(np.indices(shape, dtype, sparse))  # type: ignore[call-overload]
+    size = sum(shape) if sparse else math.prod(shape) * len(shape)
+    return _by_body(np.indices, bodies.indices, size, dtype, (shape, dtype, sparse), {})
+
+
+def grid(key: Any, sparse: bool) -> Any:
+    """``np.mgrid[key]`` and, sparse, ``np.ogrid[key]``, on the default backend."""
+    keys = key if isinstance(key, tuple) else (key,)
+    sizes: list[int] = []
+    starts: list[Any] = []
+    steps: list[Any] = []
+    numbers: list[Any] = [0]
+    for one in keys:
+        start: Any = one.start or 0
+        step: Any = 1 if one.step is None else one.step
+        if isinstance(step, complex | np.complexfloating):
+            length: Any = abs(step)
+            numbers += [start, one.stop, length]
+            sizes.append(int(length))
+            steps.append((one.stop - start) / float(sizes[-1] - 1) if sizes[-1] != 1 else 1)
+        else:
+            if keys is not key:
+                return arange(start, one.stop, step)
+            numbers += [start, one.stop, step]
+            sizes.append(math.ceil((one.stop - start) / step))
+            steps.append(step)
+        starts.append(start)
+    lines = [arange(n, dtype=np.result_type(*numbers)) * step + start for n, step, start in zip(sizes, steps, starts)]
+    if keys is not key:
+        return lines[0]
+    laid = [line.reshape((1,) * i + (-1,) + (1,) * (len(lines) - 1 - i)) for i, line in enumerate(lines)]
+    if sparse:
+        return tuple(laid)
+    to = np.result_type(*(line.dtype for line in laid))
+    return np.stack([np.broadcast_to(line, tuple(sizes)).astype(to, copy=False) for line in laid])
+
+
+# -- windows, frequencies, indices: NumPy's own formulas -----------------------------------------------------------------
+
+
+def _window(func: Any, M: Any, values: Callable[[Any, Any], Any]) -> Any:
+    M = np.array([0.0, M])[1]
+    if dtypes.category(M.dtype) == "other":
+        return _moved(func(M))
+    if M < 1:
+        return _filled(0, 0, float)
+    return _filled(1, 1, float) if M == 1 else values(arange(1 - M, M, 2), M)
+
+
+@fastpath.at_once(np.bartlett)
+def bartlett(M: Any) -> Any:
+    """As :func:`numpy.bartlett`, on the default backend."""
+    return _window(np.bartlett, M, lambda n, M: np.where(np.less_equal(n, 0), 1 + n / (M - 1), 1 - n / (M - 1)))
+
+
+@fastpath.at_once(np.blackman)
+def blackman(M: Any) -> Any:
+    """As :func:`numpy.blackman`, on the default backend."""
+    return _window(
+        np.blackman,
+        M,
+        lambda n, M: 0.42 + 0.5 * np.cos(np.pi * n / (M - 1)) + 0.08 * np.cos(2.0 * np.pi * n / (M - 1)),
+    )
+
+
+@fastpath.at_once(np.hamming)
+def hamming(M: Any) -> Any:
+    """As :func:`numpy.hamming`, on the default backend."""
+    return _window(np.hamming, M, lambda n, M: 0.54 + 0.46 * np.cos(np.pi * n / (M - 1)))
+
+
+@fastpath.at_once(np.hanning)
+def hanning(M: Any) -> Any:
+    """As :func:`numpy.hanning`, on the default backend."""
+    return _window(np.hanning, M, lambda n, M: 0.5 + 0.5 * np.cos(np.pi * n / (M - 1)))
+
+
+@fastpath.at_once(np.kaiser)
+def kaiser(M: Any, beta: Any) -> Any:
+    """As :func:`numpy.kaiser`, on the default backend."""
+    M, beta = np.array([0.0, M, beta])[1:]
+    if dtypes.category(M.dtype) == "other":
+        return _moved(np.kaiser(M, beta))
+    if M == 1:
+        return _filled(1, 1, float)
+    alpha = (M - 1) / 2.0
+    n = arange(0, float(M))
+    return np.i0(beta * np.sqrt(1 - ((n - alpha) / alpha) ** 2.0)) / np.i0(beta)
+
+
+@fastpath.at_once(np.fft.fftfreq)
+def fftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
+    """As :func:`numpy.fft.fftfreq`, on the default backend."""
+    if not isinstance(n, int | np.integer):
+        raise ValueError("n should be an integer")
+    upper = arange(0, (int(n) - 1) // 2 + 1)
+    return np.concatenate([upper, arange(-(int(n) // 2), 0)]) * (1.0 / (n * d))
+
+
+@fastpath.at_once(np.fft.rfftfreq)
+def rfftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
+    """As :func:`numpy.fft.rfftfreq`, on the default backend."""
+    if not isinstance(n, int | np.integer):
+        raise ValueError("n should be an integer")
+    return arange(0, int(n) // 2 + 1) * (1.0 / (n * d))
+
+
+def diag_indices(n: Any, ndim: int = 2) -> Any:
+    """As :func:`numpy.diag_indices`, on the default backend."""
+    return (arange(n),) * ndim
+
+
+def mask_indices(n: int, mask_func: Any, k: Any = 0) -> Any:
+    """As :func:`numpy.mask_indices`, on the default backend."""
+    return np.nonzero(mask_func(ones((n, n), int), k) != 0)
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> Any:
+    """As :func:`numpy.tril_indices`, on the default backend."""
+    return np.nonzero(tri(n, m, k=k, dtype=bool))
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> Any:
+    """As :func:`numpy.triu_indices`, on the default backend."""
+    return np.nonzero(~tri(n, m, k=k - 1, dtype=bool))
+
+
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:
+    """As :func:`numpy.fromfunction`: the function is called once, with index arrays on the default backend."""
+    return function(*indices(shape, dtype=dtype), **kwargs)
+
+
+_WITHOUT_MEMORY = (list, tuple, range, int, float, complex, np.generic)
+
+
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+    """As :func:`numpy.meshgrid`, on the default backend."""
+    xi = tuple(map(from_protocol, xi))
+    if wrapping.find_backend(xi) is not None:
+        return _by_library(np.meshgrid, xi, {"copy": copy, "sparse": sparse, "indexing": indexing})
+    if not copy and not all(isinstance(x, _WITHOUT_MEMORY) for x in xi):  # what they view stays where it is
+        return np.meshgrid(*xi, copy=False, sparse=sparse, indexing=indexing)  # type: ignore[call-overload]
+    return _moved(np.meshgrid(*xi, copy=True, sparse=sparse, indexing=indexing))  # type: ignore[call-overload]
+
+
+# -- from data ---------------------------------------------------------------------------------------------------------
+
+
+_MOST_DIMENSIONS = 64
+"""NumPy's limit, and so what ``ndmax`` is unless given."""
+
+
+@fastpath.at_once(np.array, itself=False)
+def array(
+    object: Any,
+    dtype: Any = None,
+    *,
+    copy: bool | None = True,
+    order: Any = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    ndmax: int = _MOST_DIMENSIONS,
+    like: Any = None,
+) -> Any:
+    """As :func:`numpy.array`, on the default backend; arrays of ours stay on theirs."""
+    copy = copy_mode(copy)
+    if ndmax != _MOST_DIMENSIONS:
+        return _moved(np.array(at_host(object), dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, ndmax=ndmax))
+    if subok and wrapping.is_guest(object):
+        return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)
+    if isinstance(object, Handle):
+        held = object._kind.backend
+        if held.hosted:  # NumPy's own answer to what is a copy, a view or the array itself
+            return host_values.call(
+                np.array, (object, dtype), {"copy": copy, "order": order, "subok": subok, "ndmin": ndmin}
+            )
+        if dtype is not None and dtypes.category(dtype := np.dtype(dtype).newbyteorder("=")) == "other":
+            events_left(dtype)
+            return np.array(at_host(object), dtype, order=order, ndmin=ndmin)
+        made: Any = _to_backend(object, backend=held, dtype=dtype, copy=copy)
+    elif isinstance(object, list | tuple) and (held_by := wrapping.backend_among(object)) is not None:
+        wanted = None if dtype is None else np.dtype(dtype)
+        options: dict[str, Any] = {"copy": copy, "order": order, "ndmin": ndmin}
+        if copy is False or (wanted is not None and dtypes.category(wanted) == "other"):
+            return _moved(np.array(at_host(object), dtype, **options))
+        if held_by.hosted:
+            return host_values.call(np.array, (object, dtype), options)
+        try:
+            made = wrapping.beside_writers(from_sequence, object, held_by, None, wanted)
+        except (Unsupported, ValueError):  # strings or objects beside the arrays, or other shapes: as NumPy has it
+            return _moved(np.array(at_host(object), dtype, **options))
+    else:
+        if not isinstance(object, np.ndarray | list | tuple):
+            object = from_protocol(object, dtype)
+            if isinstance(object, Handle):
+                return array(object, dtype, copy=copy, order=order, ndmin=ndmin)
+        if copy is False and (not isinstance(object, np.ndarray) or dtypes.category(object.dtype) != "other"):
+            raise ValueError("a copy is needed to move NumPy data to the backend; do not pass copy=False.")
+        host = np.array(object, dtype=dtype, copy=None, ndmin=ndmin)
+        if dtypes.category(host.dtype) == "other":
+            made = np.array(object, dtype=dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
+            events_left(made.dtype)
+            return made
+        made = _moved(host if host is not object else host.copy())
+    made = _ordered(made, order, object)
+    if isinstance(made, Handle) and ndmin > len(made.shape):  # type: ignore[attr-defined]
+        return made.reshape((1,) * (ndmin - made.ndim) + made.shape)  # type: ignore[attr-defined]
+    return made
+
+
+_COPIES = frozenset({bool, type(None)})
+
+
+def copy_mode(copy: Any) -> bool | None:
+    """``copy=`` as one of True, False and None."""
+    if copy.__class__ in _COPIES:
+        return copy
+    if isinstance(copy, str):
+        raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
+    if isinstance(copy, np._CopyMode):
+        return None if copy is np._CopyMode.IF_NEEDED else bool(copy)
+    return bool(copy)
+
+
+@fastpath.at_once(np.asarray, itself=True)
+def asarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
+) -> Any:
+    """As :func:`numpy.asarray`, on the default backend; an array of ours is returned as it is."""
+    return array(a, dtype, copy=copy, order=order)
+
+
+@fastpath.at_once(np.asanyarray, itself=True)
+def asanyarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
+) -> Any:
+    """As :func:`numpy.asanyarray`, on the default backend."""
+    return array(a, dtype, copy=copy, order=order, subok=True)
+
+
+@fastpath.at_once(np.ascontiguousarray, itself=False)
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """As :func:`numpy.ascontiguousarray`, on the default backend."""
+    return array(a, dtype, copy=None, order="C", ndmin=1)
+
+
+@fastpath.at_once(np.asfortranarray, itself=False)
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """As :func:`numpy.asfortranarray`, on the default backend."""
+    return array(a, dtype, copy=None, order="F", ndmin=1)
+
+
+# -- like= (NEP 35) ------------------------------------------------------------------------------------------------------
+
+_WITH_LIKE = "arange array asanyarray asarray ascontiguousarray asfortranarray empty eye fromfunction full identity ones tri zeros"
+_HOST_WITH_LIKE = "frombuffer fromfile fromiter fromstring genfromtxt loadtxt"
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
+    """As :func:`numpy.require`, on the default backend."""
+    return meeting(array, a, dtype, requirements)
+
+
+def _by_numpy(func: Any) -> Callable[..., Any]:
+    return lambda *args, **kwargs: _moved(func(*args, **kwargs))
+
+
+CREATORS: dict[Any, Callable[..., Any]] = {
+    **{getattr(np, name): globals()[name] for name in _WITH_LIKE.split()},
+    **{getattr(np, name): _by_numpy(getattr(np, name)) for name in _HOST_WITH_LIKE.split()},
+    np.require: require,
+}
+"""NumPy function with ``like=`` -> what it does when ``like`` is an array of ours."""
+functions.creators.update(CREATORS)

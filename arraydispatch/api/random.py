@@ -1,0 +1,170 @@
+"""``ad.random``: random arrays from a library's own generator. (``np.random`` under the launcher gives NumPy's own bits.)"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..array import Array
+from ..memory import views
+from ..runtime import conversion, dtypes, placement, settings
+from . import public
+
+__all__ = ["integers", "normal", "permutation", "seed", "uniform"]
+
+seed = public.seed
+
+_EXACT = 2**53
+"""How many different integers a uniform float64 tells apart."""
+
+
+def _drawn(kind: str, size: Any, dtype: Any, device: Any, like: tuple[Any, ...] = ()) -> Array:
+    backend = public.default_backend()
+    if size is None:
+        shape = np.broadcast_shapes(*(np.shape(x) for x in like))
+    else:
+        shape = tuple(operator.index(n) for n in size) if isinstance(size, tuple | list) else (operator.index(size),)
+    if any(n < 0 for n in shape):
+        raise ValueError("negative dimensions are not allowed")
+    wanted = np.dtype(dtype)
+    if wanted.kind != "f" and not dtypes.is_bfloat16(wanted):
+        raise TypeError(f"random numbers of this distribution are floating, not {wanted}.")
+    wanted = conversion.precise(wanted)
+    place = conversion.default_device(backend) if device is None else placement.find(backend, device).native
+    with backend.within():
+        return views.wrapper(backend.random(kind, shape, wanted, place), backend.kind(wanted))
+
+
+def normal(loc: Any = 0.0, scale: Any = 1.0, size: Any = None, *, dtype: Any = float, device: Any = None) -> Any:
+    """Normal numbers, from the generator of the default backend's library.
+
+    Parameters
+    ----------
+    loc, scale : float or array
+        Mean and standard deviation, which is not negative.
+    size : int or tuple of int, optional
+        The shape; if not given, that of ``loc`` and ``scale``.
+    dtype : dtype_like
+        A floating one.
+    device : str or Device, optional
+        Where; if not given, the default device.
+
+    Returns
+    -------
+    Array
+        Differentiable by ``loc`` and ``scale``.
+
+    Raises
+    ------
+    ValueError
+        If ``scale`` or the size is negative.
+    """
+    if not isinstance(scale, Array) and np.any(np.asarray(scale) < 0):
+        raise ValueError("scale < 0")
+    drawn = _drawn("normal", size, dtype, device, (loc, scale))
+    return _moved(drawn, scale, loc)
+
+
+def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None, *, dtype: Any = float, device: Any = None) -> Any:
+    """Numbers in ``[low, high)``, all as likely, from the generator of the default backend's library.
+
+    Parameters
+    ----------
+    low, high : float or array
+        Where they lie.
+    size, dtype, device
+        As of :func:`normal`.
+
+    Returns
+    -------
+    Array
+    """
+    drawn = _drawn("uniform", size, dtype, device, (low, high))
+    return _moved(drawn, high - low, low)
+
+
+def _moved(drawn: Array, factor: Any, start: Any) -> Any:
+    """Scaled and moved, where that changes anything."""
+    plain = isinstance(factor, int | float) and isinstance(start, int | float)
+    if plain and factor == 1 and start == 0:
+        return drawn
+    return (drawn * factor + start).astype(drawn.dtype, copy=False)
+
+
+def integers(
+    low: int,
+    high: int | None = None,
+    size: Any = None,
+    *,
+    dtype: Any = np.int64,
+    endpoint: bool = False,
+    device: Any = None,
+) -> Any:
+    """Integers, all as likely, from the generator of the default backend's library.
+
+    Parameters
+    ----------
+    low, high : int
+        They lie in ``[low, high)``; of one number in ``[0, low)``.
+    size : int or tuple of int, optional
+        The shape; if not given, ``()``.
+    dtype : dtype_like
+        An integer one.
+    endpoint : bool
+        Whether ``high`` is among them.
+    device : str or Device, optional
+        Where; if not given, the default device.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ValueError
+        If there is no such integer, if the dtype does not hold them, or if they are more than 2**53.
+    """
+    first, last = (0, operator.index(low)) if high is None else (operator.index(low), operator.index(high))
+    last -= not endpoint
+    kind = np.dtype(dtype)
+    if kind.kind not in "iu":
+        raise TypeError(f"random integers are of an integer dtype, not {kind}.")
+    limits = np.iinfo(kind)
+    if first > last:
+        raise ValueError("low >= high")
+    if first < limits.min or last > limits.max:
+        raise ValueError(f"{first} to {last} is out of bounds for {kind}")
+    count = last - first + 1
+    if count > _EXACT:
+        raise ValueError(f"{count} different integers are more than the 2**53 that are drawn here.")
+    with settings.precision_context(None):
+        drawn = np.floor(_drawn("uniform", () if size is None else size, np.float64, device) * float(count))
+        return (
+            (drawn.astype(np.int64) + first).astype(kind, copy=False)
+            if kind != np.uint64
+            else drawn.astype(kind) + kind.type(first)
+        )
+
+
+def permutation(x: Any, axis: int = 0) -> Any:
+    """The integers below ``x``, or the slices of an array along an axis, in an order that is left to chance.
+
+    Parameters
+    ----------
+    x : int or array
+        What to rearrange, which stays as it is.
+    axis : int
+        Along which.
+
+    Returns
+    -------
+    Array
+    """
+    whole = not isinstance(x, Array | np.ndarray | list | tuple)
+    array = None if whole else public.asarray(x)
+    count = operator.index(x) if array is None else array.shape[axis]
+    with settings.precision_context(None):
+        order = np.argsort(_drawn("uniform", (count,), np.float64, None), kind="stable")
+    return order if array is None else np.take(array, order, axis=axis)

@@ -1,0 +1,637 @@
+"""``Array``: a native array of one library that behaves as NumPy's ndarray. Identity and behaviour; no numerics.
+
+Every operator and method is one line: it names the ufunc or the NumPy function that does the job, and the dispatch does
+it. What needs NumPy's own view of memory (strides, flags, what aliases what) is answered by the array's ghost.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import operator
+import sys
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..backends import loader
+from ..backends.base import Backend
+from ..backends.devices import Device
+from ..common import arguments, events, tracing
+from ..common.process_state import process
+from ..common.user_warnings import real_of
+from ..dispatch import functions, host_fallback as host, indexing, matrix_products, protocols, ufuncs, wrapping
+from ..functions import bits
+from ..memory import ghosts, reshaping, views
+from ..memory.views import Handle, ghost, native
+from ..runtime import conversion, placement, settings
+from . import casts, exports
+from .flat import Flat
+from .members import equality, method, named, short_power, tuple_method
+
+__all__ = ["Array"]
+
+_binary, _inplace, _unary = ufuncs.binary_operator, ufuncs.inplace_operator, ufuncs.FAST_OF_ONE.__getitem__
+_reflected = ufuncs.reflected_operator
+
+
+_power = ufuncs.binary_operator(np.power)
+_inplace_power = ufuncs.inplace_operator(np.power)
+
+
+class _Slotted:
+    """Has in front of it what an ``Array`` has: what Python's collector keeps, from 3.12 on the place of weak references too."""
+
+    __slots__ = ("__weakref__", "_v")
+
+
+_HEAD = sys.getsizeof(np.empty((), bool)) - 1 - (sys.getsizeof(_Slotted()) - _Slotted.__basicsize__)
+"""Bytes of an ndarray beside its shape, strides and elements, less those that Python keeps in front of an ``Array``."""
+
+
+class Array(Handle):
+    """A native array of one library, with NumPy's behaviour.
+
+    Not called directly: use :func:`arraydispatch.asarray` (to the default backend) or :func:`arraydispatch.wrap` (around
+    a native array, without conversion).
+    """
+
+    __slots__ = ()
+    __array_priority__ = 100.0
+    __hash__ = None  # type: ignore[assignment]
+    __class__ = property(exports.class_shown)
+
+    # -- identity ----------------------------------------------------------------------------------------------------
+
+    @property
+    def native(self) -> Any:
+        """The library's own array; where the host has the value, it shares memory with it, or is a copy."""
+        if self._kind.backend.hosted:
+            views.expose(self)
+            return views.lifted(self)
+        return views.expose(self)
+
+    @property
+    def backend(self) -> Backend:
+        """The backend that the array belongs to."""
+        return self._kind.backend.home
+
+    @property
+    def device(self) -> Device:
+        """The device that holds the data."""
+        kind, value = views.held(self)
+        return placement.of_new(self.backend) if kind.backend.hosted else placement.of(value, kind.backend)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype, a real ``np.dtype``; assigning one rereads the memory in place."""
+        return self._kind.dtype
+
+    @dtype.setter
+    def dtype(self, dtype: Any) -> None:
+        reshaping.set_dtype(self, dtype)
+
+    @property
+    def __numpy_dtype__(self) -> np.dtype[Any]:
+        # What NumPy asks before it takes `dtype` of whatever has one; an ndarray it does not ask.
+        raise TypeError("Cannot construct a dtype from an array")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape; assigning one reshapes in place."""
+        found = self._ghost
+        return self._kind.backend.shape_of(self._v) if found is None else found.shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        reshaping.set_shape(self, shape)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self._kind.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes to step in each dimension, as NumPy would lay the array out; cannot be set."""
+        return ghost(self).strides
+
+    @property
+    def flags(self) -> Any:
+        """NumPy's flags object (``c_contiguous``, ``owndata``, ``writeable``, …)."""
+        return ghost(self).flags
+
+    @property
+    def base(self) -> Any:
+        """The array that owns the memory if this is a view, else None."""
+        return self._base
+
+    def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
+        """As ``ndarray.setflags``."""
+        if write and self._base is not None and not views.writeable(self._base) and ghost(self._base).flags.owndata:
+            raise ValueError(
+                "cannot set WRITEABLE flag to True of this array"
+            )  # of the library's memory NumPy would not know
+        ghost(self).setflags(write=write, align=align, uic=uic)
+
+    def __sizeof__(self) -> int:
+        # What makes ``sys.getsizeof``, which adds the collector's share, say what it says of an ndarray.
+        nbytes = self.nbytes if ghost(self).flags.owndata else 0
+        return _HEAD + 2 * np.intp().itemsize * self.ndim + nbytes
+
+    def _writeable(self) -> bool:
+        return views.writeable(self, True)
+
+    # -- protocols ---------------------------------------------------------------------------------------------------
+
+    __array_ufunc__ = protocols.__array_ufunc__
+    __array_function__ = protocols.__array_function__
+
+    def _host(self, why: str) -> np.ndarray[Any, Any]:
+        return wrapping.beside_writers(_downloaded, self, why)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return exports.as_ndarray(self, self._host(events.AT_A_DOOR), dtype, copy)
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """An ndarray as an array of this backend and on this device."""
+        if not isinstance(array, np.ndarray | Array):
+            raise TypeError("can only be called with ndarray object")
+        if return_scalar or isinstance(array, Array):
+            return array[()]
+        kind, value = views.held(self)
+        return host.to_device(array, kind.backend, kind.backend.device_of(value))
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        # The namespaces stand on arrays; like the public names, they are found when they are asked for.
+        module = importlib.import_module(f"arraydispatch.array_api.{self._kind.backend.name}")
+        return module.of_version(api_version)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        asked = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+        return exports.dlpack(self, **{key: value for key, value in asked.items() if value is not None})
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        kind, value = views.held(self)
+        return self.backend.dlpack_device(self.native if kind.backend.hosted else value)
+
+    def __reduce__(self) -> Any:
+        return _rebuild_array, (
+            self._kind.backend.name,
+            np.array(self._host("pickling"), order="F" if self.flags.fnc else "C"),
+            self._kind.standard,
+        )
+
+    def __copy__(self) -> Any:
+        return self.copy("K")
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy("K")
+
+    def __len__(self) -> int:
+        shape = self.shape
+        if not shape:
+            raise TypeError("len() of unsized object")
+        return shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        shape = self.shape
+        if not shape:
+            raise TypeError("iteration over a 0-d array")
+        kind = self._kind
+        live = self._root is None or not kind.backend.mutable  # whether every write is seen on the host, or counted
+        hosted = settings.current_scalars() == "numpy" and not kind.standard
+        if live and hosted and len(shape) == 1:  # the values of a large view may have no room
+            kind, value = views.held(self)
+            if kind.backend.on_cpu(value):
+                return self._scalars(shape[0])
+        return (indexing.getitem(self, i) for i in range(shape[0]))
+
+    def _scalars(self, n: int) -> Iterator[Any]:
+        """The elements one by one from one host copy, as long as nobody writes the array in the meantime."""
+        root = views.owner(self)
+        writes = root._writes
+        host = self._host("iteration")
+        for i in range(n):
+            if root._writes != writes:
+                yield from (indexing.getitem(self, j) for j in range(i, n))
+                return
+            yield host[i]
+
+    def __contains__(self, item: Any) -> bool:
+        found: Any = self == item
+        return bool(found.any() if isinstance(found, Array | np.generic) else np.asarray(found).any())
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return indexing.getitem(self, key)
+        except Exception as error:
+            loader.check_memory(error)
+            raise
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        try:
+            indexing.setitem(self, key, value)
+        except Exception as error:
+            loader.check_memory(error)
+            raise
+
+    def __delitem__(self, key: Any) -> NoReturn:
+        raise ValueError("cannot delete array elements")
+
+    # -- looking at values -------------------------------------------------------------------------------------------
+
+    def _one(self, why: str) -> np.ndarray[Any, Any]:
+        found = wrapping.beside_writers(lambda: _values(self, why))
+        if events.tap is not None:
+            kind, value = views.held(self)
+            if not kind.backend.on_cpu(value):
+                events.tap.sync(why)
+        return found
+
+    def __bool__(self) -> bool:
+        return bool(self._one("bool()"))
+
+    def __int__(self) -> int:
+        return int(self._one("int()"))
+
+    def __float__(self) -> float:
+        return float(self._one("float()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._one("complex()"))
+
+    def __index__(self) -> int:
+        whole = (
+            not self.shape and self.dtype.kind in "iu"
+        )  # of all else only the error is NumPy's, for which nothing moves
+        return operator.index(self._one("an index") if whole else ghost(self))
+
+    def __str__(self) -> str:
+        return str(self._shown())
+
+    def __repr__(self) -> str:
+        return repr(self._shown())
+
+    def __format__(self, spec: str) -> str:
+        shown = self._shown()
+        if spec and isinstance(shown, str):
+            shown = self._host("formatting")  # whose error says why there is no number to format
+        return format(shown, spec)
+
+    def _shown(self) -> Any:
+        backend = self._kind.backend
+        root: Any = self._root
+        if isinstance(root, tracing.Ended):
+            return f"Array({self.dtype}{list(self.shape)}, left behind by a trace of {backend.name}'s)"
+        if not backend.is_concrete(native(views.owner(self))):  # of a large view there may be no room for all
+            return f"Array({self.dtype}{list(self.shape)}, traced by {backend.name})"
+        return self._host("printing")
+
+    def item(self, *args: Any) -> Any:
+        """As ``ndarray.item``."""
+        if args and views.outgrows(self) and (seen := views.of_root_on_host(self)) is not None:
+            return seen.item(*args)
+        return self._one("item()").item(*args)
+
+    def tolist(self) -> Any:
+        """As ``ndarray.tolist``."""
+        return self._host("tolist()").tolist()
+
+    def tobytes(self, order: Any = "C") -> bytes:
+        """As ``ndarray.tobytes``."""
+        return self._host("tobytes()").tobytes("F" if order == "A" and self.flags.fnc else order)
+
+    def __bytes__(self) -> bytes:
+        return self.tobytes()
+
+    def _lent(self, writes: int) -> memoryview:
+        """What C code is shown of the memory by a compiled core, which may write it or not."""
+        return self.data
+
+    @property
+    def data(self) -> memoryview:
+        """A memoryview of the values; of those that only this library can write, read-only."""
+        return memoryview(self.__array__())  # type: ignore[arg-type]
+
+    @property
+    def ctypes(self) -> Any:
+        """As ``ndarray.ctypes``, where the memory may be written on the host."""
+        if not exports.shares_with_host(self):
+            raise AttributeError(
+                f"an array of {self.backend.name} has no address that C code may write to; use np.array(x).ctypes, a copy"
+            )
+        return self.__array__().ctypes
+
+    def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
+        """As ``ndarray.tofile``."""
+        self._host("tofile()").tofile(fid, sep, format)
+
+    def dumps(self) -> bytes:
+        """As ``ndarray.dumps``."""
+        return self._host("dumps()").dumps()
+
+    def dump(self, file: Any) -> None:
+        """As ``ndarray.dump``."""
+        self._host("dump()").dump(file)
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """The values as an ndarray; memory is shared where the library can."""
+        return self._host("to_numpy()")
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+        """The array on another device of its library: a new array, or this one if it is there already."""
+        backend = self.backend
+        if placement.find(backend, device) == self.device:
+            return self
+        return wrapping.wrap(placement.move(self.native, backend, device), self._kind.home)
+
+    # -- operators ---------------------------------------------------------------------------------------------------
+
+    __add__, __radd__, __iadd__ = _binary(np.add), _reflected(np.add), _inplace(np.add)
+    __sub__, __rsub__, __isub__ = _binary(np.subtract), _reflected(np.subtract), _inplace(np.subtract)
+    __mul__, __rmul__, __imul__ = _binary(np.multiply), _reflected(np.multiply), _inplace(np.multiply)
+    __truediv__, __rtruediv__, __itruediv__ = _binary(np.divide), _reflected(np.divide), _inplace(np.divide)
+    __floordiv__, __rfloordiv__ = _binary(np.floor_divide), _reflected(np.floor_divide)
+    __ifloordiv__ = _inplace(np.floor_divide)
+    __mod__, __rmod__, __imod__ = _binary(np.remainder), _reflected(np.remainder), _inplace(np.remainder)
+    __and__, __rand__, __iand__ = _binary(np.bitwise_and), _reflected(np.bitwise_and), _inplace(np.bitwise_and)
+    __or__, __ror__, __ior__ = _binary(np.bitwise_or), _reflected(np.bitwise_or), _inplace(np.bitwise_or)
+    __xor__, __rxor__, __ixor__ = _binary(np.bitwise_xor), _reflected(np.bitwise_xor), _inplace(np.bitwise_xor)
+    __lshift__, __rlshift__ = _binary(np.left_shift), _reflected(np.left_shift)
+    __ilshift__ = _inplace(np.left_shift)
+    __rshift__, __rrshift__ = _binary(np.right_shift), _reflected(np.right_shift)
+    __irshift__ = _inplace(np.right_shift)
+    __rpow__ = _reflected(np.power)
+    __lt__, __le__ = _binary(np.less), _binary(np.less_equal)
+    __gt__, __ge__ = _binary(np.greater), _binary(np.greater_equal)
+    __eq__, __ne__ = equality(np.equal, False), equality(np.not_equal, True)
+    __neg__, __pos__, __invert__ = _unary(np.negative), _unary(np.positive), _unary(np.invert)
+    __abs__ = _unary(np.absolute)
+
+    def __pow__(self, exponent: Any, modulo: None = None) -> Any:
+        if modulo is not None:
+            return NotImplemented
+        short = short_power(self, exponent)
+        return _power(self, exponent) if short is None else _unary(short)(self)
+
+    def __ipow__(self, exponent: Any) -> Any:  # type: ignore[misc]
+        short = short_power(self, exponent)
+        if short is None:
+            return _inplace_power(self, exponent)
+        return ufuncs.array_ufunc(short, "__call__", (self,), {"out": (self,)})
+
+    def __divmod__(self, other: Any) -> Any:
+        if not isinstance(other, Handle) and ufuncs._defers(other):
+            return NotImplemented
+        return ufuncs.array_ufunc(np.divmod, "__call__", (self, other), {})
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return ufuncs.array_ufunc(np.divmod, "__call__", (other, self), {})
+
+    def __matmul__(self, other: Any) -> Any:
+        if type(other) is type(self):
+            return matrix_products.product(self, other)
+        if not isinstance(other, Handle) and ufuncs._defers(other):
+            return NotImplemented
+        return ufuncs.with_guest(np.matmul, self, other) if wrapping.is_guest(other) else np.matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return ufuncs.array_ufunc(np.matmul, "__call__", (other, self), {})
+
+    def __imatmul__(self, other: Any) -> Any:
+        if not isinstance(other, Handle) and ufuncs._defers(other):
+            return ufuncs.refused_in_place(np.matmul, self, other)
+        mine, others = self.shape, np.shape(other)
+        if len(mine) < 1 or len(others) < 2 or mine[-1] != others[-1]:  # whatever is wrong with it is NumPy's to say
+            refusing: Any = operator.imatmul
+            return refusing(self.to_numpy(), other.to_numpy() if isinstance(other, Array) else other)
+        return ufuncs.array_ufunc(np.matmul, "__call__", (self, other), {"out": (self,)})
+
+    # -- methods that are a NumPy function ------------------------------------------------------------------------------
+
+    all, any = method(np.all), method(np.any)
+    argmax, argmin = method(np.argmax), method(np.argmin)
+    argpartition, argsort = method(np.argpartition), method(np.argsort)
+    choose = tuple_method(np.choose)
+    cumprod, cumsum = method(np.cumprod), method(np.cumsum)
+    diagonal, dot = method(np.diagonal), method(np.dot)
+    max, min = method(np.max), method(np.min)
+    mean, prod, sum = method(np.mean), method(np.prod), method(np.sum)
+    std, var = method(np.std, "correction"), method(np.var, "correction")
+    nonzero = method(np.nonzero)
+    ravel, repeat, reshape = method(np.ravel), method(np.repeat), tuple_method(np.reshape)
+    round, searchsorted = method(np.round), method(np.searchsorted)
+    squeeze, swapaxes, take, trace = method(np.squeeze), method(np.swapaxes), method(np.take), method(np.trace)
+    transpose = tuple_method(np.transpose)
+    put = method(np.put)
+
+    def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
+        """As ``ndarray.compress``."""
+        return functions.call(np.compress, (condition, self), {"axis": axis, "out": out})
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+        """As ``ndarray.clip``."""
+        return functions.call(np.clip, (self, min, max), {"out": out, **kwargs})
+
+    def conj(self, out: Any = None) -> Any:
+        """As ``ndarray.conj``."""
+        if out is Ellipsis:  # which ufuncs take
+            raise TypeError("output must be an array")
+        if out is not None:
+            return np.conjugate(self, out=out)
+        return np.conjugate(self) if self.dtype.kind == "c" else self
+
+    def conjugate(self, out: Any = None) -> Any:
+        """As ``ndarray.conjugate``."""
+        return self.conj(out)
+
+    @property
+    def T(self) -> Any:
+        """The transposed view."""
+        return views.derive(self, ghost(self).T)
+
+    @property
+    def mT(self) -> Any:
+        """The view with the last two axes swapped."""
+        return views.derive(self, ghost(self).mT)
+
+    def copy(self, order: Any = "C") -> Any:
+        """A copy with memory of its own. Floating values get the precision in force."""
+        return functions.call(np.copy, (self, order), {})
+
+    def flatten(self, order: Any = "C") -> Any:
+        """A one-dimensional copy."""
+        return functions.call(np.copy, (functions.call(np.ravel, (self, order), {}),), {})
+
+    def astype(
+        self, dtype: Any, order: Any = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
+    ) -> Any:
+        """As ``ndarray.astype``; dtypes that exist only on the host give a NumPy array."""
+        if subok is not True:
+            arguments.flag(subok)
+        return casts.astype(self, np.dtype(dtype), order, casting, copy)
+
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        """A view; with a dtype, of the same memory read as that dtype.
+
+        A view as a subclass of ndarray is a NumPy array, and so is one of a dtype that exists only on the host. Either is
+        read-only where memory is not shared: writes would not reach this array. Where the library cannot reread its memory
+        otherwise (parts of an element that begin within one), the host does, and what it gives is read-only.
+        """
+        if isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray | Array):
+            dtype, type = None, dtype
+        if type is not None and not issubclass(type, Array):
+            return casts.as_subclass(self, dtype, type)
+        if dtype is None or np.dtype(dtype) == self.dtype:
+            return views.derive(self, ghost(self)[...])
+        return casts.reread(self, np.ndarray.view, np.dtype(dtype))
+
+    def getfield(self, dtype: Any, offset: int = 0) -> Any:
+        """A view of the bytes from ``offset`` of each element as another dtype; as of ``view``, where it cannot alias."""
+        return casts.reread(self, np.ndarray.getfield, np.dtype(dtype), offset)
+
+    def setfield(self, val: Any, dtype: Any, offset: int = 0) -> None:
+        """Write a field of each element, as ``ndarray.setfield``."""
+        wrapping.check_writeable(self)
+        self.getfield(dtype, offset)[...] = val
+
+    def fill(self, value: Any) -> None:
+        """As ``ndarray.fill``."""
+        wrapping.check_writeable(self)
+        if not isinstance(value, Handle) or ghost(value).shape:
+            element = np.empty((), self.dtype)
+            element.fill(real_of(indexing.stand_in(value), self.dtype))  # NumPy's own cast and errors
+            value = element[()]
+        indexing.setitem(self, ..., value)
+
+    def sort(self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
+        """Sort in place."""
+        _no_fields(order)
+        wrapping.check_writeable(self, "sort array is read-only")
+        keywords = {"axis": operator.index(axis), "kind": kind, "stable": stable}
+        indexing.setitem(self, ..., functions.call(np.sort, (self,), keywords))
+
+    def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
+        """Partition in place."""
+        _no_fields(order)
+        wrapping.check_writeable(self, "partition array is read-only")
+        made = functions.call(np.partition, (self, kth), {"axis": operator.index(axis), "kind": kind})
+        indexing.setitem(self, ..., made)
+
+    def byteswap(self, inplace: bool = False) -> Any:
+        """As ``ndarray.byteswap``."""
+        kind, value = views.held(self)
+        with kind.backend.within():
+            made = views.wrapper(wrapping.beside_writers(bits.byteswapped, kind.backend.xp, value), kind, True)
+        if not inplace:
+            return made
+        indexing.setitem(self, ..., made)
+        return self
+
+    @property
+    def real(self) -> Any:
+        """The real part, a view; of a real array, itself."""
+        return views.derive(self, ghost(self).real) if self.dtype.kind == "c" else self
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        indexing.setitem(self.real, ..., _as_array(value))
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part, a view; read-only zeros if the array is real."""
+        if self.dtype.kind == "c":
+            return views.derive(self, ghost(self).imag)
+        kind, value = views.held(self)
+        backend = kind.backend
+        with backend.within():
+            zeros = backend.prim.full(self.shape, 0, self.dtype, backend.device_of(value))
+        like = ghosts.stand_in_like(ghost(self), order="A")
+        return casts.read_only(views.lay_out(wrapping.wrap(zeros, kind), like))
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        if self.dtype.kind != "c":
+            raise TypeError("array does not have imaginary part to set")
+        indexing.setitem(self.imag, ..., _as_array(value))
+
+    def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
+        """As ``ndarray.resize``: in place, cut off or filled with zeros; ValueError for views and arrays with views.
+
+        ``refcheck=False`` allows what the name says in NumPy; here an array with views is never resized. Other names of
+        the array are not looked for: a call that C code makes holds one more reference, as another name does.
+        """
+        shape = new_shape[0] if len(new_shape) == 1 else new_shape or None
+        wrapping.beside_writers(reshaping.resize, self, shape, refcheck)
+
+    @property
+    def flat(self) -> Any:
+        """The elements in C order: indexable, assignable, iterable."""
+        return Flat(self)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        Flat(self)[:] = value
+
+
+def _values(a: Array, why: str) -> np.ndarray[Any, Any]:
+    kind, value = views.held(a)
+    return conversion.download(kind.backend, value, why)
+
+
+def _downloaded(a: Array, why: str) -> np.ndarray[Any, Any]:
+    if views.outgrows(a) and (seen := views.of_root_on_host(a)) is not None:
+        return seen
+    return views.on_host(a, conversion.download(a._kind.backend, views.expose(a), why))
+
+
+def _as_array(value: Any) -> Any:
+    """As the setters of parts take values: arrays first, whose imaginary part is dropped where a scalar's is an error."""
+    if isinstance(value, list | tuple) and wrapping.find_backend(value) is not None:
+        return value
+    return np.asarray(value) if isinstance(value, int | float | complex | list | tuple) else value
+
+
+def _no_fields(order: Any) -> None:
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+
+
+def _rebuild_array(*state: Any) -> Any:
+    """Unpickle; named here, so that a fresh process has the class when it has the array."""
+    return exports.rebuilt(*state)
+
+
+for _name, _made in vars(Array).items():
+    if _name in vars(np.ndarray) and (callable(_made) or isinstance(_made, property)):
+        named(_made, _name)
+ndarray = Array
+"""By which pickle finds the class's functions: they are named as NumPy's."""
+
+process.wrapper = views.maker(Array)
+events.entrance = Array.__array_ufunc__.__code__
+loader.set_wrapper(Array)

@@ -1,0 +1,101 @@
+"""An array as another dtype: its values cast, or its memory read again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..backends.base import Unsupported
+from ..common import events
+from ..common.user_warnings import warn_of_cast
+from ..dispatch import fp_errors, host_fallback, repeating_views, wrapping
+from ..memory import ghosts, views
+from ..memory.views import Handle, ghost, native
+from ..runtime import conversion, dtypes
+from . import exports
+
+__all__ = ["as_subclass", "astype", "read_only", "reread"]
+
+
+def astype(a: Any, wanted: np.dtype[Any], order: Any, casting: Any, copy: bool) -> Any:
+    """What ``a.astype`` makes."""
+    backend, have = a._kind.backend, a._kind.dtype
+    if not np.can_cast(have, wanted, casting):
+        raise TypeError(f"Cannot cast array data from {have!r} to {wanted!r} according to the rule {casting!r}")
+    wanted = conversion.precise(wanted)
+    if not copy and wanted == have and (order == "K" or a.flags["FORC" if order == "A" else order]):
+        return a
+    if dtypes.category(wanted) == "other" or not backend.holds(wanted):
+        if dtypes.category(wanted) != "other":
+            host_fallback.allow("ndarray.astype", backend, f"{backend.name} has no arrays of dtype {wanted}")
+        if events.tap is not None:
+            events.tap.left(f"an array of dtype {wanted}", dtypes.only_on_host(wanted))
+        return a._host("astype").astype(wanted, order)
+    warn_of_cast(have, wanted)
+    if a._root is not None and not backend.mutable:
+        made = repeating_views.computed(np.ndarray.astype, (a, wanted, order), {}, backend)
+        if made is not repeating_views.WHOLE:
+            return made
+    kind, value = views.held(a)
+    backend = kind.backend
+    with backend.within():
+        if backend.native_is_ndarray:  # what becomes of a NaN depends on the order in which NumPy goes over it
+            parts = value.real if have.kind == "c" and wanted.kind in "fiu" else value  # it is warned of already
+            made = wrapping.beside_writers(np.ndarray.astype, parts, wanted, order)
+        else:
+            make = backend.prim.copy if wanted == have else backend.prim.astype
+            made = wrapping.beside_writers(make, *((value,) if wanted == have else (value, wanted)))
+    if have.kind in "fc" and (wanted.kind in "iu" or (wanted.kind in "fc" and wanted.itemsize < have.itemsize)):
+        fp_errors.look_at_cast(value, wanted, backend)
+    cast = views.wrapper(made, kind.of(wanted), True)
+    plain = order == "K" and (a._ghost is None or a._ghost.flags.c_contiguous)
+    return cast if plain and not backend.mutable else views.lay_out(cast, ghosts.stand_in_like(ghost(a), wanted, order))
+
+
+def as_subclass(a: Any, dtype: Any, wanted: type) -> Any:
+    """A view as a subclass of ndarray: on the host, and read-only where it does not share the array's memory."""
+    seen = a._host("viewed as a subclass of ndarray").view(*() if dtype is None else (dtype,), type=wanted)
+    if not (views.writeable(a, True) and a._kind.backend.shares_with_host(native(views.owner(a)))):
+        seen.flags.writeable = False
+    return seen
+
+
+def reread(a: Any, how: Any, wanted: np.dtype[Any], *args: Any) -> Any:
+    """``how(a, wanted, *args)``, a method of ndarray: of the ghost where the library can alias, else on the host.
+
+    What is NumPy's own then, by its dtype, can be written where the array's memory is the host's.
+    """
+    backend = a._kind.backend
+    reason = f"{a.dtype} is reread as {wanted}"
+    if dtypes.category(wanted) == "other":
+        reason = dtypes.only_on_host(wanted)
+        if backend.is_concrete(native(a)) and exports.shares_with_host(a):
+            return _reread_on_host(a, how(a._host(reason), wanted, *args), reason)
+    else:
+        seen = how(ghost(a), wanted, *args)
+        if backend.native_is_ndarray:
+            return views.derive(a, seen)
+        if backend.holds(wanted) and views.can_reread(a, seen):
+            if wanted.kind == "b" and a.dtype.kind != "b" and not backend.mutable:
+                seen.flags.writeable = False  # any bits but 0 read as 1: writing them back would change others
+            try:
+                return views.derive(a, seen)
+            except Unsupported as unsupported:
+                reason = unsupported.args[0]
+    made = host_fallback.call(how, (a, wanted, *args), {}, backend, reason)
+    return read_only(made) if isinstance(made, Handle) else made
+
+
+def _reread_on_host(a: Any, seen: np.ndarray[Any, Any], reason: str) -> np.ndarray[Any, Any]:
+    if events.tap is not None:
+        events.tap.left(f"a view of dtype {seen.dtype}", reason)
+    if not views.writeable(a):
+        seen.flags.writeable = False
+    return seen
+
+
+def read_only(a: Any) -> Any:
+    """The array, locked."""
+    ghost(a).flags.writeable = False
+    return a

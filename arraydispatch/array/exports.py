@@ -1,0 +1,207 @@
+"""How values leave an array: to code that wants an ndarray, by DLPack, by pickle."""
+
+from __future__ import annotations
+
+import sys
+from dis import opname
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from ..backends import loader
+from ..common import callers, events
+from ..common.user_warnings import real_of
+from ..dispatch import wrapping
+from ..memory import views
+from ..memory.views import Handle, native
+from ..runtime import conversion, settings
+
+_CPU = 1  # kDLCPU of dlpack.h
+_ndarray = np.ndarray
+
+
+def shares_with_host(a: Handle) -> bool:
+    """Whether the host's ndarray of this array is its own memory."""
+    backend = a._kind.backend
+    if a._root is None:
+        return backend.shares_with_host(native(a))
+    root = views.owner(a)
+    if not (backend.mutable and backend.shares_with_host(native(root))):
+        return False
+    memory = root._kind.backend.to_numpy(native(root))  # views that the library has not (reversed ones): NumPy's own
+    return np.may_share_memory(views.on_host(a, backend.to_numpy(native(a))), memory)
+
+
+_ASKS = frozenset({
+    "numpy.matrixlib.defmatrix",
+    "numpy.polynomial.chebyshev", "numpy.polynomial.hermite", "numpy.polynomial.hermite_e", "numpy.polynomial.laguerre",
+    "numpy.polynomial.legendre", "numpy.polynomial.polynomial", "numpy.testing._private.utils",
+    "scipy.optimize._constraints", "scipy.optimize._minpack_py", "scipy.optimize._nonlin", "scipy.optimize._root_scalar",
+    "scipy.signal._ltisys", "scipy.stats._mgc",
+})  # fmt: skip
+"""Modules of NumPy, of those that it does not dispatch, and of SciPy, that go by ``isinstance(x, np.ndarray)``."""
+
+
+def class_shown(a: Handle) -> type:
+    """``a.__class__``: what ``isinstance`` goes by, and to some of NumPy's and SciPy's own code an array is an ndarray.
+
+    Without it ``polyval`` would take an array for a scalar, and return numbers that are wrong; ``curve_fit`` would not look for NaN.
+    """
+    return class_seen(type(a), sys._getframe(1).f_globals)
+
+
+def class_seen(cls: type, names: dict[str, Any]) -> type:
+    """The class of an array as code with these globals sees it."""
+    return np.ndarray if names.get("__name__") in _ASKS else cls
+
+
+def as_ndarray(
+    a: Handle, found: np.ndarray[Any, Any], dtype: Any = None, copy: bool | None = None
+) -> np.ndarray[Any, Any]:
+    """``a.__array__(dtype, copy)``, from the host's ndarray of ``a``."""
+    if dtype is not None and np.dtype(dtype) != found.dtype:
+        if copy is False:
+            raise ValueError("a different dtype needs a copy, which copy=False forbids")
+        return real_of(found, np.dtype(dtype)).astype(dtype)
+    if copy:
+        return found.copy("K")
+    if _may_be_written(a):
+        return found
+    if copy is None and _asked_by_library():
+        return _its_own(found)
+    return _read_only(found)  # nobody would see what is written to a copy
+
+
+def _read_only(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if found.flags.writeable:
+        found = found.view()
+        found.flags.writeable = False
+    return found
+
+
+def for_library(a: Any) -> np.ndarray[Any, Any]:
+    """The ndarray that a library gets in place of ``a``."""
+    found: np.ndarray[Any, Any] = a._host(events.AT_A_DOOR)
+    if not _may_be_written(a):
+        return _its_own(found)
+    # NumPy lets nobody set the `writeable` flag of views of memory that Python's buffer protocol does not know.
+    return found if found.flags.owndata else np.asarray(found.data)
+
+
+class _Interface(dict[str, Any]):
+    """What ``__array_interface__`` answers, with the memory that it is about."""
+
+    host: np.ndarray[Any, Any]
+
+
+def array_interface(a: Any) -> dict[str, Any]:
+    """``a.__array_interface__``, for Python code that reads it by name.
+
+    C code that looks for it, as that of ``np.asarray``, goes by ``__array__`` instead: it would keep the array alive, which
+    may get other memory when it is written, and not this memory.
+    """
+    found = _read_by_name(a, "__array_interface__")
+    made = _Interface(found.__array_interface__)
+    made.host = found
+    return made
+
+
+indexing: list[CodeType] = []
+"""The code of what hands NumPy a key as it is: the thin path's ``x[key]``, whose key may be a tuple with arrays in it."""
+
+
+def array_struct(a: Any) -> Any:
+    """``a.__array_struct__``, as :func:`array_interface`; the capsule holds the memory.
+
+    NumPy, which looks for it in each part of an index, gets it at once there: it looks at the values, and lets go of them.
+    """
+    value = a._v
+    if type(value) is _ndarray and value.dtype.kind in "biu":
+        code = sys._getframe(1).f_code
+        for known in indexing:
+            if code is known:
+                return value.__array_struct__
+    return _read_by_name(a, "__array_struct__").__array_struct__
+
+
+def _read_by_name(a: Any, name: str) -> np.ndarray[Any, Any]:
+    frame = sys._getframe(2)
+    if not _names(frame.f_code, frame.f_lasti, name):
+        raise AttributeError(name)
+    return as_ndarray(a, a._host(events.AT_A_DOOR))
+
+
+def _names(code: CodeType, instruction: int, name: str) -> bool:
+    """Whether an instruction is ``x.name``, or calls with that literal as the last argument or the one before: ``hasattr``."""
+    while opname[code.co_code[instruction]] == "CACHE":  # there stands Python 3.12 as it calls a property at once
+        instruction -= 2
+    done = opname[code.co_code[instruction]]
+    if done == "LOAD_ATTR":
+        return name in code.co_names
+    if not done.startswith("CALL") or name not in code.co_consts:
+        return False
+    before = [i for i in range(max(0, instruction - 16), instruction, 2) if opname[code.co_code[i]] not in _BETWEEN]
+    return any(
+        opname[code.co_code[i]] == "LOAD_CONST" and code.co_consts[code.co_code[i + 1]] == name for i in before[-2:]
+    )
+
+
+_BETWEEN = frozenset({"CACHE", "PRECALL"})
+"""What lies between the last argument of a call and the call."""
+
+
+def _may_be_written(a: Handle) -> bool:
+    return views.writeable(a) and shares_with_host(a)
+
+
+def _its_own(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    # Compiled code of libraries often asks for memory it may write, and only reads: it gets a copy of its own.
+    return found if found.flags.writeable and found.flags.owndata else found.copy()
+
+
+def _asked_by_library() -> bool:
+    """Whether the caller of ``__array__`` is an installed library, NumPy apart."""
+    file = callers.outside(sys._getframe(2), callers.is_ours)[0].f_code.co_filename
+    return callers.is_installed(file) and not callers.is_core(file)
+
+
+def dlpack(a: Handle, **asked: Any) -> Any:
+    """``a.__dlpack__(**asked)``.
+
+    Raises
+    ------
+    BufferError
+        If a device is asked for that the array is not on, unless it is the CPU and a copy is allowed; for a stream on
+        the CPU.
+    """
+    backend, device = a._kind.backend.home, asked.get("dl_device")
+    value = a.native  # type: ignore[attr-defined]
+    own: tuple[int, ...] = tuple(map(int, backend.dlpack_device(value)))
+    if device is not None and tuple(device) != own and (device[0] != _CPU or asked.get("copy") is False):
+        raise BufferError(
+            f"the array is on DLPack device {own}, not on {tuple(device)}; move it there first, with its to_device method."
+        )
+    if own[0] == _CPU and asked.get("stream") is not None:
+        raise BufferError(f"memory of the CPU has no streams; leave out stream={asked['stream']!r}.")
+    if own[0] == _CPU and not views.writeable(a) and (asked.get("max_version") or (0,)) >= (1,):
+        # Of the CPU's libraries only NumPy says that memory is read-only, for which the protocol has a flag.
+        return _read_only(a._host(events.AT_A_DOOR)).__dlpack__(**asked)  # type: ignore[attr-defined]
+    held = views.native(a) if own[0] == _CPU and a._kind.backend.hosted else None
+    if held is not None and held.dtype.isbuiltin == 1 and all(step >= 0 for step in held.strides):
+        views.expose(a)  # the very memory, as NumPy gives it, not what the library made of it
+        return held.__dlpack__(**asked)
+    return backend.dlpack(value, **asked)
+
+
+def rebuilt(name: str, values: np.ndarray[Any, Any], standard: bool = False) -> Any:
+    """Unpickle: on the backend's default device here, or as a NumPy-held array if the library is not installed."""
+    name = name if name in loader.available() else "numpy"
+    backend = loader.hosted(name) if settings.default.min_size and not standard else None
+    if backend is None or not backend.holds(
+        values.dtype
+    ):  # only now: for small results workers would import the library
+        backend = loader.load(name)
+    value = conversion.upload(backend, values, why="unpickled")
+    kind_of = backend.standard_kind if standard else backend.kind
+    return views.lay_out(wrapping.wrap(value, kind_of(backend.dtype_of(value))), values)

@@ -1,0 +1,151 @@
+"""``Array.flat``."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..dispatch import indexing, wrapping
+from ..memory import views, writing
+from ..memory.views import Handle, ghost
+
+__all__ = ["Flat"]
+
+
+def _compared(how: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda self, other: how(self._base.ravel(), other._base.ravel() if isinstance(other, Flat) else other)
+
+
+class Flat:
+    """``Array.flat``: a flat iterator over the elements in C order, which may be indexed as well.
+
+    Attributes
+    ----------
+    base : Array
+        What is iterated over.
+    index : int
+        Position of the next element; indexing begins anew, as in NumPy.
+    """
+
+    __slots__ = ("_base", "_index", "_rest")
+
+    def __init__(self, base: Any) -> None:
+        self._base = base
+        self._restart()
+
+    def _restart(self) -> None:
+        self._index = 0
+        self._rest: Iterator[Any] | None = None
+
+    base = property(lambda self: self._base)
+    index = property(lambda self: self._index)
+
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """Indices of the next element."""
+        shape = self._base.shape
+        if self._index >= self._base.size:  # one step beyond the last
+            return (shape[0], *(0 for _ in shape[1:])) if shape else ()
+        return tuple(int(i) for i in np.unravel_index(self._index, shape))
+
+    def __len__(self) -> int:
+        return self._base.size
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if self._rest is None:  # from where it stands: the elements come one by one from one copy on the host
+            self._rest = iter(self._base.ravel()[self._index :])
+        element = next(self._rest)
+        self._index += 1
+        return element
+
+    def __getitem__(self, key: Any) -> Any:
+        self._restart()
+        key, size = _flat_key(key), self._base.size
+        if isinstance(key, int | np.integer) and -size <= key < size and not self._base.flags.c_contiguous:
+            return self._base[np.unravel_index(key % size, self._base.shape)]  # a line of all elements would be a copy
+        found: Any = self._base.ravel()[key]
+        return found.copy() if np.ndim(found) else found
+
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError("Cannot delete iterator elements")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        wrapping.check_writeable(self._base)
+        self._restart()
+        if isinstance(key, tuple) and (not key or key == (...,)):
+            raise IndexError("Assigning to a flat iterator with a 0-D index is not supported")
+        key, line = _flat_key(key), self._base.ravel()
+        if isinstance(key, int | np.integer):
+            ghost(line)[key]  # out of bounds is said first
+            value = self._element(value)
+        elif np.ndim(value):  # NumPy repeats the values as often as needed
+            if isinstance(value, list | tuple | range):
+                value = np.array(value, self._base.dtype)  # with NumPy's own look at each item
+            if not np.size(value):
+                return
+            count = len(ghost(line)[np.asarray(key) if isinstance(key, Handle) else key])
+            value = np.resize(value, count) if count else 0
+        elif isinstance(value, np.generic):
+            value = np.asarray(value)  # which is cast, where a number has to fit
+        if writing.repeats(self._base):
+            places = np.unravel_index(np.arange(self._base.size)[key], self._base.shape)
+            indexing.setitem(self._base, places, value)
+            return
+        line[key] = value
+        if line._base is not views.owner(self._base):  # a copy: the elements do not stand in C order
+            indexing.setitem(self.base, ..., line.reshape(self._base.shape))
+
+    def _element(self, value: Any) -> Any:
+        """A value as one element."""
+        if isinstance(value, Handle) and ghost(value).ndim == 0 and value._kind.backend.recorded(views.native(value)):
+            return value  # which is not known, or a derivative follows it
+        element = np.empty(1, self._base.dtype)
+        try:
+            element[0] = np.asarray(value) if isinstance(value, Handle) else value
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError("Error setting single item of array.") from None
+        return element[0]
+
+    def copy(self) -> Any:
+        """The elements in an array of their own."""
+        return self._base.flatten()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self._base.ravel(), dtype=dtype)  # the write-back of NumPy's own would not reach the array
+
+    __hash__ = None  # type: ignore[assignment]
+    __eq__, __ne__, __lt__, __le__, __gt__, __ge__ = map(
+        _compared, (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+    )
+
+
+def _flat_key(key: Any) -> Any:
+    """A key of a flat iterator, which takes one index along its one axis."""
+    if isinstance(key, tuple):
+        if len(key) > 1:
+            raise IndexError(
+                f"too many indices for flat iterator: flat iterator is 1-dimensional, but {len(key)} were indexed"
+            )
+        key = key[0] if key else ...
+    if key is None or isinstance(key, str | bytes):
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid indices"
+        )
+    if isinstance(key, np.bool_) or (isinstance(key, list) and key and isinstance(key[0], bool | np.bool_)):
+        raise IndexError(
+            "boolean indices for iterators are not supported because of previous behavior that was confusing "
+            "(valid boolean indices are expected to work in the future)"
+        )
+    if isinstance(key, bool | float) or (isinstance(key, list) and key and isinstance(key[0], float)):
+        warnings.warn(
+            "Invalid non-array indices for iterator objects are deprecated.", DeprecationWarning, stacklevel=3
+        )
+        key = np.asarray(key).astype(int)[()]  # NumPy 2.4 still takes what counts as an integer
+    return key

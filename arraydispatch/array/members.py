@@ -1,0 +1,107 @@
+"""What makes an ndarray method or operator of a NumPy function or ufunc."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..dispatch import functions, ufuncs, wrapping
+from ..memory import views
+from ..memory.views import Handle
+from ..runtime import dtypes
+
+OPERATORS: dict[str, np.ufunc] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
+    "mod": np.remainder, "divmod": np.divmod, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and,
+    "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift, "lt": np.less,
+    "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
+    "neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert,
+}  # fmt: skip
+"""The name in ``__add__``, ``__radd__`` and ``__iadd__`` -> the ufunc."""
+
+_call = functions.call
+
+
+def named(made: Any, name: str) -> Any:
+    """What is made to be an attribute of ``Array``, named as ndarray's own is: pickle asks a bound method for its name.
+
+    By module and qualified name it finds one that is not bound: see ``ndarray`` in :mod:`arraydispatch.array`.
+    """
+    for function in (made.fget, made.fset) if isinstance(made, property) else (made,):
+        if function is not None:
+            function.__name__, function.__qualname__ = name, f"ndarray.{name}"
+    if not isinstance(made, property):
+        made.__module__ = __package__
+    return made
+
+
+def method(func: Any, unknown: str = "") -> Callable[..., Any]:
+    """An ndarray method that is the NumPy function of the same parameters, but for one that the method does not know."""
+
+    def made(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not args and not kwargs:
+            whole = self._kind.whole.get(func)
+            if whole is not None:
+                return whole(self)
+        if unknown in kwargs:
+            raise TypeError(f"{func.__name__}() got an unexpected keyword argument {unknown!r}")
+        return _call(func, (self, *args), kwargs)
+
+    made.__doc__ = f"As ``ndarray.{func.__name__}``; see :func:`numpy.{func.__name__}`."
+    return made
+
+
+def tuple_method(func: Any) -> Callable[..., Any]:
+    """An ndarray method whose sequence argument may also be given as several arguments (``x.reshape(2, 3)``)."""
+
+    def made(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > 1:
+            return functions.call(func, (self, args), kwargs)
+        return functions.call(func, (self, *args), kwargs)
+
+    made.__doc__ = f"As ``ndarray.{func.__name__}``; see :func:`numpy.{func.__name__}`."
+    return made
+
+
+def equality(ufunc: np.ufunc, verdict: bool) -> Callable[[Any, Any], Any]:
+    """``==`` and ``!=``, which compare with anything: where NumPy has no loop, nothing is equal."""
+    compare = ufuncs.binary_operator(ufunc)
+
+    def made(self: Any, other: Any) -> Any:
+        try:
+            if other is not None and not isinstance(other, str | bytes):
+                return compare(self, other)
+        except np._core._exceptions._UFuncNoLoopError:  # type: ignore[attr-defined]
+            pass
+        shape = np.broadcast_shapes(self.shape, np.shape(other))
+        kind, held = views.held(self)
+        backend = kind.backend
+        value = backend.prim.full(shape, verdict, dtypes.BOOL, backend.device_of(held))
+        return wrapping.wrap_result(value, backend, "scalar", None)
+
+    return made
+
+
+def short_power(base: Handle, exponent: Any, hosted: bool = False) -> np.ufunc | None:
+    """NumPy's own short cuts for a scalar exponent, which are exact: x**2 is x*x, x**0.5 is sqrt(x).
+
+    ``hosted``: whether it is known that NumPy computes.
+    """
+    if type(exponent) not in (int, float):
+        return None
+    kind = base._kind.dtype.kind
+    if kind in "fc":
+        if (
+            exponent in _EXACT
+            and (type(exponent) is float or exponent == 1)
+            and (hosted or base._kind.backend.native_is_ndarray)
+        ):
+            return None
+        return np.sqrt if exponent == 0.5 else _EXACT.get(exponent)
+    return np.square if kind in "biu" and exponent == 2 and type(exponent) is int else None
+
+
+_EXACT: dict[float, np.ufunc] = {2: np.square, 1: np.positive, -1: np.reciprocal}
+"""NumPy has short cuts for the integers 2 and -1; a library's power may round the others too, or take long for them."""

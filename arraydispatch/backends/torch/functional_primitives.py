@@ -1,0 +1,115 @@
+"""The primitives of torch without any write in place: what arrays inside transforms are computed with.
+
+``vmap`` cannot write a tensor of many into one of one, and autograd refuses to go back through a tensor that was written
+after it was read. So here an update makes a new tensor, as on libraries whose arrays never change. The primitives that write nothing are those of :mod:`arraydispatch.backends.torch.primitives`.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ...common import tracing
+from . import primitives
+from .dtype_tables import SIGNED_TWIN, UNSIGNED, concrete, same_bits
+
+__all__ = ["copy", "mask", "nonzero", "pad", "scatter", "slice_update"]
+
+
+def copy(a: Tensor) -> Tensor:
+    """The values themselves will do: nobody writes them."""
+    return a.contiguous()
+
+
+def pad(a: Tensor, widths: Sequence[tuple[int, int]], value: Any) -> Tensor:
+    """torch's own takes the pairs of the last axis first."""
+    pairs = [n for pair in reversed(widths) for n in pair]
+    value = primitives._python(value)
+    if a.dtype in UNSIGNED or a.dtype is torch.bool or type(value) is builtins.complex:
+        shape = [before + n + after for n, (before, after) in zip(a.shape, widths)]
+        whole = torch.full(shape, value, dtype=a.dtype, device=a.device)
+        return slice_update(whole, tuple(builtins.slice(b, b + n, 1) for n, (b, _) in zip(a.shape, widths)), a)
+    return torch.nn.functional.pad(a, pairs, value=value)
+
+
+def nonzero(a: Tensor) -> tuple[Tensor, ...]:
+    _check_known(a)
+    return primitives.nonzero(a)
+
+
+def mask(a: Tensor, mask: Tensor) -> Tensor:
+    _check_known(mask)
+    return primitives.mask(a, mask)
+
+
+def _check_known(a: Tensor) -> None:
+    """torch goes on with a shape that is not known; NumPy's functions cannot."""
+    if not concrete(a):
+        raise tracing.refusal(tracing.SHAPE)
+
+
+def slice_update(a: Tensor, key: tuple[Any, ...], value: Tensor) -> Tensor:
+    """One ``slice_scatter`` for each axis that is not whole, from the outermost on."""
+    if a.dtype in UNSIGNED:
+        return slice_update(same_bits(a), key, same_bits(value)).view(a.dtype)
+    if a.dtype.is_complex:  # of which torch has no derivative
+        parts = (torch.view_as_real(x.resolve_conj()) for x in (a, value.to(a.dtype)))
+        return torch.view_as_complex(slice_update(next(parts), (*key, builtins.slice(0, 2, 1)), next(parts)))
+    return _slice_update(a, [(axis, s) for axis, s in enumerate(key) if not _whole(s, a.shape[axis])], value)
+
+
+def _whole(part: builtins.slice, n: int) -> bool:
+    return bool(part.start == 0 and part.step == 1 and part.stop >= n)
+
+
+def _slice_update(a: Tensor, parts: list[tuple[int, builtins.slice]], value: Tensor) -> Tensor:
+    if not parts:
+        return value.expand(a.shape)
+    (axis, part), *rest = parts
+    n = len(range(part.start, part.stop, part.step))
+    if not n:
+        return a
+    stop = part.start + (n - 1) * part.step + 1
+    whole = builtins.slice(None)
+    inner = a[(whole,) * axis + (builtins.slice(part.start, stop, part.step),)] if rest else None
+    shape = a.shape[:axis] + (n,) + a.shape[axis + 1 :]
+    new = value.expand(shape) if inner is None else _slice_update(inner, rest, value)
+    return torch.slice_scatter(a, new, axis, part.start, stop, part.step)
+
+
+def scatter(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> Tensor:
+    """Among equal indices the last value stays, as in NumPy; torch leaves the order open."""
+    if a.dtype in UNSIGNED:
+        if how not in ("set", "add", "multiply"):
+            return primitives.scatter(a.clone(), indices, value, how)
+        twin = SIGNED_TWIN[a.dtype]
+        return scatter(a.view(twin), indices, value.view(twin), how).view(a.dtype)
+    shape = indices[0].shape
+    k = len(indices)
+    tail = a.shape[k:]
+    flat = primitives._linear(indices, a.shape[:k]) if k else torch.zeros(1, dtype=torch.int64, device=a.device)
+    n = shape.numel()
+    if how == "add":
+        return torch.index_put(a, indices, value, accumulate=True)
+    if how == "set":
+        if n > 1 and value.numel() > 1:
+            # Each place takes the value of its last writer, told by the greatest position among those that write there.
+            size = a.shape[:k].numel()
+            order = torch.arange(1, n + 1, device=a.device)
+            none = torch.zeros(size, dtype=torch.int64, device=a.device)
+            last = none.scatter_reduce(0, flat, order, "amax")
+            rows = value.expand(shape + tail).reshape((n,) + tail)
+            chosen = torch.index_select(rows, 0, torch.clamp(last - 1, min=0)).reshape(a.shape)
+            written = (last > 0).reshape(a.shape[:k] + (1,) * len(tail))
+            return torch.where(written, chosen, a)
+        return torch.index_put(a, indices, value.to(a.dtype))
+    if 0 in tail:
+        return a
+    rows = a.reshape((-1, tail.numel()))
+    index = flat.unsqueeze(1).expand(-1, tail.numel())
+    values = value.expand(shape + tail).reshape(index.shape)
+    return rows.scatter_reduce(0, index, values, primitives._REDUCTION[how]).reshape(a.shape)

@@ -1,0 +1,1 @@
+"""Foundations that every other package may use: errors, events, pytrees, tracing, callers, patches."""

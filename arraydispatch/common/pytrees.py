@@ -1,0 +1,396 @@
+"""Pytrees: nested containers of arrays, taken apart and put together again.
+
+Containers are lists, tuples, named tuples, dicts, dataclasses and their subclasses, and whatever :func:`register` is told
+of; ``None`` is a container of nothing; all else is a leaf. What kind of container a class is is found out once for each
+class, so a walk costs one look-up for each node.
+
+A dataclass is rebuilt from its fields without a call of its ``__init__``, which might look at values that are not there
+yet. A field whose metadata say ``static=True`` (or ``pytree_node=False``) is no child: it belongs to the structure.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+__all__ = [
+    "LEAF",
+    "Structure",
+    "children_of",
+    "each_leaf",
+    "exact",
+    "first",
+    "flatten_call",
+    "leaves",
+    "leaves_of",
+    "mapped",
+    "parts_of",
+    "rebuilt",
+    "register",
+    "tree_flatten",
+    "tree_leaves",
+    "tree_map",
+    "tree_paths",
+    "tree_unflatten",
+    "unflatten_call",
+]
+
+Structure = Any
+"""What :func:`tree_flatten` keeps of a tree but its leaves: hashable if the keys are, and equal for equal trees."""
+
+LEAF: Structure = "*"
+"""The structure of a leaf by itself."""
+
+
+class Node(NamedTuple):
+    """How containers of one class are taken apart and put together."""
+
+    apart: Callable[[Any], tuple[Sequence[Any], Any]]
+    """A container's children, and what else it takes to rebuild it (hashable)."""
+    together: Callable[[Any, list[Any]], Any]
+    """The container of such children."""
+    named: Callable[[Any, Any], list[str]]
+    """How the children are written after the container's name: ``[0]``, ``['w']``, ``.mass``."""
+
+
+def exact(value: Any) -> Any:
+    """What tells apart also what Python calls equal: 1, 1.0 and True, 0.0 and -0.0, and tuples and slices of these.
+
+    Hashable where the value is, and where it is a slice, which Python before 3.12 does not hash.
+    """
+    cls = type(value)
+    if isinstance(value, float | complex):
+        return cls, repr(value)
+    if cls is slice:
+        return cls, exact((value.start, value.stop, value.step))
+    return (cls, *map(exact, value)) if issubclass(cls, tuple) else (cls, value)
+
+
+def _places(children: Any, _about: Any) -> list[str]:
+    return [f"[{i}]" for i in range(len(children))]
+
+
+def _keys(_children: Any, about: Any) -> list[str]:
+    return [f"[{key!r}]" for key in about]
+
+
+def _fields(_children: Any, about: Any) -> list[str]:
+    return [f".{name}" for name in about]
+
+
+def _named_tuple(cls: Any) -> Node:
+    return Node(lambda x: (x, cls._fields), lambda _, children: cls(*children), _fields)
+
+
+def _mapping(cls: Any) -> Node:
+    if issubclass(cls, defaultdict):
+        return Node(
+            lambda x: (list(x.values()), (x.default_factory, tuple(x))),
+            lambda about, children: cls(about[0], zip(about[1], children)),
+            lambda _, about: [f"[{key!r}]" for key in about[1]],
+        )
+    return Node(lambda x: (list(x.values()), tuple(x)), lambda keys, children: cls(zip(keys, children)), _keys)
+
+
+def _dataclass(cls: Any) -> Node:
+    fields = dataclasses.fields(cls)
+    static = tuple(f.name for f in fields if f.metadata.get("static", False) or not f.metadata.get("pytree_node", True))
+    names = tuple(f.name for f in fields if f.name not in static)
+    new, put = object.__new__, object.__setattr__
+
+    def apart(x: Any) -> tuple[Sequence[Any], Any]:
+        fixed = tuple(getattr(x, name) for name in static)
+        return [getattr(x, name) for name in names], (fixed, exact(fixed))
+
+    def together(about: Any, children: list[Any]) -> Any:
+        made = new(cls)
+        for name, value in zip(names, children):
+            put(made, name, value)  # which a frozen one allows too
+        for name, value in zip(static, about[0]):
+            put(made, name, value)
+        return made
+
+    return Node(apart, together, lambda _, __: [f".{name}" for name in names])
+
+
+_NOTHING = Node(lambda _: ((), None), lambda _, __: None, _places)
+_LIST = Node(lambda x: (x, None), lambda _, children: children, _places)
+_TUPLE = Node(lambda x: (x, None), lambda _, children: tuple(children), _places)
+_DICT = Node(lambda x: (list(x.values()), tuple(x)), lambda keys, children: dict(zip(keys, children)), _keys)
+
+
+class _Nodes(dict[type, Node | None]):
+    """Class -> how its instances are taken apart; None for a leaf."""
+
+    def __missing__(self, cls: type) -> Node | None:
+        made = self[cls] = _node_of(cls)
+        return made
+
+
+def _node_of(cls: type) -> Node | None:
+    if issubclass(cls, tuple):
+        if hasattr(cls, "_fields"):
+            return _named_tuple(cls)
+        return Node(lambda x: (x, None), lambda _, children: cls(children), _places)
+    if issubclass(cls, list):
+        return Node(lambda x: (x, None), lambda _, children: cls(children), _places)
+    if issubclass(cls, dict):
+        return _mapping(cls)
+    return _dataclass(cls) if dataclasses.is_dataclass(cls) else None
+
+
+_NODES = _Nodes({type(None): _NOTHING, list: _LIST, tuple: _TUPLE, dict: _DICT})
+
+
+def register(cls: type, apart: Callable[[Any], tuple[Sequence[Any], Any]], together: Callable[..., Any]) -> None:
+    """Make a container of a class.
+
+    Parameters
+    ----------
+    cls : type
+        The class; its subclasses are not meant.
+    apart : callable
+        ``apart(x) -> (children, about)``; ``about`` is hashable and tells structures apart.
+    together : callable
+        ``together(about, children)``; children may be any objects.
+    """
+    _NODES[cls] = Node(apart, together, _places)
+
+
+def tree_map(f: Callable[[Any], Any], tree: Any) -> Any:
+    """The tree with ``f(leaf)`` in place of each leaf."""
+    cls = tree.__class__
+    if cls is tuple:
+        return tuple([tree_map(f, x) for x in tree])
+    if cls is list:
+        return [tree_map(f, x) for x in tree]
+    if cls is dict:
+        return {key: tree_map(f, x) for key, x in tree.items()}
+    node = _NODES[type(tree)]
+    if node is None:
+        return f(tree)
+    children, about = node.apart(tree)
+    return node.together(about, [tree_map(f, x) for x in children])
+
+
+_PYTHONS: frozenset[type] = frozenset({bool, int, float, complex, str, bytes, type(None), slice, type(...)})
+
+
+def mapped(f: Callable[[Any], Any], x: Any, skip: frozenset[type] = _PYTHONS) -> Any:
+    """An argument or a result of a function: ``f(leaf)`` in place of each leaf of its lists, tuples and dicts.
+
+    Where nothing changes it is ``x`` itself. Other containers are leaves: to NumPy they are objects. Leaves of the types in
+    ``skip`` stay where they are among nothing but such.
+    """
+    if isinstance(x, list | tuple):
+        if skip.issuperset(map(type, x)):
+            return x
+        items = [mapped(f, y, skip) for y in x]
+        for new, old in zip(items, x):
+            if new is not old:
+                return rebuilt(x, items, f)
+        return x
+    if isinstance(x, dict):
+        values = {key: mapped(f, y, skip) for key, y in x.items()}
+        for key, new in values.items():
+            if new is not x[key]:
+                return values if type(x) is dict else _filled(x, values)
+        return x
+    return f(x)
+
+
+def rebuilt(like: Any, items: list[Any], f: Callable[[Any], Any] | None = None) -> Any:
+    """A list or tuple as ``like`` is, without a call of what its class does when one is made, with these items.
+
+    ``f``: applied to the fields that SciPy's results have besides.
+    """
+    cls = type(like)
+    if cls is list:
+        return items
+    if cls is tuple:
+        return tuple(items)
+    if isinstance(like, list):
+        made = copy.copy(like)
+        made[:] = items
+        return made
+    try:
+        made = tuple.__new__(cls, items)
+    except TypeError:  # a class of C's that takes integers alone, say
+        return tuple(items)
+    held = getattr(like, "__dict__", None)
+    if held:
+        more = () if f is None else getattr(cls, "_extra_fields", ())
+        vars(made).update({name: mapped(f, x, frozenset()) if f and name in more else x for name, x in held.items()})
+    return made
+
+
+def leaves(values: Iterable[Any]) -> Iterator[Any]:
+    """Each of the values, lists and tuples searched."""
+    for x in values:
+        if issubclass(type(x), (list, tuple)):  # isinstance would ask an array what it says of its class
+            yield from leaves(x)
+        else:
+            yield x
+
+
+def first(test: Callable[[Any], Any], values: Iterable[Any]) -> Any:
+    """The first of :func:`leaves` that passes a test; None where none does."""
+    for x in values:
+        if test(x):
+            return x
+        if issubclass(type(x), (list, tuple)):
+            found = first(test, x)
+            if found is not None:
+                return found
+    return None
+
+
+def _filled(like: Any, values: dict[Any, Any]) -> Any:
+    made = copy.copy(like)
+    made.update(values)
+    return made
+
+
+def tree_leaves(tree: Any) -> list[Any]:
+    """The leaves, in the order of :func:`tree_flatten`."""
+    leaves: list[Any] = []
+    _flatten(tree, leaves)
+    return leaves
+
+
+def each_leaf(tree: Any) -> Iterator[Any]:
+    """The leaves, in the order of :func:`tree_flatten`, of a tree that may be nested without end or hold itself."""
+    within: dict[int, Any] = {}
+    """The containers that the next leaf lies in, by id."""
+    following: list[Iterator[Any]] = [iter((tree,))]
+    """What is still to come of each, and of the tree."""
+    while following:
+        for child in following[-1]:
+            children = children_of(child)
+            if children is None:
+                yield child
+            elif id(child) not in within:
+                within[id(child)] = child
+                following.append(iter(children))
+                break
+        else:
+            following.pop()
+            if within:
+                within.popitem()
+
+
+def tree_flatten(tree: Any) -> tuple[list[Any], Structure]:
+    """The leaves and the structure, from which :func:`tree_unflatten` makes the tree again."""
+    leaves: list[Any] = []
+    return leaves, _flatten(tree, leaves)
+
+
+def _flatten(tree: Any, leaves: list[Any]) -> Structure:
+    cls = type(tree)
+    node = _NODES[cls]
+    if node is None:
+        leaves.append(tree)
+        return LEAF
+    children, about = node.apart(tree)
+    parts: list[Structure] = []
+    for child in children:
+        if _NODES[type(child)] is None:
+            leaves.append(child)
+            parts.append(LEAF)
+        else:
+            parts.append(_flatten(child, leaves))
+    return cls, about, tuple(parts)
+
+
+class _Calls(dict[int, Structure]):
+    """How many arguments a call has, none by name and none of them a container -> its structure."""
+
+    def __missing__(self, count: int) -> Structure:
+        made = self[count] = tree_flatten(((0,) * count, {}))[1]
+        return made
+
+
+_CALLS = _Calls()
+
+
+def flatten_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Structure]:
+    """``tree_flatten((args, kwargs))``, at once for a call without containers: most are such."""
+    if not kwargs:
+        for x in args:
+            if _NODES[type(x)] is not None:
+                break
+        else:
+            return [*args], _CALLS[len(args)]
+    return tree_flatten((args, kwargs))
+
+
+def unflatten_call(structure: Structure, leaves: list[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+    """What to call a function with."""
+    if structure is _CALLS.get(len(leaves)):
+        return leaves, {}
+    args, kwargs = tree_unflatten(structure, leaves)
+    return args, kwargs
+
+
+def tree_unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
+    """The tree of this structure with these leaves, which may be any objects."""
+    return _build(structure, iter(leaves))
+
+
+def _build(structure: Structure, leaves: Iterator[Any]) -> Any:
+    if structure is LEAF:
+        return next(leaves)
+    cls, about, parts = structure
+    children = [next(leaves) if part is LEAF else _build(part, leaves) for part in parts]
+    node = _NODES[cls]
+    assert node is not None
+    return node.together(about, children)
+
+
+def children_of(tree: Any) -> Sequence[Any] | None:
+    """A container's children, None of a leaf."""
+    node = _NODES[type(tree)]
+    return None if node is None else node.apart(tree)[0]
+
+
+def leaves_of(structure: Structure) -> int:
+    """How many leaves trees of this structure have."""
+    return 1 if structure is LEAF else sum(map(leaves_of, structure[2]))
+
+
+def parts_of(structure: Structure) -> tuple[Structure, ...]:
+    """The structures of a container's children."""
+    parts: tuple[Structure, ...] = structure[2]
+    return parts
+
+
+def tree_paths(tree: Any, name: str = "") -> list[str]:
+    """How each leaf is written in Python, from the tree's name on: ``params['w'][0]``."""
+    node = _NODES[type(tree)]
+    if node is None:
+        return [name]
+    children, about = node.apart(tree)
+    parts = zip(children, node.named(children, about))
+    return [path for child, part in parts for path in tree_paths(child, name + part)]
+
+
+def converted(convert: Callable[[Any], Any], result: Any) -> Any:
+    """A result with ``convert`` of each array in it, in containers and in SciPy's result objects."""
+    if isinstance(result, list | tuple):
+        own = vars(type(result))
+        if "__init__" in own and "_extra_fields" not in own:
+            return result  # an object that is more than its items
+        items = [converted(convert, x) for x in result]
+        return rebuilt(result, items, convert)
+    if isinstance(result, dict):
+        return type(result)((key, converted(convert, x)) for key, x in result.items())
+    if dataclasses.is_dataclass(result) and not isinstance(result, type):
+        made = copy.copy(result)
+        for field in dataclasses.fields(result):
+            if not field.name.startswith("_"):
+                object.__setattr__(made, field.name, converted(convert, getattr(result, field.name, None)))
+        return made
+    return convert(result)

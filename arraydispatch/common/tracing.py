@@ -1,0 +1,278 @@
+"""What is being traced in this thread or task, and how a value that is not known now is refused.
+
+A transform enters a :class:`Trace` while the user's function runs. Nothing here knows arrays or libraries.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from contextvars import ContextVar
+from itertools import count
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+from . import callers
+from .errors import TraceError
+from .events import AT_A_DOOR
+from .process_state import process
+
+__all__ = ["Trace", "current", "name_of", "refusal", "user_line"]
+
+_traces: ContextVar[tuple[Trace, ...]] = ContextVar("arraydispatch_traces", default=())
+_epochs = count(1)
+
+running = 0
+"""How many traces run, in all threads together: with none, nobody needs to look further."""
+
+
+@process.follows("traces")
+def _follow() -> None:
+    global running
+    running = process.traces
+
+
+class Trace:
+    """One run of a user's function inside a transform.
+
+    Parameters
+    ----------
+    what : str
+        How the transform is called: ``"ad.jit"``.
+    fun : callable
+        The user's function.
+    backend : Backend
+        Whose library traces.
+    staged : bool
+        Whether values are unknown (they are computed later, or many at once); else they are known, and recorded for
+        a derivative.
+    """
+
+    __slots__ = ("backend", "born", "epoch", "fun", "inner", "known", "refused", "staged", "what")
+
+    def __init__(self, what: str, fun: Any, backend: Any, staged: bool) -> None:
+        self.what = what
+        self.fun = fun
+        self.backend = backend
+        self.staged = staged
+        self.epoch = next(_epochs)
+        """Grows from trace to trace: what is made in this one is marked with it."""
+        self.born: list[Any] = []
+        """Weak references to what was made in this trace and in those inside it."""
+        self.known: dict[int, tuple[Any, Any]] = {}
+        """By its id each native array that was made of host values, which decide shapes, and these; shared with traces inside."""
+        self.inner = False
+        """Whether it runs inside another one."""
+        self.refused: tuple[str, str] | None = None
+        """The line and the words of the last refusal: NumPy and Python put words of their own in place of some."""
+
+    @property
+    def name(self) -> str:
+        """How the function is called."""
+        return name_of(self.fun)
+
+    def __enter__(self) -> Self:
+        outer = _traces.get()
+        if outer:
+            self.born, self.known, self.inner = outer[0].born, outer[0].known, True
+        _traces.set((*outer, self))
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _traces.set(_traces.get()[:-1])
+
+
+def name_of(fun: Any) -> str:
+    """How a function is called in messages: its name and where it is defined."""
+    inner = fun
+    while hasattr(inner, "__wrapped__") or hasattr(inner, "func"):
+        inner = getattr(inner, "__wrapped__", None) or inner.func
+    name = getattr(inner, "__name__", None) or type(inner).__name__
+    code = getattr(inner, "__code__", None)
+    return (
+        f"{name}()" if code is None else f"{name}() (defined at {callers.shown(code.co_filename, code.co_firstlineno)})"
+    )
+
+
+class Ended:
+    """In place of the memory of an array that a trace has left behind: whoever asks it anything gets an error."""
+
+    __slots__ = ("_fun", "_what")
+    _fun: Any
+    _what: str
+
+    def __init__(self, trace: Trace) -> None:
+        object.__setattr__(self, "_fun", trace.fun)
+        object.__setattr__(self, "_what", trace.what)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__getattr__(name)
+
+    def __getattr__(self, name: str) -> Any:
+        raise TraceError(
+            f"a value that {self._what} traced in {name_of(self._fun)} is used at {user_line()}, after the trace has ended; return it "
+            "from the function (has_aux=True where there is a derivative)."
+        )
+
+
+def current() -> Trace | None:
+    """The innermost trace here, or None."""
+    traces = _traces.get()
+    return traces[-1] if traces else None
+
+
+entered = _traces.get
+"""All traces here, the outermost first."""
+
+
+def is_staged() -> bool:
+    """Whether a program is made here, of values that are not known yet."""
+    return any(t.staged for t in _traces.get())
+
+
+def remember(native: Any, host: Any) -> None:
+    """Keep the values that a native array was made of: in a program the library knows them no more."""
+    traces = _traces.get()
+    if traces:
+        traces[0].known[id(native)] = native, host
+
+
+def known(native: Any) -> Any:
+    """The host values that a native array was made of in a trace that runs here; None: it is none of those."""
+    traces = _traces.get()
+    found = traces[0].known.get(id(native)) if traces else None
+    return None if found is None else found[1]
+
+
+_failed: deque[Exception] = deque(maxlen=8)
+
+
+def failed(error: Exception) -> None:
+    """Keep what host code has raised in a program: the library passes on but its words."""
+    _failed.append(error)
+
+
+def cause(error: Exception) -> Exception:
+    """What host code raised, if a library's error tells of that; else the error itself."""
+    said = str(error) if _failed else ""
+    found = next((each for each in reversed(_failed) if f"{type(each).__name__}: {each}" in said), error)
+    _failed.clear()
+    return found
+
+
+# -- where ---------------------------------------------------------------------------------------------------------------
+
+
+def user_line(trace: TracebackType | None = None) -> str:
+    """``file:line`` of the user's code: the innermost frame of it that is running, or that an error came through."""
+    if trace is None:
+        frame: FrameType | None = sys._getframe(1)
+        first = None
+        while frame is not None:
+            file = frame.f_code.co_filename
+            if callers.is_users(frame):
+                return callers.shown(file, frame.f_lineno)
+            if first is None and not callers.is_core(file):
+                first = callers.shown(file, frame.f_lineno)
+            frame = frame.f_back
+        return first or "?"
+    found = "?"
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if callers.is_users(trace.tb_frame):
+            found = callers.shown(file, trace.tb_lineno)
+        trace = trace.tb_next
+    return found
+
+
+# -- why and what then -----------------------------------------------------------------------------------------------------
+
+SHAPE = "the shape of a result is a value"
+"""Why a value is needed by ``nonzero``, masks and their like."""
+
+RANK = "the rank that np.linalg.lstsq finds"
+"""Why one is needed by least squares: the shapes of what it returns depend on it."""
+
+HOST_CALL = "ad.host_call runs on the host"
+"""Why a derivative is cut that depends on what host code returns."""
+
+WRITTEN = "the array written to is a NumPy array"
+"""Why one is needed by a write to what NumPy holds."""
+
+_KEEP = "keep it an array"
+_HOST = "compute on the host through ad.host_call"
+_JOIN = (
+    "make one array of several by np.stack or ad.asarray, and one that they are written to by np.zeros_like(x, shape=...) "
+    "(np.array, np.zeros, and np. functions of lists, are NumPy's own)"
+)
+_INTO = "return it from the function, or write it to an array that np.zeros_like(x, shape=...) makes there (np.zeros makes NumPy's own)"
+_NUMBER = f"{_KEEP}; to write it to one of NumPy's own wants a number too: {_INTO}"
+_WAYS = {
+    "float()": f"{_NUMBER}, or {_HOST}",
+    "complex()": f"{_NUMBER}, or {_HOST}",
+    SHAPE: (
+        "choose element by element with np.where(mask, a, b), or give the result a fixed length (ad.nonzero, ad.masked and ad.unique "
+        "take size=)"
+    ),
+    RANK: f"np.linalg.pinv(a) @ b has no rank, np.where chooses element by element, or {_HOST}",
+    "bool()": "decide with np.where, or loop with ad.while_loop",
+    "an index": "make it a static argument (ad.jit(f, static_argnums=...)), or index with an array by np.take",
+    "int()": "make it a static argument (ad.jit(f, static_argnums=...))",
+    AT_A_DOOR: f"{_JOIN}, or {_HOST}",
+    WRITTEN: f"{_INTO}, or {_HOST}",
+    "axes or a shape given as an array": "make it a static argument (ad.jit(f, static_argnums=...))",
+}
+_STOP = "take it from ad.stop_gradient(x), as a constant"
+
+
+def refusal(why: str, where: str | None = None) -> TraceError:
+    """The error for a value that is wanted but not known, or not without cutting a derivative: who, where, and what then.
+
+    Parameters
+    ----------
+    why : str
+        What wanted it: ``"bool()"``, ``"np.median runs on the host"``.
+    where : str, optional
+        The user's line, where the program that meets it was made of another one.
+    """
+    traces = _traces.get()
+    where = user_line() if where is None else where
+    if why == HOST_CALL:
+        known = next((t for t in reversed(traces) if not t.staged), None)
+        name, what = ("the function", "a library") if known is None else (known.name, known.what)
+        return TraceError(
+            f"{_needed(why)} at {where} in {name} would cut the derivative that {what} takes; give it one by ad.custom_gradient, "
+            f"or {_STOP}."
+        )
+    if not traces:
+        return TraceError(
+            f"{_needed(why)} at {where}, while a library is tracing: a concrete value was needed; "
+            f"{_WAYS.get(why, _KEEP)}, or move it out of the traced function."
+        )
+    trace = traces[-1]
+    staged = next((t for t in reversed(traces) if t.staged), None)  # ad.jit around ad.grad: nothing is known in either
+    if staged is not None:
+        way = _WAYS.get(why, _HOST if "host" in why or "ndarray" in why else f"{_KEEP}, or {_HOST}")
+        if trace is not staged and _HOST in way:
+            way += " (within ad.custom_gradient, which says the derivative)"
+        said = f"{_needed(why)} at {where} in {trace.name}, which {staged.what} traces; {way}."
+        trace.refused = where, said
+        return TraceError(said)
+    way = {AT_A_DOOR: _JOIN, WRITTEN: _INTO, "float()": _NUMBER, "complex()": _NUMBER}.get(why, _KEEP)
+    return TraceError(
+        f"{_needed(why)} at {where} in {trace.name} would cut the derivative that {trace.what} takes; {way}, or {_STOP}."
+    )
+
+
+def _needed(why: str) -> str:
+    return f"a value is needed ({why or 'on the host'})"
+
+
+def leak(what: str = "an array that lives outside") -> TraceError:
+    """The error for a traced value about to be written to what outlives the trace."""
+    trace = current()
+    name, how = ("the function", "a transform") if trace is None else (trace.name, trace.what)
+    return TraceError(
+        f"a value that {how} traces would be written at {user_line()} to {what} of {name}; "
+        "return it from the function, or pass the array as an argument."
+    )

@@ -1,3 +1,0 @@
-from ..backends.base cimport Kind
-from ..ufuncs.plans cimport Plan
-from ..views cimport Handle

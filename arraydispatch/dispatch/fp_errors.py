@@ -1,0 +1,267 @@
+"""Floating-point errors as NumPy reports them: ``np.errstate``, ``np.seterr`` and ``np.seterrcall`` on every backend.
+
+No library says that an element divided by zero or overflowed, and the processor's own flags are lost in thread pools
+and vector code. But an error leaves a trace: a result that is not finite (of integers: a divisor of 0 or -1). So a
+result is looked at once; only where there is a trace does NumPy compute the elements concerned again, and what it
+reports of them is what the user hears, in its words.
+
+On a CPU device the ufuncs whose plan says ``reported`` are looked at, unless the user ignores all errors. Sums and
+products, reductions, functions, and all that runs on other devices are looked at only where an error is to be more than
+a warning (``"raise"``, ``"call"``, ``"print"``, ``"log"``): the look costs a pass over the result, and away from the CPU
+it waits for the device. Values under a trace are never looked at.
+"""
+
+from __future__ import annotations
+
+import cmath
+import contextvars
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..backends.base import Backend
+from ..common.pytrees import mapped
+from ..common.user_warnings import reporting
+from ..functions import operands
+from ..functions.registry import SPECS
+from ..memory.views import Handle, held
+from ..ufuncs import Plan
+from ..ufuncs.traits import INTEGER_DIVISIONS, REPORTED, REPORTED_BY_METHODS
+
+_variable: contextvars.ContextVar[Any] = np._core.umath._extobj_contextvar
+in_force = _variable.get
+"""What ``np.errstate`` sets, as one object: a look takes 10 ns, where ``np.geterr`` takes 2 µs."""
+UNTOUCHED = contextvars.Context().run(in_force)
+"""What it is where nobody set anything: errors warn, underflow is ignored."""
+
+
+class Rule(NamedTuple):
+    """What the user wants to hear of."""
+
+    warned: bool
+    """Divisions by zero, overflows and invalid values are not all ignored."""
+    strict: bool
+    """Some error is to be more than a warning."""
+    under: bool
+    """Underflow is not ignored."""
+
+
+_known: tuple[Any, Rule] = (UNTOUCHED, Rule(True, False, False))
+
+
+def rule() -> Rule:
+    """The rule in force."""
+    global _known
+    now, (seen, found) = in_force(), _known
+    if now is not seen:
+        modes: dict[str, str] = {**np.geterr()}  # type: ignore[dict-item]
+        strict = not {"ignore", "warn"}.issuperset(modes.values())
+        under = modes.pop("under") != "ignore"
+        found = Rule(any(mode != "ignore" for mode in modes.values()), strict, under)
+        _known = now, found
+    return found
+
+
+# -- traces --------------------------------------------------------------------------------------------------------------
+
+
+def _finite(values: np.ndarray[Any, Any]) -> bool:
+    """Whether all elements are finite, and so small that their squares are."""
+    if values.dtype.char in "fdFD":
+        return cmath.isfinite(_square(values))  # half the time of `isfinite`, and it reports nothing itself
+    return bool(np.isfinite(values).all())
+
+
+_BY_ONE_THREAD, _WORTH_MORE = 10_000, 1 << 17
+"""OpenBLAS multiplies so many elements in one thread; above, others help, which is worth waiting for them from so many on."""
+
+
+def _square(values: np.ndarray[Any, Any]) -> Any:
+    """The product of an array with itself, or some number that is not finite if that is not.
+
+    Of arrays in between it is made piece by piece: a thread that is not let run at once would take more than all of the work.
+    """
+    if not _BY_ONE_THREAD < values.size <= _WORTH_MORE or not values.flags.c_contiguous:
+        return _vdot(values, values)
+    flat = values.reshape(-1)
+    total = 0.0
+    for start in range(0, flat.size, _BY_ONE_THREAD):
+        piece = flat[start : start + _BY_ONE_THREAD]
+        total += _vdot(piece, piece)
+    return total
+
+
+def _suspects(values: np.ndarray[Any, Any], under: bool) -> Any:
+    """A mask of the elements that may come from an error, or None."""
+    if values.dtype.kind not in "fc" and values.dtype.name != "bfloat16":
+        return None
+    if not under and _finite(values):
+        return None
+    mask = ~np.isfinite(values)
+    if under:
+        for part in (values.real, values.imag) if values.dtype.kind == "c" else (values,):
+            mask |= np.abs(part) < np.finfo(part.dtype).tiny
+    return mask if mask.any() else None
+
+
+def _bad_divisors(divisor: np.ndarray[Any, Any]) -> Any:
+    """A mask of 0 and -1 (the lowest integer over -1 overflows), or None."""
+    if divisor.size == 0 or divisor.min() > 0:
+        return None
+    mask = (divisor == 0) | (divisor == -1)
+    return mask if mask.any() else None
+
+
+def _divides_integers(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
+    return dtype.kind in "iu" and ufunc in INTEGER_DIVISIONS
+
+
+def _known_now(values: tuple[Any, ...], backend: Backend, strict: bool) -> bool:
+    """Whether the values may be looked at: on the CPU, or anywhere if the user asked for more than warnings."""
+    return all(backend.is_concrete(x) if strict else backend.on_cpu(x) for x in values)
+
+
+def _on_host(x: Any, backend: Backend) -> Any:
+    return backend.to_numpy(x) if backend.is_native(x) else x
+
+
+def _tuple(x: Any) -> tuple[Any, ...]:
+    return x if isinstance(x, tuple) else (x,)
+
+
+# -- calls ---------------------------------------------------------------------------------------------------------------
+
+
+def look(
+    ufunc: np.ufunc, plan: Plan, operands: tuple[Any, ...], result: Any, where: Any = True, scalar: bool = False
+) -> None:
+    """Report the errors of one elementwise call, given its native operands and result.
+
+    ``scalar``: the result is one, which costs nothing to look at.
+    """
+    now, told = _known
+    if in_force() is not now:
+        told = rule()
+    if not (told.strict or ((plan.reported or scalar) and told.warned)):
+        return
+    if plan.one_float and not told.under:  # the short path: a view of the result, one product of it with itself
+        values = plan.out.backend.peek(result)
+        if (values is None and not told.strict) or (values is not None and _isfinite(_square(values))):
+            return
+    _examine(ufunc, plan, operands, result, where, told)
+
+
+_isfinite, _vdot = cmath.isfinite, np.vdot
+
+
+def _examine(ufunc: np.ufunc, plan: Plan, operands: tuple[Any, ...], result: Any, where: Any, told: Rule) -> None:
+    backend = plan.out.backend
+    results = _tuple(result)
+    if backend.native_is_ndarray or not _known_now(results, backend, told.strict):
+        return
+    divides = _divides_integers(ufunc, plan.loops[0])
+    if divides:
+        masks = [_bad_divisors(np.asarray(_on_host(operands[-1], backend)))]
+    else:
+        masks = [_suspects(backend.to_numpy(r), told.under) for r in results]
+    masks = [m for m in masks if m is not None]
+    if not masks:
+        return
+    if where is not True:
+        masks = [m & _on_host(where, backend) for m in masks]
+    shape = np.broadcast_shapes(backend.shape_of(results[0]), *[m.shape for m in masks])
+    mask = np.zeros(shape, bool)
+    for m in masks:
+        mask |= m
+    hosts = [_on_host(x, backend) for x in operands]
+    picked = [np.broadcast_to(x, shape)[mask] if isinstance(x, np.ndarray) else x for x in hosts]
+    if not divides:  # NaN in, NaN out is no error
+        known = np.ones(int(mask.sum()), bool)
+        for x in picked:
+            known &= np.isfinite(x) if plan.infinities else x == x
+        if not known.any():
+            return
+        picked = [x[known] if isinstance(x, np.ndarray) else x for x in picked]
+    reporting(lambda: ufunc(*picked, signature=plan.loops, casting="unsafe"), ufunc.__name__)
+
+
+def look_at_method(
+    ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any], result: Any, backend: Backend
+) -> None:
+    """Report the errors of ``ufunc.reduce`` and its like: NumPy runs it again if there is a trace of one.
+
+    ``inputs`` and ``kwargs`` are the user's, not yet written to.
+    """
+    told = rule()
+    results = _tuple(result)
+    if not _known_now(results, backend, told.strict):
+        return
+    divides = any(_divides_integers(ufunc, backend.dtype_of(r)) for r in results)
+    if divides or any(_suspects(backend.to_numpy(r), told.under) is not None for r in results):
+        again = {key: _hosted(x) for key, x in kwargs.items() if key != "out"}
+        name = method if method in ("reduce", "accumulate", "reduceat") else ufunc.__name__
+        hosts = [_hosted(x) for x in inputs]
+        if ufunc not in REPORTED and not told.strict and _holds_nan(hosts[0]):
+            return
+        if method == "at":
+            hosts[0] = hosts[0].copy()
+            if len(hosts) == 3 and np.asarray(hosts[2]).dtype != hosts[0].dtype:  # values that need a cast
+                name = method
+        reporting(lambda: getattr(ufunc, method)(*hosts, **again), name)
+
+
+def look_at_function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, backend: Backend) -> None:
+    """Report the errors of a function, which NumPy runs again if there is a trace of one."""
+    told, spec = rule(), SPECS.get(func)
+    if backend.native_is_ndarray or not (told.strict or (told.warned and spec is not None and spec.reported)):
+        return
+    results = tuple(r for r in (result if isinstance(result, list | tuple) else (result,)) if backend.is_native(r))
+    if not _known_now(results, backend, told.strict):
+        return
+    if all(_suspects(backend.to_numpy(r), told.under) is None for r in results):
+        return
+    hosts = [_hosted(x) for x in args]
+    options = {key: _hosted(x) for key, x in kwargs.items() if key != "out"}
+    if told.strict:
+        func(*hosts, **options)
+    elif not _holds_nan(hosts[0]):
+        reporting(lambda: func(*hosts, **options), "reduce")
+
+
+def _holds_nan(x: Any) -> bool:
+    return bool(np.isnan(x).any())
+
+
+def look_at_cast(value: Any, wanted: np.dtype[Any], backend: Backend, name: str = "cast") -> None:
+    """Report what ``astype`` cannot hold: of floats cast to integers always, to narrower floats under strict rules."""
+    told = rule()
+    if backend.native_is_ndarray or not (told.strict or (told.warned and wanted.kind in "iu")):
+        return
+    if not _known_now((value,), backend, told.strict):
+        return
+    values = backend.to_numpy(value)
+    limit = 2.0 ** (8 * wanted.itemsize - (wanted.kind == "i")) if wanted.kind in "iu" else float(np.finfo(wanted).max)
+    if values.dtype.char in "fdFD" and abs(_square(values)) < limit * limit:
+        return
+    beyond = values[~(np.abs(values) < limit)]
+    if beyond.size:
+        reporting(lambda: beyond.astype(wanted), name)
+
+
+operands.look_at_cast = look_at_cast
+
+
+def heard_of(ufunc: np.ufunc, method: str, backend: Backend) -> bool:
+    """Whether the methods of a ufunc are looked at under the rule in force."""
+    if backend.native_is_ndarray:
+        return False
+    told = rule()
+    return told.strict or (told.warned and ufunc in (REPORTED if method == "outer" else REPORTED_BY_METHODS))
+
+
+def _hosted(x: Any) -> Any:
+    """An argument with ndarrays in place of arrays."""
+    if isinstance(x, Handle):
+        kind, value = held(x)
+        return kind.backend.to_numpy(value)
+    return mapped(_hosted, x) if isinstance(x, list | tuple | dict) else x

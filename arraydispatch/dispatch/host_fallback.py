@@ -1,0 +1,195 @@
+"""Running NumPy on the host, by policy and with a reason: the fourth class of the registry.
+
+Arguments become NumPy arrays (read-only, so that a function that writes and was not declared to write fails loudly),
+NumPy runs, floating results get the precision in force, array results go back to the device. Functions declared to
+write (``writes=``) get copies, which are written back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from ..backends import loader
+from ..backends.base import Backend, Unsupported
+from ..common import events, names, tracing
+from ..common.errors import HostFallbackError, HostFallbackWarning
+from ..common.pytrees import mapped, tree_leaves
+from ..common.user_warnings import reporting, warn
+from ..functions.registry import HOST, SCIENTIFIC, SPECS
+from ..memory import views, writing
+from ..memory.views import Handle, native
+from ..runtime import conversion, dtypes, settings
+from . import wrapping
+
+name_of = names.name_of
+
+
+def allow(func: Any, backend: Backend, reason: str) -> None:
+    """Warn about, or refuse, a call that has to run on the host, unless no device could do its work."""
+    policy = settings.current_fallback()
+    if policy == "silent" or backend.native_is_ndarray or isinstance(reason, dtypes.OnlyOnHost):
+        return
+    said = f"{name_of(func)} runs on the host, not on {backend.name}: {reason}."
+    if policy == "error":
+        raise HostFallbackError(f"{said} {settings.default.allowing}")
+    warn(said, HostFallbackWarning)
+
+
+def refusal(error: Exception) -> str:
+    """The reason in what a library said of a call that it does not run."""
+    if isinstance(error, Unsupported):
+        return error.args[0]
+    said = str(getattr(error, "message", error))
+    return said.rpartition("}} ")[2].partition(" [Op:")[0].partition("\n")[0]
+
+
+def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, reason: str) -> Any:
+    """Run a NumPy function (or a ufunc's bound method) on the host."""
+    if func in SCIENTIFIC:
+        from . import scipy_calls
+
+        return scipy_calls.run(func, args, kwargs, backend, reason)
+    allow(func, backend, reason)
+    if backend.hosted:
+        backend = backend.home
+    start = time.perf_counter()
+    device = wrapping.device_among([*args, *kwargs.values()], backend)
+    target = getattr(func, "__self__", func) if isinstance(getattr(func, "__self__", None), np.ufunc) else func
+    spec = SPECS.get(target)
+    declared = HOST.get(target)
+    writes: tuple[int, ...] = (0,) if spec is not None and spec.mode == "update" else ()
+    if declared is not None:
+        writes = declared.writes
+    if isinstance(target, np.ufunc) and func is not target and func.__name__ == "at":
+        writes = (0,)
+    outs = kwargs.get("out")
+    into_numpys = bool(writes) and len(args) > writes[0] and isinstance(args[writes[0]], np.ndarray)
+    why = tracing.WRITTEN if into_numpys else f"{name_of(target)} runs on the host"
+    copies: list[tuple[Handle, np.ndarray[Any, Any]]] = []
+
+    def to_host(x: Any, written: bool = False) -> Any:
+        if isinstance(x, Handle):
+            host = conversion.download(x._kind.backend, views.expose(x), why)
+            if settings.current_precision() in (16, "bf16") and x._kind.dtype.itemsize == 2:
+                host = host.astype(dtypes.widen_half(host.dtype))  # NumPy has no linear algebra at 16 bits
+            if written:
+                wrapping.check_writeable(x)
+                host = host.copy()
+                copies.append((x, host))
+            else:
+                host = host.view()
+                host.flags.writeable = False  # not read first: of what np.broadcast_arrays made that is a warning
+            return host
+        if isinstance(x, list | tuple | dict):
+            return mapped(lambda y: to_host(y, written), x)
+        if not isinstance(x, np.ndarray) and type(x) not in wrapping.PLAIN and backend.is_native(x):
+            return conversion.download(backend, x)
+        return x
+
+    hosted = [to_host(x, i in writes) for i, x in enumerate(args)]
+    keywords = {key: to_host(x, key == "out") for key, x in kwargs.items()}
+    if isinstance(target, np.ufunc):
+        name = func.__name__ if func.__name__.startswith(("reduce", "accumulate")) else target.__name__
+        result = reporting(lambda: func(*hosted, **keywords), name)
+    else:
+        result = func(*hosted, **keywords)
+    for array, host in copies:
+        store(array, host)
+    if events.tap is not None:
+        apart = isinstance(reason, dtypes.OnlyOnHost)
+        kind = ("native" if backend.native_is_ndarray else "hosted") if apart else "host"
+        events.tap.call(target, backend.name, kind, "" if apart else reason, time.perf_counter() - start)
+    if outs is not None:
+        return outs[0] if isinstance(outs, tuple) and len(outs) == 1 else outs
+    return to_device(result, backend, device)
+
+
+def compiled_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``__array_ufunc__`` of what is no ``np.ufunc``, but calls itself one: numba's, which compiles loops as it is called."""
+    if not (callable(ufunc) and isinstance(getattr(ufunc, "ufunc", None), np.ufunc)):
+        raise TypeError(f"argument 1 must be numpy.ufunc, not {type(ufunc).__name__}")
+    for x in (*inputs, *kwargs.values()):
+        if not isinstance(x, Handle | np.ndarray | np.generic) and hasattr(type(x), "__array_ufunc__"):
+            return NotImplemented  # it may know more of the two
+    backend = wrapping.find_backend((*inputs, *kwargs.values()))
+    if backend is None:
+        return NotImplemented
+    given = ufunc.ufunc.nin
+    if method == "__call__" and len(inputs) > given:  # NumPy's own ufuncs hand these on by name
+        outs = inputs[given:]
+        inputs, kwargs = inputs[:given], {**kwargs, "out": outs if len(outs) > 1 else outs[0]}
+    bound = ufunc if method == "__call__" else getattr(ufunc, method)
+    return call(bound, inputs, kwargs, backend, "it is compiled for the host")
+
+
+def with_strangers(func: Any, method: str, args: Any, kwargs: dict[str, Any], types: Collection[Any] = ()) -> Any:
+    """A call in which objects take part that speak NumPy's protocols for themselves: dask's arrays, say.
+
+    They have the word, with our arrays as they are; where they know nothing of these, with ndarrays in their place, as plain
+    NumPy hands them.
+
+    Parameters
+    ----------
+    func : callable
+        A ufunc, or a function.
+    method : str
+        Of the ufunc; empty for a function, whose ``types`` are those that NumPy names.
+    """
+    protocol = "__array_ufunc__" if method else "__array_function__"
+    strangers = [x for x in tree_leaves((args, kwargs)) if _is_stranger(x, protocol)]
+    for x in strangers:
+        ask = getattr(x, protocol)
+        made = ask(func, method, *args, **kwargs) if method else ask(func, types, args, kwargs)
+        if made is not NotImplemented:
+            return made
+    backend = wrapping.find_backend((*args, *kwargs.values()))
+    if backend is None or not strangers:
+        return NotImplemented
+    bound = getattr(func, method) if method not in ("", "__call__") else func
+    cls = type(strangers[0])
+    return call(bound, args, kwargs, backend, f"it meets a {cls.__module__.partition('.')[0]} {cls.__qualname__}")
+
+
+def _is_stranger(x: Any, protocol: str) -> bool:
+    if isinstance(x, Handle | np.generic) or type(x) is np.ndarray or loader.backend_of(x) is not None:
+        return False
+    theirs = getattr(type(x), protocol, None)
+    return theirs is not None and theirs is not getattr(np.ndarray, protocol)
+
+
+def store(array: Handle, host: np.ndarray[Any, Any]) -> None:
+    """Write host values back into an array."""
+    backend = array._kind.backend
+    device = backend.device_of(native(array))
+    writing.assign(array, conversion.upload(backend, host, device, "written back after a host call"))
+
+
+def to_device(result: Any, backend: Backend, device: Any) -> Any:
+    """NumPy's result as the caller sees it; dtypes that exist only on the host, and subclasses, stay NumPy."""
+    if wrapping.is_guest(result):
+        return result
+    if isinstance(result, np.ndarray):
+        if not result.dtype.isnative:  # asked for by name: the foreign byte order is what the caller wants
+            if events.tap is not None:
+                events.tap.left(f"a result of dtype {result.dtype}", dtypes.only_on_host(result.dtype))
+            return result
+        precise = conversion.precise(result.dtype)
+        if precise != result.dtype:
+            result = result.astype(precise)
+        try:
+            held = conversion.of_result(backend, result.dtype)
+            value = conversion.upload(held, result, device, "the result of a host call", copy=result.base is not None)
+        except Unsupported as unsupported:
+            if events.tap is not None:
+                events.tap.left(f"a result of dtype {result.dtype}", str(unsupported))
+            return result
+        return views.keep_order(views.wrapper(value, held.kind(held.dtype_of(value))), result)
+    if isinstance(result, list | tuple):
+        return mapped(lambda x: to_device(x, backend, device), result)
+    if isinstance(result, np.floating | np.complexfloating):
+        return result.astype(dtypes.apply_precision(result.dtype, settings.current_precision()))
+    return result

@@ -1,0 +1,235 @@
+"""Calls on values in the host state: NumPy runs them at once on the ndarrays inside, and results live where they were made.
+
+Nothing is composed here and no rule of NumPy's is repeated. What NumPy returns of an argument's memory becomes a view of that
+argument, everything else a new array. Size decides at each call: a computation on an array of ``--min-size`` elements or more
+is the library's, which the dispatch sees to; what moves, views or writes values is NumPy's at any size.
+"""
+
+from __future__ import annotations
+
+from functools import partial, wraps
+from time import perf_counter
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from ..backends import loader
+from ..backends.base import Backend
+from ..common import events
+from ..common.pytrees import first, mapped
+from ..engine import along_axis
+from ..engine.recording import tape
+from ..functions.registry import SCIENTIFIC, spec_of
+from ..memory import views
+from ..memory.roots import memory_of
+from ..memory.views import Handle
+from ..runtime import conversion, dtypes, settings
+from . import wrapping
+
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
+
+
+def large(values: Any) -> bool:
+    """Whether an array among the values, sequences searched, is of a size at which the library computes.
+
+    Under fused execution none is: what is not recorded is NumPy's on the host.
+    """
+    least = settings.default.min_size
+    if tape.least:
+        return False
+    return (
+        first(lambda x: isinstance(x, Handle) and type(x._v) is np.ndarray and x._v.size >= least, values) is not None
+    )
+
+
+def computes(func: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether a function is one that the library runs on large arrays: it computes new values, and writes nowhere."""
+    spec = spec_of(func)
+    return (spec is None or spec.computes) and kwargs.get("out") is None
+
+
+def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run a NumPy function, a ufunc or its bound method on the ndarrays inside the arguments."""
+    if func in SCIENTIFIC:
+        from . import scipy_calls
+
+        backend = wrapping.find_backend((*args, *kwargs.values())) or loader.hosted(settings.current_name())
+        return scipy_calls.run(func, args, kwargs, backend, "")
+    start = perf_counter()
+    found: list[Handle] = []
+    hosts = [_host(x, found) for x in args]
+    keywords = {key: _host(x, found) for key, x in kwargs.items()} if kwargs else kwargs
+    if "where" in keywords and type(func) is np.ufunc:
+        keywords.setdefault("out", (None,) * func.nout)  # or NumPy warns, where it did not tell us that None was given
+    if views.waiting and _writes(func, kwargs):
+        for a in found:
+            views.run_readers(a)
+    result = along_axis.call(func, tuple(hosts), dict(keywords)) if tape.least else along_axis.NOT_APART
+    if result is along_axis.NOT_APART:
+        result = func(*hosts, **keywords)
+    if events.tap is not None:
+        owner = getattr(func, "__self__", None)
+        named = owner if isinstance(owner, np.ufunc) else func
+        held = found[0]._kind.backend.name if found else "numpy"
+        events.tap.call(named, held, CLASS[held == "numpy"], "", perf_counter() - start, result)
+    _written(func, found, kwargs)
+    return dressed(result, found, (*args, *kwargs.values()))
+
+
+def take(a: Handle, key: Any) -> Any:
+    """``a[key]``."""
+    start = perf_counter()
+    result = a._v[_given(key, _INDEX)]
+    if events.tap is not None:
+        name = "__getitem__" if type(result) is np.ndarray else events.ELEMENT
+        events.tap.call(name, held := a._kind.backend.name, CLASS[held == "numpy"], "", perf_counter() - start)
+    return dressed(result, [a])
+
+
+def assign(a: Handle, key: Any, value: Any) -> None:
+    """``a[key] = value``."""
+    start = perf_counter()
+    place, given = _given(key, _INDEX), _given(value)
+    if views.waiting:
+        views.run_readers(a)
+    a._v[place] = given
+    views.owner(a)._writes += 1
+    if events.tap is not None:
+        whole = type(key) is tuple and len(key) == a._v.ndim and all(isinstance(k, int) for k in key)
+        name = events.ELEMENT_SET if whole or (type(key) is int and a._v.ndim == 1) else "__setitem__"
+        events.tap.call(name, held := a._kind.backend.name, CLASS[held == "numpy"], "", perf_counter() - start)
+
+
+CLASS = "hosted", "native"
+"""The class of a call that NumPy runs on values in the host state; for the backend of that name it is the library."""
+_WRITTEN = "written into a value on the host"
+_INDEX = "the index of a value on the host"
+_FUNCTIONS = frozenset({FunctionType, MethodType, partial})
+
+
+def _host(x: Any, found: list[Handle], why: str = _WRITTEN) -> Any:
+    """An argument with the ndarrays inside its arrays; those in the host state are collected in ``found``."""
+    if isinstance(x, Handle):
+        backend = x._kind.backend
+        if backend.native_is_ndarray:
+            found.append(x)
+            return x._v
+        return conversion.download(backend, views.expose(x), why)
+    if isinstance(x, list | tuple | dict):
+        return mapped(lambda y: _host(y, found, why), x)
+    return _called_with_arrays(x, found, why) if type(x) in _FUNCTIONS else x
+
+
+def _given(x: Any, why: str = _WRITTEN) -> Any:
+    """As :func:`_host`; of a list that holds itself NumPy says what is wrong with it."""
+    try:
+        return _host(x, [], why)
+    except RecursionError:
+        return x
+
+
+def _called_with_arrays(func: Any, found: list[Handle], why: str) -> Any:
+    """A user's function that NumPy calls, of arrays as the rest of the program has them."""
+
+    @wraps(func)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        given = [dressed(x, found) for x in args]
+        return _host(func(*given, **{key: dressed(x, found) for key, x in kwargs.items()}), [], why)
+
+    return called
+
+
+def _writes(func: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether a call may write into its arguments."""
+    spec = None if isinstance(func, np.ufunc) else spec_of(func)
+    return kwargs.get("out") is not None or spec is None or spec.mode == "update" or not spec.computes
+
+
+def _written(func: Any, found: list[Handle], kwargs: dict[str, Any]) -> None:
+    """Tell the roots that a call may have written."""
+    if _writes(func, kwargs):
+        for a in found:
+            views.owner(a)._writes += 1
+
+
+def dressed(result: Any, found: list[Handle], given: tuple[Any, ...] = ()) -> Any:
+    """What NumPy returned as the caller sees it: views of the arguments, new arrays, scalars; NumPy's own that were given."""
+    if type(result) is np.ndarray:
+        for a in found:
+            if result is a._v:
+                return a
+        if result.base is not None:
+            memory = memory_of(result)
+            for a in found:
+                if memory_of(a._v) is memory:
+                    return views.derive(a, result)
+        if any(result is x or (type(x) is tuple and any(result is y for y in x)) for x in given):
+            return result
+        return placed(result, found[0]._kind.backend if found else None)
+    if type(result) is tuple:
+        return tuple([dressed(x, found, given) for x in result])
+    if isinstance(result, list | tuple):
+        return mapped(lambda x: dressed(x, found, given), result)
+    if isinstance(result, np.inexact) and settings.current_precision() is not None:
+        return result.astype(dtypes.apply_precision(result.dtype, settings.current_precision()))
+    return result
+
+
+def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
+    """A fresh ndarray as an array in the host state; dtypes that exist only on the host stay NumPy."""
+    if (
+        held is not None
+        and held.native_is_ndarray
+        and settings.default.rules is settings.NO_POLICY
+        and not settings.default.overrides
+    ):
+        kind = held._kinds.get(host.dtype)
+        if kind is not None and held.holds(host.dtype):
+            return views.wrapper(host, kind, True)
+    wanted = dtypes.apply_precision(host.dtype, settings.current_precision())
+    if held is None or not held.hosted:
+        held = conversion.beginning(host.size, wanted)
+    if dtypes.category(wanted) == "other" or not held.holds(wanted):
+        if events.tap is not None:
+            events.tap.left(f"an array of dtype {wanted}", dtypes.only_on_host(wanted))
+        return host
+    host = host.astype(wanted, copy=False)
+    if held.native_is_ndarray:
+        return views.wrapper(host, held.kind(wanted), True)
+    value = conversion.upload(held, host, None, "the result of values on the host", copy=host.base is not None)
+    return views.keep_order(views.wrapper(value, held.kind(wanted), True), host)
+
+
+def sharing(host: np.ndarray[Any, Any]) -> Any:
+    """An array on the memory of an ndarray that others know, in the host state; None where the backend cannot have that.
+
+    It is not where the precision in force wants another dtype, nor, beside an accelerator, of as many elements as go there.
+    """
+    name, dtype = settings.current_name(), host.dtype
+    held = loader.hosted(name)
+    if (
+        not dtype.isnative
+        or not held.holds(dtype)
+        or not (host.size < settings.default.min_size or settings.on_cpu(name))
+    ):
+        return None
+    if settings.current_precision() in (16, "bf16") or conversion.precise(dtype) != dtype:
+        return None
+    return views.wrapper(host, held.kind(dtype))
+
+
+def lifted(inputs: tuple[Any, ...], backend: Backend) -> tuple[Any, ...]:
+    """The operands with those in the host state in the library; the very same tuple if none is."""
+    held = [isinstance(x, Handle) and x._kind.backend.hosted and backend.holds(x._kind.dtype) for x in inputs]
+    if not any(held):
+        return inputs
+    device = wrapping.device_among(inputs, backend)
+    return tuple(_lifted(x, backend, device) if hosted else x for x, hosted in zip(inputs, held))
+
+
+def _lifted(x: Handle, backend: Backend, device: Any) -> Any:
+    made = views.wrapper(views.lifted(x, device), backend.kind(x._kind.dtype))
+    if not backend.mutable and not x._v.flags.c_contiguous:
+        made._ghost = x._v  # of which an axis that is broadcast has no order, as it would in a new array
+    return made

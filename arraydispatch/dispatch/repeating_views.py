@@ -1,0 +1,68 @@
+"""Functions of views that have many more elements than their root: sliding windows, and what is broadcast.
+
+A library makes all of these elements before it computes, gigabytes where NumPy walks the root's own memory. So NumPy computes
+there, as a host kernel.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..backends.base import Backend
+from ..common import events
+from ..common.pytrees import mapped
+from ..common.user_warnings import reporting
+from ..memory import views
+from ..memory.views import Handle, ghost, native
+from ..runtime import conversion, settings
+from . import host_fallback
+
+__all__ = ["WHOLE", "computed"]
+
+WHOLE: Any = object()
+"""What :func:`computed` answers where the library is to compute."""
+_LARGE = 1 << 24
+"""Bytes from which on a view is not made."""
+
+
+def computed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
+    """``func(*args, **kwargs)``: a function, a ufunc's method, or ``ndarray.astype``, of whose first argument the library would
+    make a copy.
+    """
+    a = args[0]
+    if ghost(a).nbytes < _LARGE or not views.outgrows(a) or kwargs.get("out") is not None:
+        return WHOLE
+    if a._kind.standard or settings.current_precision() is not None:
+        return WHOLE
+    root = native(views.owner(a))
+    seen = None if not backend.is_concrete(root) or backend.lent(root) is None else views.of_root_on_host(a)
+    if seen is None:
+        return WHOLE
+    seen.flags.writeable = False
+    start = perf_counter()
+
+    def on_host(x: Any) -> Any:
+        if isinstance(x, Handle):
+            return conversion.download(x._kind.backend, views.expose(x), host_fallback.name_of(func))
+        if isinstance(x, list | tuple):
+            return mapped(on_host, x)
+        return x
+
+    rest = [on_host(x) for x in args[1:]]
+    keywords = {key: on_host(x) for key, x in kwargs.items()}
+    ufunc = getattr(func, "__self__", None)
+    if isinstance(ufunc, np.ufunc):
+        result = reporting(lambda: func(seen, *rest, **keywords), func.__name__)
+    elif func is np.ndarray.astype:
+        result = reporting(lambda: func(seen, *rest, **keywords), "cast")
+    else:
+        result = func(seen, *rest, **keywords)
+    made = host_fallback.to_device(result, backend, backend.device_of(root))
+    if events.tap is not None:
+        events.tap.host_kernel()
+        named = ufunc if isinstance(ufunc, np.ufunc) else "ndarray.astype" if func is np.ndarray.astype else func
+        events.tap.call(named, backend.name, "native", "", perf_counter() - start, made)
+    return made

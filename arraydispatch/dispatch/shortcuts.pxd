@@ -1,0 +1,3 @@
+from ..backends.base cimport Kind
+from ..ufuncs.plans cimport Plan
+from ..memory.views cimport Handle

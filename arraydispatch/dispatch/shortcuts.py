@@ -1,0 +1,245 @@
+"""Short ways: calls in which no rule of NumPy's has anything to decide, made at once. They call the general way for all others.
+
+Each is made by a function that is handed this general way.
+"""
+
+from __future__ import annotations
+
+from cmath import isfinite
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ..backends.base import Kind, Unsupported
+from ..common.process_state import process
+from ..memory import views
+from ..memory.views import Handle, native
+from ..runtime.settings import NO_POLICY, context_rules
+from ..ufuncs.plans import PLANS, Plan, WholePlan
+from . import fp_errors, host_fallback, memory_order, wrapping
+from .fp_errors import UNTOUCHED, in_force
+
+__all__ = ["joiner", "operator", "reducer", "unary"]
+
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
+
+General = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
+_context_rules = context_rules.get
+_make: Any = None
+_min_size = 0
+_rules: Any = None
+_tap: Any = None
+
+
+@process.follows("min_size", "rules", "tap", "wrapper")
+def _follow() -> None:
+    global _make, _min_size, _rules, _tap
+    _make, _min_size, _rules, _tap = process.wrapper, process.min_size, process.rules, process.tap
+
+
+_follow()
+
+
+def operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """What a ufunc of two operands is called by; ``slow`` does what has no plan yet."""
+    plans = PLANS.setdefault(ufunc, {})
+    find = plans.get
+
+    def call(a: Any, b: Any) -> Any:
+        rules = _context_rules() or _rules
+        if type(a) is type(b):  # of which one is an array
+            first: Handle = a
+            second: Handle = b
+            left: Any = first._kind
+            right: Any = second._kind
+            x = first._v if first._root is None else native(first)
+            y = second._v if second._root is None else native(second)
+        else:
+            left, x = (a._kind, native(a)) if isinstance(a, Handle) else (type(a), a)
+            right, y = (b._kind, native(b)) if isinstance(b, Handle) else (type(b), b)
+        plan: Plan | None = find((left, right, rules.precision))
+        if plan is None:
+            return slow(ufunc, a, b)
+        try:
+            tap = _tap
+            if tap is None:
+                result = plan.run(x, y)
+            else:
+                start = perf_counter()
+                result = plan.run(x, y)
+                tap.call(ufunc, plan.out.backend.name, plan.kind, "", perf_counter() - start, result, views.frames)
+                if plan.cast is not None:
+                    tap.cast(*plan.cast)
+        except Unsupported as unsupported:
+            reason = unsupported.args[0]
+        except Exception as error:
+            backend = a._kind.backend if isinstance(a, Handle) else b._kind.backend
+            if wrapping.overtaken(error):
+                with views.exchange:
+                    return call(a, b)
+            wrapping.check_operands((x, y), backend)
+            if not isinstance(error, backend.REFUSALS):
+                raise
+            reason = host_fallback.refusal(error)
+        else:
+            if plan.reported or in_force() is not UNTOUCHED:
+                fp_errors.look(ufunc, plan, (x, y), result, scalar=not result.ndim)
+            if result.ndim:
+                if _min_size and not plan.out.standard:
+                    made = wrapping.made_of(result, plan.out.backend)
+                else:
+                    made = _make(result, plan.out, True)
+                if plan.laid_out:
+                    if left.__class__ is Kind is right.__class__ and a._ghost is None is b._ghost:
+                        return made
+                elif plan.keeps_order is None or plan.keeps_order(x, y):
+                    return made
+                return memory_order.of_ufunc(made, (a, b))
+            made = wrapping.scalar(result, plan.out)
+            if (
+                issubclass(type(made), np.inexact)
+                and not isfinite(made)
+                and not plan.reported
+                and in_force() is UNTOUCHED
+            ):
+                fp_errors.look(ufunc, plan, (x, y), result, scalar=True)
+            return made
+        backend = a._kind.backend if isinstance(a, Handle) else b._kind.backend
+        return host_fallback.call(ufunc, (a, b), {}, backend, reason)
+
+    return call
+
+
+def unary(ufunc: np.ufunc, general: General) -> Callable[[Any], Any]:
+    """What a ufunc of one operand is called by."""
+    plans = PLANS.setdefault(ufunc, {})
+    find = plans.get
+    single = ufunc.nout == 1
+
+    def call(a: Any) -> Any:
+        if not isinstance(a, Handle):
+            return general(ufunc, (a,), {})
+        left, x = views.held(a)
+        plan: Plan | None = find((left, (_context_rules() or _rules).precision))
+        if plan is None or plan.kind == "host":
+            return general(ufunc, (a,), {})
+        tap = _tap
+        start = 0.0 if tap is None else perf_counter()
+        try:
+            result = plan.run(x)
+        except Exception:  # noqa: BLE001 -- the general way calls it again, and has words for it
+            result = None
+        if result is None:
+            return general(ufunc, (a,), {})
+        if tap is not None:
+            tap.call(ufunc, left.backend.name, plan.kind, "", perf_counter() - start, result, views.frames)
+            if plan.cast is not None:
+                tap.cast(*plan.cast)
+        scalar = single and not result.ndim
+        if plan.reported or scalar or in_force() is not UNTOUCHED:
+            fp_errors.look(ufunc, plan, (x,), result, scalar=scalar)
+        if not single:
+            made: Any = tuple(
+                [_make(r, k, True) if r.ndim else wrapping.scalar(r, k) for r, k in zip(result, plan.kinds)]
+            )
+        elif scalar:
+            return wrapping.scalar(result, plan.out)
+        elif _min_size and not plan.out.standard:
+            made = wrapping.made_of(result, plan.out.backend)
+        else:
+            made = _make(result, plan.out, True)
+        if plan.laid_out:
+            if left.__class__ is Kind and a._ghost is None:
+                return made
+        elif plan.keeps_order is None or plan.keeps_order(x):
+            return made
+        return memory_order.of_ufunc(made, (a,))
+
+    return call
+
+
+def reducer(func: Any, plan: WholePlan, general: General) -> Callable[[Handle], Any]:
+    """``np.sum(a)`` and its like, for arrays of the kind that has this plan."""
+    run, out, finite = plan
+    backend, scalar = out.backend, out.scalar
+    entry = backend.entries[func].kind
+
+    def reduce_all(a: Handle) -> Any:
+        rules = _context_rules() or _rules
+        if rules.precision is not None or in_force() is not UNTOUCHED or (a._root is not None and views.outgrows(a)):
+            return general(func, (a,), {})
+        tap = _tap
+        start = 0.0 if tap is None else perf_counter()
+        try:
+            value = run(a._v if a._root is None else native(a))
+        except Exception as error:
+            if not (backend.gone(error) or wrapping.overtaken(error)):
+                raise
+            value = None
+        if value is None:
+            return general(func, (a,), {})
+        if tap is not None:
+            tap.call(func, backend.name, entry, "", perf_counter() - start, value, 2 * views.frames)
+        made = scalar(value) if rules is NO_POLICY else None
+        if made is None:
+            return wrapping.device_scalar(value, out)
+        if finite is not None and not finite(made):
+            fp_errors.look_at_function(func, (a,), {}, value, backend)
+        return made
+
+    return reduce_all
+
+
+def joiner(general: General) -> Callable[[Any], Any]:
+    """What ``np.concatenate`` calls with nothing but arrays of one kind that fit: no rule of NumPy's has anything to decide."""
+
+    def join(arrays: Any) -> Any:
+        if (type(arrays) is not tuple and type(arrays) is not list) or not arrays:
+            return general(np.concatenate, (arrays,), {})
+        cls = type(arrays[0])
+        if not issubclass(cls, Handle) or (_context_rules() or _rules) is not NO_POLICY:
+            return general(np.concatenate, (arrays,), {})
+        kind = arrays[0]._kind
+        run = kind.join
+        tap = _tap
+        start = 0.0 if tap is None else perf_counter()
+        values: list[Any] = []
+        ndim, rest = 0, ()
+        for a in arrays:
+            if type(a) is not cls:
+                break
+            x: Handle = a
+            if x._kind is not kind:
+                break
+            value = x._v if x._root is None else native(x)
+            if ndim == 0:
+                ndim = value.ndim
+                if ndim == 0 or run is None:
+                    break
+                rest = value.shape[1:] if ndim > 1 else ()
+            elif value.ndim != ndim or (ndim > 1 and value.shape[1:] != rest):
+                break
+            values.append(value)
+        else:
+            try:
+                made = run(values)
+            except Exception as error:  # as in `beside_writers`, without its frame
+                if not wrapping.overtaken(error):
+                    raise
+                with views.exchange:
+                    made = run(values)
+            if tap is not None:
+                tap.call(
+                    np.concatenate, kind.backend.name, "native", "", perf_counter() - start, made, 2 * views.frames
+                )
+            joined = _make(made, kind)
+            if not kind.backend.mutable:
+                views.keep_apart(arrays, made)
+            elif kind.backend.native_is_ndarray or memory_order.all_in_c_order(arrays):
+                return joined
+            return memory_order.of_function(np.concatenate, (arrays,), {}, joined)
+        return general(np.concatenate, (arrays,), {})
+
+    return join

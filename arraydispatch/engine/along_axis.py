@@ -1,0 +1,227 @@
+"""Functions along one axis, on parts of the other axes in several threads: transforms, sorts, sums of columns.
+
+What is registered as ``apart`` computes each line along its axis for itself, so parts of the lines give NumPy's bits. A part that
+meets a floating-point error, or raises, is forgotten: NumPy then does the whole call itself, with its own warnings and errors.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import inspect
+import itertools
+from functools import cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..functions.registry import spec_of
+from .host_blocks import thread_pool
+from .recording import tape
+
+__all__ = ["NOT_APART", "Parts", "call"]
+
+NOT_APART: Any = object()
+"""What :func:`call` answers where NumPy is to be called as usual."""
+_ndarray = np.ndarray
+_PART = 1 << 17
+"""So many elements are a part, of functions of elements: what each gives is copied while it is in the cache."""
+
+
+def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``func(*args, **kwargs)`` of ndarrays in parts, if it is large and can be done so."""
+    spec = spec_of(func)
+    if spec is None or not spec.apart:
+        return NOT_APART if spec is None or spec.each is None else _by_elements(func, args, kwargs, spec.each)
+    x = args[0] if args else None
+    if type(x) is not _ndarray or x.ndim < 2 or 4 * x.size < tape.IN_THREADS or not x.flags.c_contiguous:
+        return NOT_APART
+    if x.dtype.kind not in "biufc":
+        return NOT_APART
+    if any(isinstance(y, _ndarray | type | np.dtype) for y in (*args[1:], *kwargs.values())):  # of casts NumPy warns
+        return NOT_APART
+    if kwargs.keys() & {"out", "where", "dtype"} or len(args) > _last(func):
+        return NOT_APART
+    steps = _steps(func, args, kwargs)
+    if steps is None or (threads := thread_pool.count()) < 2:
+        return NOT_APART
+    if isinstance(steps, int):
+        if any(
+            isinstance(y, list | tuple) for y in (*args[1:], *kwargs.values())
+        ):  # many quantiles are an axis of their own
+            return NOT_APART
+        return _in_parts(func, x, args[1:], kwargs, steps % x.ndim, threads)
+    ours = False  # whether `x` is, so that a transform may be written over it
+    for each, axis in steps:
+        alike = spec_of(each).apart == "same" and x.dtype.kind == "c"  # type: ignore[union-attr]
+        over = x if ours and alike else None
+        made = _in_parts(each, x, (), {"axis": axis, **kwargs}, axis % x.ndim, threads, over)
+        if made is NOT_APART and over is not None:
+            return NOT_APART
+        ours = made is not NOT_APART
+        x = made if ours else each(x, axis=axis, **kwargs)
+    return x
+
+
+@cache
+def _axis_word(func: Any) -> str:
+    """The parameter that says along which axis, or axes."""
+    return "axis" if "axis" in inspect.signature(func).parameters else "axes"
+
+
+@cache
+def _last(func: Any) -> int:
+    """How many positional arguments come before ``dtype``."""
+    names = list(inspect.signature(func).parameters)
+    return names.index("dtype") if "dtype" in names else len(names)
+
+
+@cache
+def _parameter(func: Any, name: str) -> tuple[int, Any]:
+    """Where a parameter stands, and what it is where nothing is said."""
+    parameters = inspect.signature(func).parameters
+    return list(parameters).index(name), parameters[name].default
+
+
+def _steps(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The axis of a call; of a transform along several axes, the transforms that NumPy does one after the other; else None."""
+    name = _axis_word(func)
+    at, usual = _parameter(func, name)
+    axis = args[at] if len(args) > at else kwargs.get(name, usual)
+    ndim = args[0].ndim
+    if name == "axis":
+        return axis if type(axis) is int and -ndim <= axis < ndim else None
+    if len(args) > 1 or kwargs.keys() - {"axes", "norm"}:
+        return None
+    axes = tuple(range(ndim)) if axis is None else axis
+    if not isinstance(axes, tuple | list) or not axes or any(type(i) is not int or not -ndim <= i < ndim for i in axes):
+        return None
+    kwargs.pop("axes", None)
+    real, inverse = func.__name__.startswith(("r", "ir")), func.__name__.startswith("i")
+    many = np.fft.ifft if inverse else np.fft.fft
+    if real and inverse:
+        return [*((many, i) for i in axes[:-1]), (np.fft.irfft, axes[-1])]
+    first = np.fft.rfft if real else many
+    return [(first, axes[-1]), *((many, i) for i in reversed(axes[:-1]))]
+
+
+@cache
+def _dtype(func: Any, dtype: Any) -> Any:
+    """That of the result."""
+    return func(np.zeros(2, dtype)).dtype
+
+
+def _room(func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis: int) -> Any:
+    """An array for the result of a function that writes where it is told; None for others, and where NumPy has an error to raise."""
+    lines = spec_of(func).apart  # type: ignore[union-attr]
+    if lines is True or (lines == "half" and x.dtype.kind == "c"):
+        return None
+    length, n = x.shape[axis], None
+    if "n" in inspect.signature(func).parameters:
+        n = args[0] if args else kwargs.get("n")
+    if n is None:
+        n = 2 * (length - 1) if lines == "twice" else length
+    if type(n) is not int or n < 1 or length < 1:
+        return None
+    made = n // 2 + 1 if lines == "half" else n
+    return np.empty((*x.shape[:axis], made, *x.shape[axis + 1 :]), _dtype(func, x.dtype))
+
+
+class Parts:
+    """A call on parts of its array."""
+
+    def __init__(self, parts: list[Any], run: Any = None) -> None:
+        self.done = thread_pool.Done()
+        self.results: list[Any] = [None] * len(parts)
+        self.failed = False
+        self._parts, self._run = parts, run
+        self._next, self._ended = itertools.count().__next__, itertools.count(1).__next__
+        self._context = contextvars.copy_context()
+
+    def help(self, kept: list[Any] | None = None) -> None:
+        """Do parts until none is left to begin."""
+        while (i := self._next()) < len(self._parts):
+            try:
+                if not self.failed:
+                    self.results[i] = self._context.copy().run(self._do, self._parts[i])
+            except BaseException:  # noqa: BLE001 -- NumPy says what is wrong, when it does the whole
+                self.failed = True
+            if self._ended() == len(self._parts):
+                self.done.set()
+
+    def _do(self, part: Any) -> Any:
+        """One of them."""
+        return self._run(part)
+
+
+def _in_parts(
+    func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis: int, threads: int, over: Any = None
+) -> Any:
+    others = [i for i in range(x.ndim) if i != axis]
+    # An axis that its parts lie next to each other along, if it is long enough; else the longest.
+    along = next((i for i in others if x.shape[i] >= 8 * threads), max(others, key=lambda i: x.shape[i]))
+    length = x.shape[along]
+    if length < 2 * threads:  # of one line NumPy may add the elements in another order
+        return NOT_APART
+    bounds = [length * i // threads for i in range(threads + 1)]
+    parts = [(slice(None),) * along + (slice(*ends),) for ends in itertools.pairwise(bounds)]
+    modes = {kind: "ignore" if mode == "ignore" else "raise" for kind, mode in np.geterr().items()}
+    result = _room(func, x, args, kwargs, axis) if over is None else over
+
+    def run(part: Any) -> Any:
+        with np.errstate(**modes):  # type: ignore[arg-type]
+            into = {} if result is None else {"out": result[part]}
+            return func(x[part], *args, **kwargs, **into)
+
+    work = Parts(parts, run)
+    thread_pool.run(work, threads)
+    work.done.wait()
+    if work.failed:
+        return NOT_APART
+    if result is not None:
+        return result
+    first = work.results[0]
+    if type(first) is not _ndarray or first.ndim < x.ndim - 1:
+        return NOT_APART
+    at = along - (first.ndim < x.ndim and axis < along)
+    if prod(first.shape) and first.shape[at] == bounds[1]:
+        return np.concatenate(work.results, axis=at)
+    return NOT_APART
+
+
+def _by_elements(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], at: int) -> Any:
+    """A call on parts of one of the first two arguments; the other one, which is searched, has to be in order, or what comes before matters."""
+    x = args[at] if len(args) > 1 else None
+    if (
+        type(x) is not _ndarray
+        or x.dtype.kind not in "iuf"
+        or 4 * x.size < tape.IN_THREADS
+        or (threads := thread_pool.count()) < 2
+    ):
+        return NOT_APART
+    if not all(type(y) is _ndarray and y.ndim == 1 and y.dtype == x.dtype for y in args):
+        return NOT_APART
+    if "period" in kwargs or not all(type(y) in (str, int, float) for y in kwargs.values()):
+        return NOT_APART
+    many = threads * max(1, round(x.size / _PART / threads))
+    longest = x.size // (8 * many) if at == 0 else x.size  # of what interpolates NumPy looks at all for each part
+    searched = args[1 - at]
+    if searched.size > longest or not (searched[1:] >= searched[:-1]).all():
+        return NOT_APART
+    parts = [slice(x.size * i // many, x.size * (i + 1) // many) for i in range(many)]
+
+    def run(part: slice) -> Any:
+        return func(*args[:at], x[part], *args[at + 1 :], **kwargs)
+
+    try:
+        result = np.empty(x.size, run(slice(0, 1)).dtype)
+    except Exception:  # noqa: BLE001 -- NumPy says it of the whole
+        return NOT_APART
+
+    def write(part: slice) -> None:
+        result[part] = run(part)
+
+    work = Parts(parts, write)
+    thread_pool.run(work, threads)
+    work.done.wait()
+    return NOT_APART if work.failed else result

@@ -1,0 +1,1 @@
+"""Blocks that run on the host: plans, kernels and the threads that compute them."""

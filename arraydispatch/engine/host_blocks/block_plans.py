@@ -1,0 +1,549 @@
+"""The plan of a block: which of its calls are computed together, in which order, and in which memory.
+
+Consecutive nodes of one shape are a *stretch*. A piece of it is computed from the first node to the last before the next piece
+begins, so what lies between stays in the cache and is never written to memory, unless an array still holds it. NumPy's
+elementwise loops give the same bits for an element wherever a piece begins, or wherever one that is a multiple of
+:data:`STEP` long does (tests/engine/test_pieces.py), so the result is NumPy's own.
+
+A plan says nothing of the arrays themselves, which it knows by number (*slots*): a loop that records the same calls again has its
+next block by the same plan. :mod:`arraydispatch.engine.host_blocks.blocks` looks plans up, and runs them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...ufuncs import rows
+from ...ufuncs.elementary import INSTRUCTIONS
+from ..loops import in_place
+from ..nodes import Bound, Form, Node, Shift, Update, elsewhere, like
+from .bounded_steps import Shifted, Written
+from .kernel_source import Chain
+from .kernels import Group, expected, grouped, numbers_of
+from .stretch_kernels import Fused, Part
+from .stretches import Reads, divided
+
+__all__ = ["Plan", "Stretch", "halves", "joined", "plan"]
+
+PIECE = 1 << 19
+"""Bytes of one array's share of a piece, in a stretch of several nodes: two or three of them fit into the cache of a core. Smaller
+ones fit better, but of 128 KiB a fourth of the time of a sum went into calling it, and threads waited for each other's calls."""
+LONGEST = 1 << 17
+"""Elements of a piece of one node alone, which gains nothing by the cache."""
+LEAST_SUMMED = 128
+"""Numbers that NumPy's pairwise sum does not divide."""
+STEP = 8192
+"""Elements of which a piece is a multiple: that of NumPy's buffers, and of any width of vector code."""
+
+
+class Stretch:
+    """Nodes of one shape, and their pieces.
+
+    Attributes
+    ----------
+    steps : list of tuple
+        Function, registers of its operands, register of its result, number of the node; of what is bound no registers.
+    full, same : list of tuple
+        Registers that are pieces of whole arrays, and that are the same for each piece: register, slot, how it is seen.
+    scalars : list of tuple
+        Register, number of the node, the how-manieth operand.
+    scratch : list of tuple
+        Registers in memory of the thread's own: register, place, dtype.
+    parts : list of tuple
+        Registers of one element for each piece, of a reduction to one: register, number of the node, slot.
+    places : list of int
+        Bytes of an element at each such place.
+    looked : set of int
+        Registers that NumPy's own loops are handed.
+    """
+
+    def __init__(self, shape: tuple[int, ...], fortran: bool, row: bool) -> None:
+        self.shape, self.fortran, self.row = shape, fortran, row
+        self.steps: list[tuple[Any, tuple[int, ...], int, int]] = []
+        self.full: list[tuple[int, int, int]] = []
+        self.same: list[tuple[int, int, int]] = []
+        self.scalars: list[tuple[int, int, int]] = []
+        self.scratch: list[tuple[int, int, np.dtype[Any]]] = []
+        self.parts: list[tuple[int, int, int]] = []
+        self.places: list[int] = []
+        self.registers = 0
+        self.bounds: list[int] = []
+        self.pieces = self.longest = 0
+        self.looked: set[int] = set()
+
+    def cut(self, threads: int, forms: list[Form], arrays: list[Any], same_memory: list[int], told: list[Any]) -> None:
+        """Choose the pieces, and the kernels."""
+        inner = math.prod(self.shape[1:]) if self.row else 1
+        length = self.shape[0] if self.row else math.prod(self.shape)
+        sizes = [arrays[slot].itemsize for _, slot, _ in self.full] + self.places
+        elements = LONGEST if len(self.steps) == 1 else PIECE // max(sizes)
+        share = -(-length * inner // max(threads, 1))
+        longest = max(1, min(elements, share) // max(inner, 1))
+        halved = [forms[i].halved for _, i, _ in self.parts]
+        unit = max((whole.unit for whole in halved if whole is not None), default=0)
+        if unit:
+            self.bounds = [0, *itertools.accumulate(halves(length, unit, longest))]
+        else:
+            if not self.row:
+                longest = self._in_whole_rows(-(-longest // STEP) * STEP)
+            # No piece is of a single element, which NumPy computes by another loop where it goes over an operand.
+            self.bounds = [*range(0, max(length - 1, 1), max(longest, 2 if inner == 1 else 1)), length]
+        self.pieces = len(self.bounds) - 1
+        self.longest = max(end - begin for begin, end in itertools.pairwise(self.bounds))
+        seen: dict[int, Part] = {}
+        for moves, registers in ((True, self.full), (False, self.same)):
+            for register, slot, how in registers:
+                x = viewed(arrays[slot], how)
+                seen[register] = Part(slot, same_memory[slot], x.shape, x.strides, x.dtype, moves)
+        for register, _, dtype in self.scratch:
+            seen[register] = Part(None, 0, (), (), dtype, False)
+        for func, ins, out, _ in self.steps:
+            if type(func) is Fused:
+                func.settle(seen, self.shape, self.row, self.longest * inner, told, arrays)
+            if isinstance(func, Bound):
+                self.looked.update(func.looked())
+            else:
+                self.looked.update(ins, (out,))
+        self.bound = [func for func, _, _, _ in self.steps if isinstance(func, Bound)]
+        if self.row:
+            self.steps = [
+                (rows.called(step[0]) if type(step[0]) is np.ufunc else step[0], *step[1:]) for step in self.steps
+            ]
+
+    def _in_whole_rows(self, longest: int) -> int:
+        """So many elements that what is written to parts of rows is a rectangle of a piece, if no call minds where a piece ends."""
+        row = math.prod(self.shape[1:])
+        funcs = [func for func, _, _, _ in self.steps]
+        if row > longest or not any(isinstance(func, Written) or _is_cut(func) for func in funcs):
+            return longest
+        if not all(isinstance(func, Bound) or type(func) is Fused or func in INSTRUCTIONS for func in funcs):
+            return longest
+        return longest // row * row
+
+    def look(self, arrays: list[Any], values: list[Any], begin: int, end: int, registers: set[int]) -> None:
+        """Have these registers be a piece of their arrays."""
+        for register, slot, how in self.full:
+            if register in registers:
+                values[register] = viewed(arrays[slot], how)[begin:end]
+        for register, slot, how in self.same:
+            if register in registers:
+                values[register] = viewed(arrays[slot], how)
+
+
+def _is_cut(func: Any) -> bool:
+    return type(func) is Fused and func.group.cells is not None
+
+
+def viewed(x: np.ndarray[Any, Any], how: int) -> np.ndarray[Any, Any]:
+    """An array as a stretch takes it: itself, as one row in C's or in Fortran's order, or the one element that it is."""
+    return x if how == 0 else x.reshape(-1) if how == 1 else x.T.reshape(-1) if how == 2 else x.reshape(())
+
+
+def halves(length: int, unit: int, longest: int) -> Iterator[int]:
+    """How many elements NumPy's pairwise sum takes together, in parts of at most ``longest``, each a node of its tree.
+
+    The tree is that of ``pairwise_sum`` in NumPy's numpy/_core/src/umath/loops_utils.h.src: what is longer than 128 numbers falls
+    into halves, of which the first is a multiple of 8.
+    """
+    if length <= max(longest, LEAST_SUMMED // unit):
+        yield length
+        return
+    left = _left_half(length, unit)
+    yield from halves(left, unit, longest)
+    yield from halves(length - left, unit, longest)
+
+
+def _left_half(length: int, unit: int) -> int:
+    half = length * unit // 2
+    return (half - half % 8) // unit
+
+
+def joined(parts: Iterator[Any], length: int, unit: int, longest: int, join: Callable[[Any, Any], Any]) -> Any:
+    """The sums of :func:`halves`, put together as they fell apart."""
+    if length <= max(longest, LEAST_SUMMED // unit):
+        return next(parts)
+    left = _left_half(length, unit)
+    first = joined(parts, left, unit, longest, join)
+    return join(first, joined(parts, length - left, unit, longest, join))
+
+
+class Plan:
+    """What is to be done for certain calls, whatever arrays they are of.
+
+    Attributes
+    ----------
+    stretches : list of Stretch
+    made : list of Form
+        Whose results get memory of their own, in the slots after those of what there is.
+    results : list of tuple
+        Number of a node that somebody may want, slot of its value.
+    copied : list of tuple
+        Slots: memory that is written to when all else is done, and what is written.
+    cold : list of tuple
+        Chains that no kernel computes yet, and their work.
+    kernels : list of Fused
+        Those of all stretches.
+    numpys : bool
+        Whether any of it is computed by NumPy's own loops.
+    settled : bool
+        Whether it has all the kernels that it was to have.
+    by_numpy : list of float
+        Seconds that NumPy took for the calls one by one, each time that this was measured.
+    """
+
+    def __init__(self) -> None:
+        self.stretches: list[Stretch] = []
+        self.made: list[Form] = []
+        self.results: list[tuple[int, int]] = []
+        self.copied: list[tuple[int, int]] = []
+        self.cold: list[tuple[Chain, int]] = []
+        self.kernels: list[Fused] = []
+        self.numpys = self.settled = True
+        self.by_numpy: list[float] = []
+
+
+def plan(
+    nodes: list[Node], arrays: list[Any], at: dict[int, int], dead: list[bool], same_memory: list[int], held: list[bool], threads: int
+) -> Plan:  # fmt: skip
+    """What is to be done for the nodes, in their order.
+
+    Parameters
+    ----------
+    nodes : list of Node
+        Those that have no value yet.
+    arrays : list of ndarray
+        All that they read, or write to; those of nodes that get memory are not needed for the plan.
+    at : dict of int to int
+        ``id`` of a buffer, of a node that has a value, or of one that has a target -> slot.
+    dead : list of bool
+        Which of them may be written over.
+    same_memory : list of int
+        Of each the first that begins where it does.
+    held : list of bool
+        Which nodes somebody has the arrays of.
+    threads : int
+        How many will compute; 0 where the one that asks does, who may be interrupted and begin again.
+    """
+    number = {id(node): i for i, node in enumerate(nodes)}
+    forms = [node.form for node in nodes]
+    reads: list[Reads] = [
+        [
+            ("node", number[id(x)]) if id(x) in number else ("slot", at[id(x)]) if id(x) in at else ("scalar", j)
+            for j, x in enumerate(node.args)
+        ]
+        for node in nodes
+    ]
+    stretch_of = divided(nodes, reads, held, PIECE)
+    made = Plan()
+    order = [
+        grouped(nodes, list(group), reads, arrays, made.cold)
+        for _, group in itertools.groupby(range(len(nodes)), key=stretch_of.__getitem__)
+    ]
+    expected(made.cold)
+    when = [0] * len(nodes)  # a node is computed: what one kernel computes, at one time
+    for time, step in enumerate(itertools.chain.from_iterable(order)):
+        for i in numbers_of(step):
+            when[i] = time
+    ended = dict(zip(dict.fromkeys(stretch_of), itertools.accumulate([len(steps) for steps in order])))
+    last, beyond, read_last = [-1] * len(nodes), [False] * len(nodes), [-1] * len(arrays)
+    for i, form in enumerate(forms):
+        for j, (what, k) in enumerate(reads[i]):
+            if what == "slot":  # of which other pieces may be read later
+                far = j >= elsewhere(form.func) or isinstance(form.func, Shift)
+                read_last[k] = max(read_last[k], ended[stretch_of[i]] if far else when[i])
+            elif what == "node":
+                last[k] = max(last[k], when[i])
+                beyond[k] = beyond[k] or stretch_of[i] != stretch_of[k]
+    registers = _Registers(made, forms, reads, arrays, same_memory)
+    registers.when, registers.last = when, last
+    registers.kept = [
+        held[i] or node.target is not None or forms[i].reduces() or beyond[i] for i, node in enumerate(nodes)
+    ]
+    registers.targets = {i: at[id(node)] for i, node in enumerate(nodes) if node.target is not None}
+    registers.becomes = _overwritten(nodes, reads, stretch_of, when, last, registers)
+    registers.dead = [(slot, read_last[slot]) for slot, is_dead in enumerate(dead) if is_dead and threads]
+    registers.again = not threads
+    told = [node.told for node in nodes]
+    for steps in order:
+        numbers = [i for step in steps for i in numbers_of(step)]
+        first = forms[numbers[0]]
+        stretch = Stretch(first.span, first.fortran, any(forms[i].row for i in numbers))
+        registers.assign(stretch, steps)
+        stretch.cut(threads, forms, registers.arrays, registers.same_memory, told)
+        made.stretches.append(stretch)
+    steps_of_all = [step[0] for stretch in made.stretches for step in stretch.steps]
+    made.kernels = [func for func in steps_of_all if type(func) is Fused]
+    made.settled = all(func.kernel is not None for func in made.kernels)
+    made.numpys = not made.settled or len(made.kernels) < len(steps_of_all) or any(map(_is_cut, steps_of_all))
+    slots = registers.held | registers.targets
+    made.results = [(i, slot) for i, slot in slots.items() if held[i] or nodes[i].target is not None]
+    return made
+
+
+def _overwritten(
+    nodes: list[Node],
+    reads: list[Reads],
+    stretch_of: list[int],
+    when: list[int],
+    last: list[int],
+    registers: _Registers,
+) -> dict[int, int]:
+    """Of each node whose value becomes another's by writing to part of it, the last of those."""
+    kept, targets = registers.kept, registers.targets
+    shifted = {
+        k for i, node in enumerate(nodes) if isinstance(node.form.func, Shift) for what, k in reads[i] if what == "node"
+    }
+    found: dict[int, int] = {}
+    for i in range(len(nodes) - 1, -1, -1):
+        if isinstance(nodes[i].form.func, Update) and i not in targets:
+            what, k = reads[i][0]
+            if (
+                what == "node"
+                and k not in shifted
+                and not kept[k]
+                and last[k] == when[i]
+                and stretch_of[k] == stretch_of[i]
+            ):
+                found[k] = found.get(i, i)
+    return found
+
+
+class _Registers:
+    """Gives each value of a stretch a register, and memory.
+
+    Attributes
+    ----------
+    when, last : list of int
+        When each node is computed, and when it is needed for the last time.
+    kept : list of bool
+        Whether its value is wanted whole.
+    targets : dict
+        Number of a node -> slot of the memory that it is written to.
+    dead : list
+        Slots of memory that nobody will look at, and when it is read for the last time.
+    again : bool
+        Whether it may have to be begun again: then nothing is written that is read.
+    becomes : dict
+        Number of a node that nobody wants whole -> the one that its value becomes, when others have written to parts of it.
+    held : dict
+        Number of a node -> slot of its value, where that is wanted whole.
+    """
+
+    when: list[int]
+    last: list[int]
+    kept: list[bool]
+    targets: dict[int, int]
+    dead: list[tuple[int, int]]
+    becomes: dict[int, int]
+    again: bool
+
+    def __init__(
+        self, plan: Plan, forms: list[Form], reads: list[Reads], arrays: list[Any], same_memory: list[int]
+    ) -> None:
+        self._plan, self.forms, self.reads = plan, forms, reads
+        self.arrays, self.same_memory = [*arrays], [*same_memory]
+        self._sources = len(arrays)
+        self.held: dict[int, int] = {}
+
+    def assign(self, stretch: Stretch, steps: list[Group | int]) -> None:
+        """Those of one stretch."""
+        self._stretch = stretch
+        self._registers: dict[Any, int] = {}
+        self._slot_of: dict[int, int] = {}
+        """Register -> slot, of what is whole."""
+        self._places: dict[int, int] = {}
+        """Number of a node that is still needed -> place of its scratch memory."""
+        self._free: list[int] = []
+        for step in steps:
+            if isinstance(step, Group):
+                self._group(step)
+            else:
+                self._single(step)
+
+    def _new(self, key: Any) -> int:
+        found = self._registers[key] = self._stretch.registers
+        self._stretch.registers += 1
+        return found
+
+    def _whole(self, slot: int) -> int:
+        """The register of an array that is there already, or will be when the stretch begins."""
+        key = "slot", slot
+        if key in self._registers:
+            return self._registers[key]
+        made = self._new(key)
+        how, moves = _seen(self.arrays[slot], self._stretch)
+        (self._stretch.full if moves else self._stretch.same).append((made, slot, how))
+        self._slot_of[made] = slot
+        return made
+
+    def _operand(self, what: str, k: int) -> int:
+        """The register of an array, or of a node's value."""
+        if what == "slot":
+            return self._whole(k)
+        return self._whole(self.held[k]) if k in self.held else self._registers[k, "scratch"]
+
+    def _memory(self, i: int, first: int) -> int:
+        """The slot of a result: where it is wanted, that of a dead value, or new; ``first``: the node that writes to it first."""
+        form = self.forms[i]
+        target = self.targets.get(i)
+        if target is not None and not (self.again and self._is_read(target)):
+            return target
+        if target is None and not form.reduces():
+            for place, (slot, last) in enumerate(self.dead):
+                x, now = self.arrays[slot], self.when[first]
+                fits = (
+                    x.shape == form.shape
+                    and x.dtype == form.dtype
+                    and (x.flags.f_contiguous if form.fortran else x.flags.c_contiguous)
+                )
+                if fits and (last < now or (last == now and in_place(self.forms[first].func))):
+                    del self.dead[place]
+                    return slot
+        slot = len(self.arrays)
+        self.arrays.append(like(form))
+        self.same_memory.append(slot)
+        self._plan.made.append(form)
+        if target is not None:
+            self._plan.copied.append((target, slot))
+        return slot
+
+    def _is_read(self, target: int) -> bool:
+        memory = self.same_memory[target]
+        return any(slot != target and same == memory for slot, same in enumerate(self.same_memory[: self._sources]))
+
+    def _is_whole(self, i: int) -> bool:
+        """Whether a value is made in the memory of one that is wanted whole."""
+        return self.kept[self.becomes.get(i, i)]
+
+    def _result(self, i: int) -> int:
+        """The register of a value that is wanted whole, or becomes one."""
+        final = self.becomes.get(i, i)
+        form, stretch = self.forms[final], self._stretch
+        if final not in self.held:
+            self.held[final] = self._memory(final, i)
+        slot = self.held[i] = self.held[final]
+        if not form.reduces():
+            return self._whole(slot)
+        out = self._new(("slot", slot))
+        self._slot_of[out] = slot
+        if form.halved is None:
+            stretch.full.append((out, slot, 0))
+        else:
+            stretch.parts.append((out, i, slot))
+        return out
+
+    def _scratch(self, key: Any, dtype: np.dtype[Any], place: int | None = None) -> tuple[int, int]:
+        """A register of scratch memory: at this place, or at a free or new one."""
+        places = self._stretch.places
+        if place is None:
+            fitting = [free for free in self._free if places[free] == dtype.itemsize]
+            if fitting:
+                place = fitting[-1]
+                self._free.remove(place)
+            else:
+                place = len(places)
+                places.append(dtype.itemsize)
+        register = self._new(key)
+        self._stretch.scratch.append((register, place, dtype))
+        return register, place
+
+    def _let_go(self, numbers: list[int], now: int) -> list[int]:
+        """Of the nodes that are read now the places of those that are read for the last time."""
+        ending = [i for i in dict.fromkeys(numbers) if i in self._places and self.last[i] == now]
+        return [self._places.pop(i) for i in ending]
+
+    def _single(self, i: int) -> None:
+        form, now = self.forms[i], self.when[i]
+        func, reads = form.func, self.reads[i]
+        own = elsewhere(func)
+        ins = []
+        for what, k in reads[:own]:
+            if what == "scalar":
+                ins.append(self._new((i, k, "scalar")))
+                self._stretch.scalars.append((ins[-1], i, k))
+            else:
+                ins.append(self._operand(what, k))
+        read = [k for what, k in reads if what == "node"]
+        # The places of values that this node is the last to need: the first of its own dtype it may write over.
+        alike = [k for k in read if k in self._places and self.last[k] == now and self.forms[k].dtype == form.dtype]
+        over = self._places[alike[0]] if alike and in_place(func) and not self._is_whole(i) else None
+        ending = self._let_go(read, now)
+        if self._is_whole(i):
+            out = self._result(i)
+        else:
+            out, taken = self._scratch((i, "scratch"), form.dtype, over)
+            if taken in ending:
+                ending.remove(taken)
+            if self.last[i] >= 0:
+                self._places[i] = taken
+            else:
+                ending.append(taken)
+        self._free.extend(ending)
+        bound: Bound | None = None
+        if own < len(reads):  # of which other pieces are read too
+            what, k = reads[own]
+            slot = None if what == "scalar" else k if what == "slot" else self.held[k]
+            if isinstance(func, Update):
+                bound = Written(func, i, slot, ins[0], out)
+            elif isinstance(func, Shift) and slot is not None:
+                bound = Shifted(func, slot, out)
+        self._stretch.steps.append((func, tuple(ins), out, i) if bound is None else (bound, (), out, i))
+
+    def _group(self, group: Group) -> None:
+        now = self.when[group.numbers[0]]
+        ins: list[int] = []
+        far: dict[int, int] = {}
+        for what, k, func in group.arrays:
+            slot = None if func is None else k if what == "slot" else self.held.get(k)
+            if slot is None:
+                ins.append(self._operand(what, k))
+            else:
+                ins.append(self._new(("far", what, k, func)))
+                far[ins[-1]] = slot
+        outs: dict[int, int] = {}
+        saved: dict[int, int] = {}
+        unread: list[int] = []
+        for k, i in enumerate(group.numbers):
+            if i in self.becomes and self.last[i] == now:
+                continue  # which is written over by another of them
+            if self._is_whole(i):
+                outs[k] = out = self._result(i)
+                for register in ins:
+                    if self._on_one_memory(register, out) and register not in saved:
+                        saved[register], copied = self._scratch((i, register, "saved"), self.forms[i].dtype)
+                        unread.append(copied)
+            elif self.last[i] != now:  # somebody else reads it, or it is computed for an error that is to be told
+                outs[k], own = self._scratch((i, "scratch"), self.forms[i].dtype)
+                if self.last[i] >= 0:
+                    self._places[i] = own
+                else:
+                    unread.append(own)
+        read = [k for what, k, _ in group.arrays if what == "node"]
+        self._free.extend([*self._let_go(read, now), *unread])
+        fused = Fused(group, [self.forms[i] for i in group.numbers], ins, outs, saved, far)
+        self._stretch.steps.append((fused, (), 0, group.numbers[0]))
+
+    def _on_one_memory(self, one: int, other: int) -> bool:
+        """Whether two registers are pieces of the same memory."""
+        if one == other:
+            return True
+        moving = {register for register, _, _ in self._stretch.full}
+        if one not in moving or other not in moving:
+            return False
+        return self.same_memory[self._slot_of[one]] == self.same_memory[self._slot_of[other]]
+
+
+def _seen(x: Any, stretch: Stretch) -> tuple[int, bool]:
+    """How the pieces of a stretch see an array, and whether each takes its part."""
+    if not stretch.row:
+        if x.shape != stretch.shape:  # of one element
+            return 3, False
+        return 2 if stretch.fortran else 1, True
+    return 0, x.ndim == len(stretch.shape) and (
+        x.shape[0] == stretch.shape[0] and (x.shape[0] > 1 or stretch.shape[0] == 1)
+    )

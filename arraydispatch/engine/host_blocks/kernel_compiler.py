@@ -1,0 +1,147 @@
+"""LLVM, for this processor: the source of a kernel becomes a function, which is kept on disk for other processes."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from ...common import events
+
+__all__ = ["Compiler", "is_there", "remember", "remembered"]
+
+MOST_FILES = 4096
+"""Kernels on disk, and names of chains; the oldest go when there are more."""
+_DIGEST = 32
+"""Bytes of a SHA-256 digest."""
+
+
+def is_there() -> bool:
+    """Whether llvmlite is installed, which is imported when the first kernel is made."""
+    try:
+        return find_spec("llvmlite") is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def folder() -> Path | None:
+    """Where kernels are kept: ``ARRAYDISPATCH_CACHE``, or the user's folder for such things; None where that is empty or not to be had."""
+    named = os.environ.get("ARRAYDISPATCH_CACHE")
+    if named is not None:
+        return Path(named) / "kernels" if named else None
+    try:
+        import platformdirs
+    except ImportError:
+        return None
+    return Path(platformdirs.user_cache_dir("arraydispatch", False)) / "kernels"
+
+
+def remembered() -> set[str]:
+    """The chains that some process has had compiled: their names."""
+    where = folder()
+    try:
+        return set() if where is None else set(os.listdir(where.with_name("chains")))
+    except OSError:
+        return set()
+
+
+def remember(chain: str) -> None:
+    """Have other processes know that a chain was worth compiling; where that cannot be kept, nothing is said."""
+    where = folder()
+    if where is not None:
+        with contextlib.suppress(OSError):
+            place = where.with_name("chains")
+            place.mkdir(parents=True, exist_ok=True)
+            (place / chain).touch()
+            _leave(list(place.iterdir()))
+
+
+def _leave(there: list[Path]) -> None:
+    """Of too many files the oldest go."""
+    if len(there) > MOST_FILES:
+        there.sort(key=lambda path: path.stat().st_mtime)
+        for path_of_old in there[: MOST_FILES // 4]:
+            path_of_old.unlink(missing_ok=True)
+
+
+class Compiler:
+    """Makes functions of two addresses from sources that define ``@kernel``."""
+
+    def __init__(self) -> None:
+        import llvmlite
+        import llvmlite.binding as llvm
+
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        processor, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+        target = llvm.Target.from_default_triple()
+        self._llvm = llvm
+        self._machine = target.create_target_machine(cpu=processor, features=features, opt=2, jit=True)
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), self._machine)
+        self._engine.set_object_cache(self._compiled, self._known)
+        self._for = f"{llvmlite.__version__} {target.triple} {processor} {features}"
+        self._folder = folder()
+        self._found: bytes | None = None
+        self._engine.finalize_object()  # of nothing: the cache is asked of kernels alone
+
+    def __call__(self, source: str) -> Callable[[int, int], int]:
+        """The function; raises ``RuntimeError`` where LLVM does not take the source."""
+        digest = hashlib.sha256(f"{self._for}\n{source}".encode()).hexdigest()
+        name = f"kernel_{digest}"
+        module = self._llvm.parse_assembly(source.replace("@kernel(", f"@{name}("))
+        module.name = name
+        self._found = _read(self._folder, name)
+        start = perf_counter()
+        if self._found is None:
+            options = self._llvm.create_pipeline_tuning_options(speed_level=2)
+            options.loop_vectorization = options.loop_interleaving = True
+            builder = self._llvm.create_pass_builder(self._machine, options)
+            builder.getModulePassManager().run(module, builder)
+        self._engine.add_module(module)
+        self._engine.finalize_object()
+        if self._found is None and events.tap is not None:
+            events.tap.compiled("llvm", 1, perf_counter() - start)
+        made = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+        return made(self._engine.get_function_address(name))
+
+    def _known(self, module: Any) -> bytes | None:
+        return self._found if module.name.startswith("kernel_") else None
+
+    def _compiled(self, module: Any, code: bytes) -> None:
+        if module.name.startswith("kernel_"):
+            _write(self._folder, module.name, code)
+
+
+def _read(where: Path | None, name: str) -> bytes | None:
+    """The code of that name; None where there is none, or a broken one."""
+    if where is None:
+        return None
+    try:
+        kept = (where / name).read_bytes()
+    except OSError:
+        return None
+    return kept[_DIGEST:] if hashlib.sha256(kept[_DIGEST:]).digest() == kept[:_DIGEST] else None
+
+
+def _write(where: Path | None, name: str, code: bytes) -> None:
+    """Keep code for other processes, who see all of it or nothing; where it cannot be kept, nothing is said."""
+    if where is None:
+        return
+    with contextlib.suppress(OSError):
+        where.mkdir(parents=True, exist_ok=True)
+        descriptor, path = tempfile.mkstemp(dir=where, prefix=".")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(hashlib.sha256(code).digest() + code)
+            os.replace(path, where / name)
+        except OSError:
+            os.unlink(path)
+            raise
+        _leave(list(where.glob("kernel_*")))

@@ -1,0 +1,391 @@
+"""A kernel in its stretch: which memory it is given of a piece, and what NumPy computes of it."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from math import prod
+from struct import pack_into
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...ufuncs.elementary import neutral
+from ..loops import cast
+from ..nodes import Bound, Box, Elsewhere, Form, Update, strides_of
+from .cells import boxes, offset
+from .kernel_source import Chain, Pointer, entry
+from .kernels import DEEPEST, Group, Kernel, compiled, mask_of, refuse
+
+__all__ = ["Fused", "Part"]
+
+
+class Part(NamedTuple):
+    """What is in a register, for all pieces."""
+
+    slot: int | None
+    """None for scratch memory."""
+    memory: int
+    """The first slot that begins where it does."""
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype[Any]
+    moves: bool
+    """Whether a piece has its part of it, along the first axis."""
+    start: int = 0
+    """Bytes from the beginning of the array to it."""
+
+
+class _At(NamedTuple):
+    """A part of a piece that NumPy's functions are called for."""
+
+    cell: Box
+    region: Box
+    """What lies in memory as an array of this shape, and has the cell in it."""
+    begin: int
+    """The number of its first element, of those of the piece."""
+
+
+class _Piece(NamedTuple):
+    """How a piece is computed."""
+
+    words: Any
+    """What the kernel is told of it, and where that is."""
+    address: int
+    usual: list[_At | None]
+    """What it computes; NumPy, if there is an error."""
+    others: list[_At]
+
+
+class Fused(Bound):
+    """A group in its stretch.
+
+    Parameters
+    ----------
+    group : Group
+    forms : list of Form
+        Of its nodes.
+    ins, outs : list of int, dict of int to int
+        Registers of the arrays that it reads; number in the group -> register of a result that somebody else wants.
+    saved : dict of int to int
+        Register of what a result goes over -> register of a copy, by which an error can be looked for.
+    far : dict of int to int
+        Register of what is read elsewhere, and is no piece, -> slot.
+    """
+
+    def __init__(
+        self, group: Group, forms: list[Form], ins: list[int], outs: dict[int, int], saved: dict[int, int], far: dict[int, int]
+    ) -> None:  # fmt: skip
+        self.group, self.forms, self.ins, self.outs, self.saved, self.far = group, forms, ins, outs, saved, far
+        self.kernel: Kernel | None = None
+        self._pieces: dict[tuple[int, int], _Piece] = {}
+
+    def settle(
+        self, parts: dict[int, Part], shape: tuple[int, ...], row: bool, longest: int, told: list[Any], arrays: list[Any]
+    ) -> None:  # fmt: skip
+        """Choose the kernel, when it is known what is in the registers.
+
+        ``shape``: that of the stretch; ``longest``: elements of its longest piece; ``told``: of each node of the block the modes of
+        ``np.errstate``; ``arrays``: in the slots.
+        """
+        cells, seen = self.group.cells, [func for _, _, func in self.group.arrays]
+        self._shape, self._row = shape, row
+        flat = not row and cells is None
+        if flat:
+            shape = (prod(shape),)
+        slots: list[int] = []  # registers, each on memory of its own
+        strides: list[tuple[int, ...]] = []
+        places: dict[Any, int] = {}
+        slot_of = []
+        moved: list[Elsewhere | None] = []
+        mask = mask_of([told[i] for i in self.group.numbers])
+        copies = self.saved if mask else {}
+        for k, register in enumerate((*self.ins, *self.outs.values(), *copies.values())):
+            if register in self.far:
+                parts[register] = self._part(seen[k], self.far[register], arrays)
+            part, func = parts[register], seen[k] if k < len(seen) else None
+            if not row and not flat and register not in self.far:
+                part = part._replace(shape=shape if part.moves else ())
+                part = part._replace(strides=strides_of(part.shape, part.dtype.itemsize, False))
+            steps = _strides(part, shape)
+            where = (register, func) if part.slot is None or func is not None else (part.memory, steps, part.dtype)
+            slot_of.append(places.setdefault(where, len(slots)))
+            if slot_of[-1] == len(slots):
+                slots.append(register)
+                strides.append(steps)
+                moved.append(func)
+        self._slots, self._parts, self._moved = slots, [parts[register] for register in slots], moved
+        self._strides = strides
+        calls = tuple(call.reading(slot_of) for call in self.group.chain.calls)
+        results = tuple(zip(self.outs, slot_of[len(self.ins) :]))
+        kept = tuple(
+            (slot_of[self.ins.index(register)], slot)
+            for register, slot in zip(copies, slot_of[len(self.ins) + len(self.outs) :])
+        )
+        if cells is None:
+            self._lengths, self._walked, self._factor = _merged(shape, strides)
+        else:
+            self._axes = _axes(shape, strides, cells.uncut if row else [False] * len(shape))
+            self._lengths = tuple(prod(shape[axis] for axis in axes) for axes in self._axes)
+            self._walked = [tuple(steps[axes[-1]] for axes in self._axes) for steps in strides]
+        if len(self._lengths) > DEEPEST:
+            refuse(self.group.chain)
+            return
+        self._pointers = tuple(
+            Pointer(_name(part.dtype), _inner(steps[-1], part.dtype)) for part, steps in zip(self._parts, self._walked)
+        )
+        chain = Chain(calls, self.group.chain.scalars)
+        kernel = compiled(chain, len(self._lengths), self._pointers, results, mask, kept)
+        if kernel is None or kernel.errs_often():
+            refuse(self.group.chain)
+            return
+        self.kernel = kernel
+        self._scalars = [
+            (8 * (len(slots) + k), i, j, how, _NUMBER.get(how, int)) for k, (i, j, how) in enumerate(self.group.scalars)
+        ]
+        of = {form.func: form.dtype for form in self.forms}
+        self._neutral = [
+            None if not isinstance(func, Update) or (value := neutral(func.func, of[func], part.dtype)) is None
+            else _full(value, part.dtype, min(self._lengths[-1], longest).bit_length())
+            for func, part in zip(moved, self._parts)
+        ]  # fmt: skip
+
+    @staticmethod
+    def _part(func: Any, slot: int, arrays: list[Any]) -> Part:
+        whole = arrays[slot]
+        x = func.laid(whole) if isinstance(func, Update) else whole
+        start = x.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+        return Part(slot, slot, x.shape, x.strides, x.dtype, True, start)
+
+    def looked(self) -> set[int]:
+        """Registers that NumPy's loops are handed, where there is no error."""
+        saved = {*self.saved, *self.saved.values()}
+        if self.kernel is None or self.group.cells is not None:
+            return {*self.ins, *self.outs.values(), *saved} - self.far.keys()
+        return saved if self.kernel.mask else set()
+
+    def is_refused(self) -> bool:
+        """Whether it is left to NumPy from now on: errors are no exception."""
+        if self.kernel is not None and self.kernel.errs_often():
+            refuse(self.group.chain)
+            return True
+        return False
+
+    def worker(
+        self, block: Any, stretch: Any, values: list[Any], scratch: dict[int, int]
+    ) -> Callable[[int, int, list[int]], None]:
+        """As of all that is bound."""
+        kernel = self.kernel
+        if kernel is None:
+            return partial(self._one_by_one, block, values)
+        operands = array("q", bytes(8 * (len(self._slots) + len(self._scalars))))
+        for i, (register, part) in enumerate(zip(self._slots, self._parts)):
+            operands[i] = scratch[register] if part.slot is None else block.addresses[part.slot] + part.start
+        for at, i, j, how, number in self._scalars:
+            pack_into(how, operands, at, number(block.nodes[i].args[j]))
+        operands_at = operands.buffer_info()[0]
+        function, saved, pieces = kernel.function, self.saved if kernel.mask else {}, self._pieces
+
+        def work(begin: int, end: int, now: list[int], _operands: Any = operands) -> None:
+            piece = pieces.get((begin, end)) or self._cut(begin, end)
+            if piece.usual and function(piece.address, operands_at):
+                kernel.flagged += 1
+                stretch.look(block.arrays, values, begin, end, {*self.ins, *self.outs.values()})
+                with block.listening(now):
+                    for part in piece.usual:
+                        self._call_by_call(block, values, now, part, saved)
+            for part in piece.others:
+                self._call_by_call(block, values, now, part, {})
+
+        return work
+
+    def _cut(self, begin: int, end: int) -> _Piece:
+        """How a piece is computed."""
+        usual: list[_At | None] = []
+        others: list[_At] = []
+        boxes_of_all: list[int] = []
+        cells = self.group.cells
+        if cells is None:
+            usual.append(None)
+            if self.kernel is not None:
+                at = [
+                    (1, begin * part.strides[0] if part.slot is not None and part.moves else 0) for part in self._parts
+                ]
+                lengths = ((end - begin) * self._factor, *self._lengths[1:])
+                boxes_of_all += entry(len(lengths), self._pointers, lengths, self._walked, at)
+        else:
+            regions = [(begin, ((begin, end), *[(0, n) for n in self._shape[1:]]))]
+            for first, region in regions if self._row else boxes(begin, end, self._shape):
+                for cell in cells.parts(region):
+                    part = _At(cell, region, first - begin)
+                    if self.kernel is None or not cells.is_usual(cell):
+                        others.append(part)
+                    else:
+                        usual.append(part)
+                        boxes_of_all += self._entry(cell, begin)
+        words = array("q", [len(usual), *boxes_of_all])
+        made = self._pieces[begin, end] = _Piece(words, words.buffer_info()[0], usual, others)
+        return made
+
+    def _entry(self, cell: Box, begin: int) -> list[int]:
+        """What the kernel is told of a cell."""
+        at = []
+        walked = [*self._walked]
+        for i, (part, steps, func) in enumerate(zip(self._parts, self._strides, self._moved)):
+            moved = None if func is None else func.distance(cell)
+            if func is not None and moved is None:
+                nothing = self._neutral[i]  # if there is none, it is not asked for in most of the array
+                at.append((1, 0) if nothing is None else (0, nothing.__array_interface__["data"][0]))
+                walked[i] = (0,) * len(self._lengths)
+                continue
+            bytes_ = offset([first + (moved[axis] if moved else 0) for axis, (first, _) in enumerate(cell)], steps)
+            if part.slot is None:  # of which the piece's part is all there is
+                bytes_ -= begin * (steps[0] if self._row else part.dtype.itemsize)
+            at.append((1, bytes_))
+        lengths = [prod(cell[axis][1] - cell[axis][0] for axis in axes) for axes in self._axes]
+        return entry(len(lengths), self._pointers, lengths, walked, at)
+
+    def _one_by_one(self, block: Any, values: list[Any], begin: int, end: int, now: list[int]) -> None:
+        for register, copy in self.saved.items():
+            np.copyto(values[copy], values[register])
+        piece = self._pieces.get((begin, end)) or self._cut(begin, end)
+        with block.listening(now):
+            for at in (*piece.usual, *piece.others):
+                self._call_by_call(block, values, now, at, self.saved)
+
+    def _call_by_call(
+        self, block: Any, values: list[Any], now: list[int], at: _At | None, saved: dict[int, int]
+    ) -> None:
+        """NumPy's own calls on a piece, or on a part of it, which say what error it is and whose."""
+        made: list[Any] = []
+        if at is None:
+            shape = np.broadcast_shapes(*[values[register].shape for register in (*self.ins, *self.outs.values())])
+        else:
+            shape = tuple(end - begin for begin, end in at.cell)
+        for n, (form, number) in enumerate(zip(self.forms, self.group.numbers)):
+            ins = []
+            for what, k in self.group.operands[n]:
+                if what == "pointer":
+                    ins.append(self._operand(block, values, k, at, saved))
+                else:
+                    ins.append(made[k] if what == "call" else block.nodes[number].args[k])
+            now[0] = number
+            func: Any = form.func
+            if isinstance(func, Elsewhere):
+                assert at is not None
+                func = self._elsewhere(func, at, ins)
+                if func is None:  # of what another's result may be written over
+                    made.append(ins[0].copy())
+                    continue
+            made.append(values[self.outs[n]] if at is None and n in self.outs else np.empty(shape, form.dtype))
+            func(*ins, out=made[-1])
+        if at is not None:
+            for n, register in self.outs.items():
+                self._piece(values[register], at)[...] = made[n]
+
+    def _elsewhere(self, func: Any, at: _At, ins: list[Any]) -> Any:
+        """What is called with these operands, some of which are left out; None where it is the first of them."""
+        if not isinstance(func, Update) or func.distance(at.cell) is None:
+            return None
+        if func.func is None:
+            del ins[0]
+            return cast
+        return func.func
+
+    def _operand(self, block: Any, values: list[Any], k: int, at: _At | None, saved: dict[int, int]) -> Any:
+        """One of the arrays that it reads, or the part of it."""
+        register = self.ins[k]
+        if at is None:
+            return values[saved.get(register, register)]
+        _, _, func = self.group.arrays[k]
+        if register not in self.far:
+            return self._piece(values[saved.get(register, register)], at, func)
+        assert func is not None
+        x, moved = block.arrays[self.far[register]], func.distance(at.cell)
+        if isinstance(func, Update):
+            if moved is None:
+                return None  # which nobody asks for
+            x = func.laid(x)
+        assert moved is not None
+        return x[_index(x.shape, at.cell, moved)]
+
+    def _piece(self, x: Any, at: _At, func: Elsewhere | None = None) -> Any:
+        """The part of a piece; ``func``: the call that reads other elements than its own."""
+        moved = None if func is None else func.distance(at.cell)
+        if self._row:
+            first = [at.region[0][0], *[0] * (len(at.cell) - 1)]
+        elif not x.ndim:
+            return x
+        else:
+            lengths = [end - begin for begin, end in at.region]
+            x = x[at.begin : at.begin + prod(lengths)].reshape(lengths)
+            first = [begin for begin, _ in at.region]
+        return x[_index(x.shape, at.cell, [(moved[axis] if moved else 0) - i for axis, i in enumerate(first)])]
+
+
+def _index(shape: tuple[int, ...], cell: Box, moved: Sequence[int]) -> tuple[slice, ...]:
+    """What takes of an array, or of one that is broadcast, the elements at a distance from those of a cell."""
+    missing = len(cell) - len(shape)
+    return tuple([
+        slice(None) if n == 1 else slice(begin + d, end + d)
+        for n, (begin, end), d in zip(shape, cell[missing:], moved[missing:])
+    ])  # fmt: skip
+
+
+@lru_cache(64, typed=True)  # 0 and -0.0 are equal
+def _full(value: float, dtype: np.dtype[Any], bits: int) -> np.ndarray[Any, Any]:
+    """One value, as many times as a number of so many bits is at most."""
+    return np.full(1 << bits, value, dtype)
+
+
+_NUMBER: dict[str, Callable[[Any], Any]] = {"d": float, "f": float}
+
+
+def _name(dtype: Any) -> str:
+    return dtype.str[1:]
+
+
+def _inner(stride: int, dtype: np.dtype[Any]) -> str:
+    return "one" if stride == dtype.itemsize else "stride" if stride else "stay"
+
+
+def _strides(part: Part, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Those of a register, in the shape of the stretch; 0 where it is broadcast."""
+    if part.slot is None:
+        return strides_of(shape, part.dtype.itemsize, False)
+    missing = len(shape) - len(part.shape)
+    return (0,) * missing + tuple(step if n != 1 else 0 for n, step in zip(part.shape, part.strides))
+
+
+def _merged(
+    shape: tuple[int, ...], strides: list[tuple[int, ...]]
+) -> tuple[tuple[int, ...], list[tuple[int, ...]], int]:
+    """Axes of which each array takes several as one put together, and how many elements of the first a row has."""
+    lengths, axes, factor = [shape[-1]], [len(shape) - 1], 1
+    for axis in range(len(shape) - 2, -1, -1):
+        if shape[axis] == 1 and axis:
+            continue
+        inner = axes[0]
+        if all(steps[axis] == steps[inner] * lengths[0] for steps in strides):
+            if axis == 0:
+                factor = lengths[0]
+            lengths[0] *= shape[axis]
+        elif lengths[0] == 1:
+            lengths[0], axes[0] = shape[axis], axis
+        else:
+            lengths.insert(0, shape[axis])
+            axes.insert(0, axis)
+    return tuple(lengths), [tuple(steps[axis] for axis in axes) for steps in strides], factor
+
+
+def _axes(shape: tuple[int, ...], strides: list[tuple[int, ...]], uncut: list[bool]) -> list[list[int]]:
+    """The axes of an array that is computed by cells, of which those that each array takes as one are put together."""
+    found = [[0]]
+    for axis in range(1, len(shape)):
+        before = found[-1][-1]
+        if uncut[axis] and all(steps[before] == steps[axis] * shape[axis] for steps in strides):
+            found[-1].append(axis)
+        else:
+            found.append([axis])
+    return found

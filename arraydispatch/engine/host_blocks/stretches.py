@@ -1,0 +1,123 @@
+"""Which nodes of a block are a stretch: computed together, piece by piece, before the next stretch begins."""
+
+from __future__ import annotations
+
+import math
+
+from ..nodes import Form, Node, elsewhere, far
+
+__all__ = ["Reads", "divided"]
+
+Reads = list[tuple[str, int]]
+"""Of each operand of a node: that it is another ``node``, an array in a ``slot``, or the how-manieth operand of a ``scalar``."""
+
+
+def divided(nodes: list[Node], reads: list[Reads], held: list[bool], piece: int) -> list[int]:
+    """The number of each node's stretch.
+
+    Parameters
+    ----------
+    nodes : list of Node
+    reads : list of list
+        Of each node.
+    held : list of bool
+        Which nodes somebody has the arrays of.
+    piece : int
+        Bytes of one array's share of a piece.
+    """
+    found: list[int] = []
+    kinds = _Kinds(piece)
+    for node in nodes:
+        if not kinds.takes(node):
+            kinds.begin()
+        kinds.add(node)
+        found.append(kinds.stretches)
+    if kinds.stretches > 1:
+        _sink(nodes, reads, held, found)
+    return found
+
+
+def _sink(nodes: list[Node], reads: list[Reads], held: list[bool], found: list[int]) -> None:
+    """Have the last nodes of a stretch be of the next, if it alone needs them, and what they are computed of is wanted whole anyway."""
+    readers: list[list[int]] = [[] for _ in nodes]
+    read_far: set[int] = set()
+    for i, of_one in enumerate(reads):
+        for j, (what, k) in enumerate(of_one):
+            if what == "node":
+                readers[k].append(i)
+                if j >= elsewhere(nodes[i].form.func):
+                    read_far.add(k)
+
+    def sinks(i: int, to: int) -> bool:
+        form, into = nodes[i].form, nodes[to].form
+        if form.span != into.span or form.fortran != into.fortran or form.reduces() or form.row or form.pinned:
+            return False
+        if held[i] or i in read_far or nodes[i].target is not None or far(nodes[i]) or not readers[i]:
+            return False
+        own = [k for what, k in reads[i] if what == "node" and found[k] == found[i]]
+        return (
+            all(found[k] == found[to] for k in readers[i])
+            and all(held[k] or any(found[j] > found[i] for j in readers[k]) for k in own)
+            and not any(nodes[k].form.reduces() for k in own)
+        )
+
+    for to in range(len(nodes) - 1, 0, -1):
+        i = to - 1
+        while i > 0 and found[i] == found[to] - 1 and sinks(i, to):
+            found[i] = found[to]
+            i -= 1
+
+
+class _Kinds:
+    """The nodes that one stretch can take."""
+
+    def __init__(self, piece: int) -> None:
+        self._piece = piece
+        self.stretches = 0
+        self.first: Form | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        self.first = None
+        self.nodes: set[int] = set()
+        self.rows = self.pinned = False
+        self.unit = 0
+        self.reduced: list[Node] = []
+
+    def takes(self, node: Node) -> bool:
+        """Whether the pieces of the stretch are pieces of a node too."""
+        first, form = self.first, node.form
+        if first is None or first.span != form.span or first.fortran != form.fortran:
+            return first is None
+        rows, unit = self.rows or form.row, form.halved.unit if form.halved is not None else 0
+        if (rows and (self.pinned or form.pinned)) or (unit and self.unit and unit != self.unit):
+            return False
+        if (unit or self.unit) and (rows or self.pinned or form.pinned):
+            return False
+        if form.reduces() and form.halved is None and _is_wide(form, self._piece):
+            return False
+        if any(id(x) in self.nodes for x in node.args[elsewhere(form.func) :]):
+            return False
+        # What is reduced in a piece is there for the same piece alone.
+        return all(
+            len(x.shape) == len(form.span) and x.shape[0] == form.span[0] and x.form.halved is None and rows
+            for x in self.reduced
+            if any(x is y for y in node.args)
+        )
+
+    def add(self, node: Node) -> None:
+        form = node.form
+        if self.first is None:
+            self.first = form
+            self.stretches += 1
+        self.nodes.add(id(node))
+        self.rows, self.pinned = self.rows or form.row, self.pinned or form.pinned
+        if form.reduces():
+            self.reduced.append(node)
+            if form.halved is not None:
+                self.unit = self.unit or form.halved.unit
+
+
+def _is_wide(form: Form, piece: int) -> bool:
+    """Whether a row of what it goes over is longer than a piece should be."""
+    return math.prod(form.span[1:]) * form.dtype.itemsize > piece

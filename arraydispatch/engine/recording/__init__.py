@@ -1,0 +1,1 @@
+"""Recording of calls: the tape, writes and updates on it, floating-point reports."""

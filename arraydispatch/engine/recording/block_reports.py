@@ -1,0 +1,56 @@
+"""What a listener is told of blocks: who computed them, which lines recorded them, why they ended, and what NumPy takes for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any
+
+from ...common import events
+from ..host_blocks.blocks import Block, Planned, Short
+
+__all__ = ["ANOTHER", "END", "LOOKED", "MEMORY", "PLACE", "SHARED", "measured", "tell"]
+
+LOOKED = "a value was looked at"
+PLACE = "it was computed into its place"
+MEMORY = "memory that it has to do with was to be written, or let out"
+SHARED = "others may write what it reads"
+ANOTHER = "another thread's call read it"
+END = "a fork, or the end of the program"
+
+
+TIMES = 3
+"""How often each kind of block is run call by call."""
+
+
+def measured(block: Block) -> float:
+    """Have NumPy run the calls of a block one by one, the first times that such a block comes. The seconds that this took."""
+    if not isinstance(block, Planned) or len(block.plan.by_numpy) >= TIMES:
+        return 0.0
+    start = perf_counter()
+    try:
+        Short(block.nodes).values()
+    except MemoryError:  # which plain NumPy may have had room for: it does not keep what the block reads
+        return perf_counter() - start
+    block.plan.by_numpy.append(perf_counter() - start)
+    return block.plan.by_numpy[-1]
+
+
+def tell(block: Block, why: str, seconds: float, lines: Mapping[int, Any]) -> None:
+    """Tell of a block that has been computed; ``lines`` by the number of a node."""
+    tap = events.every
+    if tap is None or not block.nodes:
+        return
+    tap.call(events.BLOCK, block.nodes[0].form.held.backend.name, "block", "", seconds)
+    tier, by_numpy = "NumPy, call by call", seconds
+    if isinstance(block, Planned):
+        how = "NumPy's loops, in pieces"
+        if block.plan.kernels:
+            how = "kernels and NumPy's loops" if block.plan.numpys else "kernels"
+        tier = f"{how}, {block.helpers} threads" if block.helpers > 1 else how
+        by_numpy = min(block.plan.by_numpy, default=seconds)
+    known = [(line, node.form.work) for node in block.nodes if (line := lines.get(node.number)) is not None]
+    whole = sum(work for _, work in known)
+    if not whole:  # recorded before anybody listened
+        known, whole = [(tap.place(), 1)], 1
+    tap.block(tier, why, seconds, by_numpy, [(line, work / whole) for line, work in known if line is not None])

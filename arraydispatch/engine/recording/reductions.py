@@ -1,0 +1,265 @@
+"""Sums, means, extremes and variances under fused execution: part of a block, in pieces and threads, with NumPy's own bits.
+
+What is reduced along other axes than the first is recorded, and done piece by piece with what it is computed from. A reduction of
+all elements is a look at a value: the block runs, and the pieces' results are put together as NumPy's pairwise sum does.
+"""
+
+from __future__ import annotations
+
+import weakref
+from functools import lru_cache, partial
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...memory.views import Handle
+from ...ufuncs.recorded import UNSIGNED
+from ..host_blocks import column_sums
+from ..nodes import Form, Node, Whole, node_of
+from . import block_reports, fp_reports, tape
+from .result_order import order_of
+
+__all__ = ["NAMES", "reduced"]
+
+_intp = np.intp
+
+
+_EXACT = {"b": 0, "i1": 7, "i2": 15, "i4": 31, "u1": 8, "u2": 16, "u4": 32}
+"""Bits of a value, where float64 sums of many are exact in any order."""
+
+
+class _Look:
+    """Who holds a reduction to one element until it is there."""
+
+    __slots__ = ("__weakref__", "_kind", "_root", "_v")
+    _kind: Any
+    _root: Any
+    _v: Any
+
+
+@lru_cache(4096)
+def _result(func: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any] | None:
+    """The dtype of a reduction whose bits do not depend on how it is divided; None for others."""
+    if func is np.add:
+        if dtype.char in "fdFD":
+            return dtype
+        return np.add.reduce(np.zeros(1, dtype)).dtype if dtype.kind in "biu" else None
+    return dtype if dtype.char in "bhilqBHILQ?fd" else None
+
+
+def _axes(axis: Any, ndim: int) -> tuple[int, ...] | None:
+    """Axes, all of them named and none twice; None where NumPy has something to say of them."""
+    found = axis if type(axis) is tuple else (axis,)
+    if any(type(i) is not int or not -ndim <= i < ndim for i in found):
+        return None
+    found = tuple(sorted(i % ndim for i in found))
+    return found if found and len(set(found)) == len(found) else None
+
+
+@lru_cache(4096)
+def _form_of_all(func: np.ufunc, kind: Any, span: tuple[int, ...], fortran: bool) -> Form:
+    """A reduction to one element."""
+    dtype = kind.dtype
+    whole = Whole((2 if dtype.kind == "c" else 1) if func is np.add and dtype.kind in "fc" else 0, func)
+    call = partial(func.reduce, axis=None, dtype=dtype)
+    return Form(call, kind, (), prod(span), fortran=fortran, span=span, halved=whole)
+
+
+@lru_cache(4096)
+def _form_along(func: np.ufunc, kind: Any, span: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> Form:
+    """A reduction along axes."""
+    shape = tuple(1 if i in axes else n for i, n in enumerate(span) if keepdims or i not in axes)
+    short = func is np.add and axes == (len(span) - 1,) and span[-1] * (2 if kind.dtype.kind == "c" else 1) < _SHORT
+    call: Any = _sum_of_few if short else partial(func.reduce, axis=axes, keepdims=keepdims)
+    if (
+        func is np.add
+        and axes == (1,)
+        and len(span) == 3
+        and kind.dtype.char in "fd"
+        and span[2] in column_sums.LENGTHS
+    ):
+        call = column_sums.of(kind.dtype, span[2], keepdims)
+    return Form(call, kind, shape, prod(span), row=True, span=span)
+
+
+def _told(func: np.ufunc, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    return fp_reports.now() if dtype.kind in "fc" else fp_reports.NOTHING
+
+
+def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
+    """``func.reduce(a, axis=None)``, at once; None where NumPy does that as well alone.
+
+    ``dies``: nobody but the caller has the array.
+    """
+    mine = tape.mine()
+    v, kind, _ = tape.operand(a, mine)
+    if kind is None or not v.shape:
+        return None
+    size = prod(v.shape)
+    pending = type(v) is Node
+    if size < (tape.least if pending else tape.IN_THREADS):
+        return None
+    dtype = _result(func, kind.dtype)
+    if dtype is None:
+        return None
+    if pending:
+        fortran = v.form.fortran
+    else:
+        if not (v.flags.c_contiguous or v.flags.f_contiguous):
+            return None
+        fortran = not v.flags.c_contiguous
+    modes, place = _told(func, dtype)
+    if modes is fp_reports.REFUSED:
+        return None
+    extreme = func is not np.add and dtype.kind == "f" and not (pending and v.form.func in UNSIGNED)
+    node = node_of(_form_of_all(func, kind.backend.kind(dtype), v.shape, fortran), modes, place)
+    look = _Look()
+    look._v = look._kind = look._root = node
+    node.handle = weakref.ref(look)
+    if pending and dies and not extreme:
+        v.handle = None
+    mine.add(node, [v])
+    node.run()
+    result = look._v[()]
+    if extreme and result == 0:  # which of two zeros it is depends on the order
+        value = a._v
+        return None if type(value) is not np.ndarray else func.reduce(value, axis=None)
+    return result
+
+
+_SHORT = 8
+"""Numbers from which on NumPy sums in eight lines at once; fewer it adds one by one, from the first to the last."""
+
+
+def _sum_of_few(x: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:
+    """``np.add.reduce(x, axis=-1, out=out)`` of a short axis, a tenth of the time: NumPy begins anew for each sum."""
+    if out.ndim == x.ndim:
+        out = out[..., 0]
+    np.add(x[..., 0], 0, out=out)  # of zeros NumPy makes 0, not -0
+    for i in range(1, x.shape[-1]):
+        np.add(out, x[..., i], out=out)
+
+
+_sum_of_few.__name__ = "reduce"  # in warnings
+
+
+def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, dies: bool) -> Any:
+    """``func.reduce(a, axes)``, recorded; None where it is not."""
+    mine = tape.mine()
+    v, kind, shared = tape.operand(a, mine)
+    if kind is None or axes[0] == 0 or prod(v.shape) < tape.least or v.shape[0] < 2:
+        return None
+    dtype = _result(func, kind.dtype)
+    if dtype is None or dtype != kind.dtype:
+        return None
+    order = order_of([v], v.shape, True)
+    if order is None or order[1]:
+        return None
+    modes, place = _told(func, dtype)
+    if modes is fp_reports.REFUSED:
+        return None
+    node = node_of(_form_along(func, kind.backend.kind(dtype), v.shape, axes, keepdims), modes, place)
+    made = tape.array_of(node)
+    if type(v) is Node and dies:
+        v.handle = None
+    mine.add(node, [v])
+    if why := block_reports.SHARED if shared else mine.full():
+        mine.run(why)
+    return made
+
+
+# -- what NumPy makes of them, step for step as numpy/_core/_methods.py does ---------------------------------------------
+
+
+def _reduce(func: np.ufunc, a: Handle, axis: Any, keepdims: bool, dies: bool) -> Any:
+    ndim = len(a.shape)  # type: ignore[attr-defined]
+    if axis is None:
+        return None if keepdims else _of_all(func, a, dies)
+    axes = _axes(axis, ndim)
+    if axes is None:
+        return None
+    if len(axes) < ndim:
+        return _along(func, a, axes, keepdims, dies)
+    return None if keepdims else _of_all(func, a, dies)
+
+
+def _count(a: Any, axis: Any) -> Any:
+    found = _axes(axis, len(a.shape))
+    return np.intp(a.size if found is None else prod(a.shape[i] for i in found))
+
+
+def _shared_out(total: Any, count: Any) -> Any:
+    """A sum, or an array of them, divided: integers count as float64, and the result is of the sum's dtype."""
+    if isinstance(total, np.generic):
+        return total.dtype.type(total / count)
+    made = total / count
+    return made if made.dtype == total.dtype else made.astype(total.dtype)
+
+
+def _mean(a: Any, axis: Any, keepdims: bool, dies: bool) -> Any:
+    if a.dtype.char not in "fdFD":
+        bits = _EXACT.get(a.dtype.str[1:].replace("b1", "b"))
+        if bits is None or axis is not None or keepdims or bits + a.size.bit_length() > 52:
+            return None
+        total = _of_all(np.add, a, dies)
+        return None if total is None else np.float64(total) / np.intp(a.size)
+    total = _reduce(np.add, a, axis, keepdims, dies)
+    return None if total is None else _shared_out(total, _count(a, axis))
+
+
+def _var(a: Any, axis: Any, keepdims: bool, ddof: Any = 0) -> Any:
+    if a.dtype.char not in "fd" or type(ddof) not in (int, float) or ddof >= (count := _count(a, axis)):
+        return None
+    axes = None if axis is None else _axes(axis, a.ndim)
+    if axes is None or len(axes) == a.ndim:
+        mean = _mean(a, None, False, False) if axis is None or axes else None
+    else:
+        mean = _mean(a, axis, True, False)
+    if mean is None:
+        return None
+    # What is not recorded of it is done at once: errors of the mean are told already.
+    apart = a - mean
+    squares = np.square(apart)
+    del apart  # so that it need not be kept
+    total = _reduce(np.add, squares, axis, keepdims, True)
+    if total is None:
+        total = np.sum(squares, axis=axis, keepdims=keepdims)
+    return _shared_out(total, np.maximum(count - ddof, 0))
+
+
+def _std(a: Any, axis: Any, keepdims: bool, ddof: Any = 0) -> Any:
+    found = _var(a, axis, keepdims, ddof)
+    if found is None or not isinstance(found, np.generic):
+        return None if found is None else np.sqrt(found)
+    return found.dtype.type(np.sqrt(found))
+
+
+_BY_UFUNC = {"sum": np.add, "max": np.maximum, "min": np.minimum}
+NAMES = (*_BY_UFUNC, "mean", "var", "std")
+"""Methods that are recorded."""
+_ORDER = {"sum": ("axis", "dtype", "out", "keepdims"), "mean": ("axis", "dtype", "out", "keepdims")}
+_EXTREME = ("axis", "out", "keepdims")
+_SPREAD = ("axis", "dtype", "out", "ddof", "keepdims")
+
+
+def reduced(name: str, a: Handle, args: tuple[Any, ...], kwargs: dict[str, Any], dies: bool) -> Any:
+    """The method of that name of an array, recorded or done in pieces; None where it is left to others.
+
+    ``dies``: nobody but the caller has the array.
+    """
+    spread = name in ("var", "std")
+    names = _ORDER.get(name, _SPREAD if spread else _EXTREME)
+    if len(args) > len(names):
+        return None
+    said = dict(zip(names, args)) | kwargs
+    axis, keepdims, ddof = said.pop("axis", None), said.pop("keepdims", False), said.pop("ddof", 0)
+    if any(x is not None for x in said.values()) or type(keepdims) is not bool or (ddof and not spread):
+        return None
+    if len(args) + len(kwargs) != len(dict(zip(names, args)) | kwargs):
+        return None
+    if spread:
+        return (_var if name == "var" else _std)(a, axis, keepdims, ddof)
+    if name == "mean":
+        return _mean(a, axis, keepdims, dies)
+    return _reduce(_BY_UFUNC[name], a, axis, keepdims, dies)

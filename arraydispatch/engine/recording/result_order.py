@@ -1,0 +1,71 @@
+"""In which order NumPy lays the result of a call that is recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..nodes import Node, like, strides_of
+
+__all__ = ["order_of"]
+
+_ndarray = np.ndarray
+
+
+def order_of(values: list[Any], shape: tuple[int, ...], copies: bool) -> tuple[bool, bool] | None:
+    """Whether pieces are rows, and whether the result lies in Fortran's order; None where NumPy finds another.
+
+    ``copies``: as for a copy, where an axis along which nothing moves comes last; else it stays where it is.
+    """
+    c = f = True
+    for v in values:
+        if type(v) is _ndarray and min(v.strides, default=0) < 0:
+            return None  # even of one element, of which NumPy's exp is another one then
+    for v in values:
+        if type(v) is Node:
+            if v.shape != shape:
+                c = f = False
+            elif v.form.fortran:
+                c = False
+            elif v.ndim > 1:
+                f = False
+        elif type(v) is _ndarray:
+            if v.shape == shape:
+                flags = v.flags
+                c, f = c and flags.c_contiguous, f and flags.f_contiguous
+            elif v.size != 1:
+                c = f = False
+    if 1 in shape and len(shape) > 1 and not _lie_as_new(values, shape, c or not f, copies):
+        return None
+    if c or f:
+        return False, not c
+    for v in values:
+        if type(v) is Node:
+            if v.form.fortran:
+                return None
+        elif type(v) is _ndarray and not _lies_in_c_order(v, copies):
+            return None
+    return True, False
+
+
+def _lie_as_new(values: list[Any], shape: tuple[int, ...], in_c_order: bool, copies: bool) -> bool:
+    """Whether NumPy gives a result the strides of a new array, where an axis of one element can have any."""
+    operands = [like(v.form) if type(v) is Node else v for v in values if type(v) is Node or type(v) is _ndarray]
+    given = [x.dtype for x in operands]
+    if copies:
+        made = np.empty_like(operands[0], np.uint8)
+    else:
+        flags: Any = [*(["readonly"] for _ in operands), ["writeonly", "allocate"]]
+        made = np.nditer([*operands, None], ["zerosize_ok"], flags, [*given, np.uint8], order="K").operands[-1]
+    return bool(made.strides == strides_of(shape, 1, not in_c_order))
+
+
+def _lies_in_c_order(x: np.ndarray[Any, Any], copies: bool) -> bool:
+    before = None
+    for n, stride in zip(x.shape, x.strides):
+        if n != 1 and (stride or copies):
+            if stride < 0 or (before is not None and stride > before):
+                return False
+            before = stride
+    return True

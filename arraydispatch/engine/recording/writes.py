@@ -1,0 +1,265 @@
+"""Writing under fused execution: ``a += b``, ``out=``, ``a[key] = b``, computed into their places."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from ...memory import views
+from ...memory.roots import memory_of
+from ...memory.views import Handle
+from ..loops import cast
+from ..nodes import Form, Node, PendingView, elsewhere, node_of
+from . import block_reports, tape, updates
+from .tape import Tape, mine, record
+
+__all__ = ["inplace", "is_itself", "onto", "store"]
+
+_ndarray = np.ndarray
+
+
+def _references() -> int:
+    """As many as there are to the value of an array that nothing else has, where :func:`inplace` asks."""
+    a = Handle()
+    a._v = np.empty(0)
+    v: Any = a._v
+    return getrefcount(v)
+
+
+_ALONE = _references()
+
+
+def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
+    """``a += other``; None where it is left to others.
+
+    Where nobody could see that it is computed later, it is recorded, and gets memory of its own. Else it is computed into its
+    place, at once.
+    """
+    v: Any = a._v
+    if type(v) is _ndarray:
+        if not v.flags.writeable:
+            return None
+        if a._base is not None:
+            size = v.size
+            del v
+            pending = isinstance(other, Handle) and type(other._v) is Node  # which is better computed into its place
+            if not pending and updates.updated(func, a, other):
+                return a
+            return a if size >= tape.least and onto(func, (a, other), a) else None
+        if v.size < tape.least:
+            return None
+        if not _is_ours_alone(a):
+            return a if onto(func, (a, other), a) else None
+        a._ghost = None
+        if getrefcount(v) != _ALONE:
+            return a if onto(func, (a, other), a) else None
+    elif type(v) is Node:
+        if (ends := _ends(v, other)) is not None:  # and after that the array has memory, which views of it see
+            ends.run()
+            return inplace(func, a, other)
+    else:
+        del v
+        return a if type(a._v) is PendingView and updates.updated(func, a, other) else None
+    like = v.dtype, v.shape
+    del v
+    return record(func, (a, other), None, a, like)
+
+
+def _ends(node: Node, other: Any) -> Any:
+    """What runs before a call on a pending array and something else is recorded; None where nothing has to."""
+    if node.tape is not mine():
+        return node
+    return other._v if isinstance(other, Handle) and type(other._v) is PendingView else None
+
+
+def _is_ours_alone(a: Handle) -> bool:
+    v = a._v
+    return a._base is None and a._owned and v.base is None and (a._ghost is None or a._ghost is v)
+
+
+def onto(func: np.ufunc, inputs: tuple[Any, ...], a: Handle) -> bool:
+    """Compute a ufunc into the memory of an array at once, in pieces and threads, if that can be. Whether it was."""
+    v, tape_here = a._v, mine()
+    if not _is_place(a, v) or v.size + tape_here.work < tape.IN_THREADS:
+        return False
+    if v.flags.c_contiguous:
+        row = fortran = False
+    elif v.flags.f_contiguous:
+        row, fortran = False, True
+    elif is_without_repeats(v):
+        row, fortran = True, False
+    else:
+        return False
+    with tape_here.lock:
+        made = record(func, inputs, None, None, (v.dtype, v.shape), False)
+        if made is None:
+            return False
+        node = made._v
+        if type(node) is Node and node.tape is tape_here and _may_take(tape_here, node, v, row, fortran):
+            _to_the_end(_compute, tape_here, node, v, row)
+            if node.target is None:
+                return False
+        else:  # another part of this memory is read: the result is there before anything is written
+            result = made._v if type(made._v) is _ndarray else _value_of(made)
+            for other in views.waiting.get(id(memory_of(v)), ()):
+                other.run(block_reports.MEMORY)
+            v[...] = result
+    views.owner(a)._writes += 1
+    return True
+
+
+def _value_of(a: Handle) -> Any:
+    a._v.run(block_reports.PLACE)
+    return a._v
+
+
+def _is_place(a: Handle, v: Any) -> bool:
+    """Whether the value of an array is memory that may be written now."""
+    if type(v) is not _ndarray or v.size < tape.least or not v.flags.writeable or views.watch is not None:
+        return False
+    kind = a._kind
+    return kind.backend.hosted and not kind.standard and a._root is None
+
+
+def _may_take(own: Tape, node: Node, v: np.ndarray[Any, Any], row: bool, fortran: bool) -> bool:
+    """Whether pieces of a node may be written over pieces of an ndarray, before the next pieces are computed."""
+    if node.form.fortran != fortran or (row and node.form.pinned):
+        return False
+    memory = memory_of(v)
+    if any(other is not own for other in views.waiting.get(id(memory), ())):
+        return False
+    same = v.__array_interface__["data"], v.strides, v.shape, v.dtype
+    shifted = {id(x) for each in own.nodes for x in each.args[elsewhere(each.form.func) :]}
+    for buffer in own.buffers.values():
+        x = buffer.array
+        if memory_of(x) is not memory or not np.may_share_memory(x, v):
+            continue
+        if id(buffer) in shifted or (x.__array_interface__["data"], x.strides, x.shape, x.dtype) != same:
+            return False
+    return True
+
+
+def is_itself(a: Handle, key: Any, given: Handle) -> bool:
+    """Whether ``a[key] = given`` writes an array over itself, which ``a[key] += b`` ends with."""
+    v, x = a._v, given._v
+    if type(v) is not _ndarray or type(x) is not _ndarray or given._base is None or given._base is not views.owner(a):
+        return False
+    if (
+        x.size < tape.IN_THREADS
+        or a._root is not None
+        or given._root is not None
+        or not v.flags.writeable
+        or not _is_basic(key)
+    ):
+        return False
+    place = v[key]
+    return (
+        place.__array_interface__["data"] == x.__array_interface__["data"]
+        and (place.shape, place.strides, place.dtype) == (x.shape, x.strides, x.dtype)
+        and views.watch is None
+    )
+
+
+def _is_basic(key: Any) -> bool:
+    return all(type(k) in _BASIC for k in (key if type(key) is tuple else (key,)))
+
+
+_BASIC = (int, slice, type(Ellipsis))
+
+
+_SIGNALS = 10
+"""How often what interrupts a write is put off before it is raised all the same."""
+
+
+def _to_the_end(call: Any, *args: Any) -> None:
+    """Do what writes to memory of the program's, all of it, before what a signal's handler raises meanwhile is raised.
+
+    NumPy calls no handler in the middle of a write. ``call``: may be begun again, whatever interrupted it.
+    """
+    interrupts: list[BaseException] = []
+    while len(interrupts) < _SIGNALS:
+        try:
+            call(*args)
+            break
+        except MemoryError:
+            raise
+        except BaseException as signalled:  # noqa: BLE001 -- raised below
+            interrupts.append(signalled)
+    if interrupts:
+        raise interrupts[0]
+
+
+def _compute(own: Tape, node: Node, place: Any, row: bool, again: Any = None, given: Any = None) -> None:
+    """Compute a node into a place, and have the array whose value it was be another node, which reads the place.
+
+    Where a signal's handler had the node run before, it has a value of its own, and nothing is done.
+    """
+    own._buffer(place)  # a handler that writes there has the node run first
+    form = node.form.by_rows() if row else node.form
+    if node.target is None:
+        if node.tape is not own:
+            return
+        node.form, node.target, node.handle = form, place, None
+    if again is None:
+        own.run(block_reports.PLACE)
+        return
+    given._v = given._kind = given._root = again
+    try:
+        own.run(block_reports.PLACE)
+    finally:
+        if again.tape is None:
+            own.add(again, [place])
+
+
+def store(a: Handle, key: Any, given: Handle) -> bool:
+    """``a[key] = given`` where that is pending: it is computed into its place at once, if that can be. Whether it was."""
+    v, own = a._v, mine()
+    node: Any = given._v
+    if type(v) is not _ndarray or type(node) is not Node or node.tape is not own or v.dtype != node.dtype:
+        return False
+    if not a._kind.backend.hosted or views.watch is not None:
+        return False
+    if not _is_basic(key):
+        return False
+    if own.work < tape.IN_THREADS or node.form.fortran or node.form.reduces() or not v.flags.writeable:
+        return False
+    try:
+        place = v[key]
+    except IndexError:
+        return False
+    if type(place) is not _ndarray or place.shape != node.shape or not is_without_repeats(place):
+        return False
+    row, memory = not place.flags.c_contiguous, id(memory_of(v))
+    with own.lock:
+        if memory in views.waiting:
+            own.forget()
+        if node.tape is not own or (row and node.form.pinned) or memory in views.waiting:
+            return False
+        # Whoever holds what is assigned has from now on a copy of the place, made before that is written again.
+        again = node_of(_form_of_copy(node.form.held, node.shape, row))
+        again.handle = node.handle
+        _to_the_end(_compute, own, node, place, row, again, given)
+        if node.target is None:
+            return False
+    views.owner(a)._writes += 1
+    return True
+
+
+@lru_cache(1024)
+def _form_of_copy(kind: Any, shape: tuple[int, ...], row: bool) -> Form:
+    return Form(cast, kind, shape, prod(shape), row=row, ins=(kind.dtype,))
+
+
+def is_without_repeats(x: np.ndarray[Any, Any]) -> bool:
+    """Whether each element has a place of its own, in C's order."""
+    reach = x.itemsize
+    for n, stride in zip(reversed(x.shape), reversed(x.strides)):
+        if n != 1:
+            if stride < reach:
+                return False
+            reach = stride * n
+    return True

@@ -1,0 +1,236 @@
+"""The thin path of what makes arrays: NumPy makes the array, and it stays in the host state."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import wraps
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from ..array import Array
+from ..backends import loader
+from ..common import events
+from ..common.process_state import process
+from ..dispatch import host_values, wrapping
+from ..memory import views
+from ..memory.views import Handle
+from ..runtime import settings
+from . import results
+from .methods import method_of
+from .results import DEEPEST, FOLLOWED, GENERAL, SCALARS, array_of, is_plain
+
+__all__ = ["at_once", "filled_at_once", "fresh", "new", "of_data_at_once", "plain_sequence", "takes"]
+
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
+
+_cls: Any = None
+_bare: Any = None
+least = 0
+_calls = 0
+_compiled = views.compiled
+
+
+def _counted() -> int:
+    return _calls
+
+
+results.counters.append(_counted)
+
+# -- new arrays --------------------------------------------------------------------------------------------------------
+
+
+_blocks = settings.blocks_here
+_float_kind: Any = None
+"""That of arrays of no other dtype; None while the thin path is not in force, or a block may name a backend."""
+_any_size = False
+"""Whether they are in the host state whatever their size."""
+_kinds: dict[Any, Any] = {}
+"""The kinds of new arrays outside of any block that names a backend: dtype -> kind."""
+
+
+@process.follows("wrapper", *FOLLOWED)
+def _follow() -> None:
+    global _any_size, _bare, _cls, _float_kind, _kinds, least
+    before = least
+    _bare, _cls, least = results.bare, results.array_class, results.least
+    if not (process.min_size or before):
+        return  # there is no host state, and there was none
+    held = loader.hosted(process.backend)
+    _kinds, _any_size = held._kinds, settings.on_cpu(process.backend)
+    _float_kind = held.kind(np.dtype(float)) if least and not process.blocks_entered else None
+
+
+_follow()
+
+
+def new(value: Any) -> Any:
+    """An array of an ndarray that NumPy has just made."""
+    global _calls
+    _calls += 1
+    kind = _kinds.get(value.dtype) if _float_kind is not None or not _blocks() else None
+    if kind is None or value.base is not None:
+        held = loader.hosted(settings.current_name())
+        return host_values.placed(value if value.base is None else value.copy("K"), held)
+    return array_of(value, kind)
+
+
+def takes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether this path is in force, and the arguments of what makes arrays are no arrays and hold none."""
+    return bool(least) and (not args or is_plain(args, {})) and (not kwargs or is_plain((), kwargs))
+
+
+def fresh(value: ndarray) -> Any:
+    """The same for a small one of a dtype that there have been arrays of; None where it takes a look at the settings."""
+    kind = _kinds.get(value.dtype) if _float_kind is not None and value.size < least else None
+    return None if kind is None or value.base is not None else array_of(value, kind)
+
+
+_SEQUENCES = frozenset({list, tuple})
+
+
+def plain_sequence(x: Any, depth: Any = DEEPEST) -> bool:
+    """Whether a list or tuple holds nothing but numbers, and sequences of them."""
+    if not _compiled:
+        return SCALARS.issuperset(map(type, x)) or (_SEQUENCES.issuperset(map(type, x)) and all(map(plain_sequence, x)))
+    last = None  # a loop is the shorter way then
+    for part in x:
+        cls = type(part)
+        if cls is not last:
+            if cls in SCALARS:
+                last = cls
+            elif cls not in _SEQUENCES or not depth or not plain_sequence(part, depth - 1):
+                return False
+    return True
+
+
+def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
+    """Decorates a creation function: of plain arguments NumPy makes the array, in the host state, while this path is in force.
+
+    ``itself``: whether an array that is all it is given is what it answers; None for a function that takes none.
+    """
+    plain = wrapping.PLAIN
+
+    def decorate(general: Any) -> Any:
+        of_array = method_of(real, general, computes=False) if itself is not None else None
+
+        @wraps(general)
+        def made(*args: Any, **kwargs: Any) -> Any:
+            global _calls
+            try:
+                if least:
+                    if of_array is not None and args and type(args[0]) is _cls:
+                        if itself and len(args) == 1 and not kwargs and not args[0]._kind.standard:
+                            return args[0]
+                        if type(args[0]._v) is ndarray:
+                            return of_array(*args, **kwargs)
+                    for x in args:
+                        if type(x) not in plain and not (type(x) in _SEQUENCES and plain_sequence(x)):
+                            break
+                    else:
+                        if not kwargs or is_plain((), kwargs):
+                            value = real(*args, **kwargs)
+                            if type(value) is ndarray:
+                                if (found := fresh(value)) is not None:
+                                    _calls += 1
+                                    return found
+                                if value.size < least or settings.on_cpu(settings.current_name()):
+                                    return new(value)
+                like = kwargs.get("like")
+                if like is None or hasattr(type(like), "__array_function__"):
+                    if events.tap is None:
+                        return general(*args, **kwargs)
+                    return _told(real, general, args, kwargs)
+            except RecursionError:
+                if not wrapping.circular((*args, *kwargs.values())):
+                    raise
+            return real(*args, **kwargs)  # outside `except`: NumPy's error has no context of ours
+
+        return made
+
+    return decorate
+
+
+def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any]:
+    """What a user calls as ``np.array`` and its like: of a sequence of numbers alone NumPy makes the array at once; else ``general``."""
+    itself = real in (np.asarray, np.asanyarray)
+
+    def made(x: Any = GENERAL, dtype: Any = None, *more: Any, **options: Any) -> Any:
+        global _calls
+        if _float_kind is not None and not options and not more:
+            if type(x) in _SEQUENCES and plain_sequence(x):
+                value: ndarray = real(x) if dtype is None else real(x, dtype)
+                kind = _kinds.get(value.dtype)
+                if kind is not None and value.size < least:
+                    _calls += 1
+                    return array_of(value, kind)
+            elif itself and type(x) is _cls and dtype is None and not x._kind.standard:
+                return x
+        if more:
+            return general(x, dtype, *more, **options)
+        if dtype is not None:
+            options["dtype"] = dtype
+        return general(**options) if x is GENERAL else general(x, **options)
+
+    return made
+
+
+def filled_at_once(real: Any) -> Callable[[Any], Any]:
+    """As :func:`at_once`, for ``zeros`` and its like: no loop over arguments."""
+
+    def decorate(general: Any) -> Any:
+        told = at_once(real)(general)
+
+        @wraps(general)
+        def made(shape: Any = GENERAL, dtype: Any = None, order: Any = None, *more: Any, **options: Any) -> Any:
+            global _calls
+            kind = _float_kind
+            if kind is not None and not options and not more:
+                if dtype is order is None:
+                    value = real() if shape is GENERAL else real(shape)
+                else:
+                    value = real(shape, dtype, order)
+                    kind = _kinds.get(value.dtype)
+                if kind is not None and (_any_size or value.size < least):
+                    _calls += 1
+                    made: Handle = _bare()
+                    made._v = value
+                    made._kind = kind
+                    made._owned = True
+                    made._root = made._ghost = made._base = None
+                    made._writes = 0
+                    return made
+            return real() if shape is GENERAL else told(shape, dtype, order or "C", *more, **options)
+
+        return made
+
+    return decorate
+
+
+def _told(real: Any, general: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The general call, told where it was not by what it called."""
+    outer, _telling.inside = getattr(_telling, "inside", False), True
+    if not outer:
+        _telling.told = False
+    start = perf_counter()
+    try:
+        result = general(*args, **kwargs)
+    finally:
+        _telling.inside = outer
+    made = result[0] if type(result) is tuple and result else result
+    if isinstance(made, Array) and not (outer or _telling.told) and events.tap is not None:
+        backend = made._kind.backend
+        kind = "native" if backend.name == "numpy" or not backend.hosted else "hosted"
+        events.tap.call(real, backend.name, kind, "", perf_counter() - start, made._v, 2 * views.frames)
+    return result
+
+
+def is_told() -> None:
+    """What is being made here is told of by the function of the library that makes it."""
+    _telling.told = True
+
+
+_telling = threading.local()

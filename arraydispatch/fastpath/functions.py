@@ -1,0 +1,368 @@
+"""The thin path of NumPy's functions and ufuncs, by which they are called or dispatched to us."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from ..backends.base import Kind
+from ..dispatch import host_values, wrapping
+from ..engine.recording import tape
+from ..functions.registry import spec_of
+from ..memory import views
+from ..memory.views import Handle
+from ..ufuncs import rows
+from . import results
+from .results import DEEPEST, GENERAL, SCALARS, array_of, before_write, in_rows, is_plain, result_of
+
+__all__ = ["array_function", "array_ufunc", "callers", "of_function", "of_ufunc", "ufunc"]
+
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
+
+_cls: Any = None
+least = 0
+_calls = 0
+
+
+def _counted() -> int:
+    return _calls
+
+
+results.counters.append(_counted)
+
+
+@results.follows
+def _follow() -> None:
+    global _cls, least
+    _cls, least = results.array_class, results.least
+
+
+# -- functions ---------------------------------------------------------------------------------------------------------
+
+
+def _not_at_once(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return GENERAL
+
+
+def _out_at(func: Any) -> int:
+    """Where a function that is called by position takes ``out``."""
+    if isinstance(getattr(func, "__self__", None), np.ufunc):
+        return 4 if func.__name__ == "reduceat" else 3
+    try:
+        parameters = inspect.signature(func).parameters
+    except (ValueError, TypeError):
+        return sys.maxsize
+    by_position = "out" in parameters and parameters["out"].kind is not inspect.Parameter.KEYWORD_ONLY
+    return list(parameters).index("out") if by_position else sys.maxsize
+
+
+def _caller(func: Any) -> Any:
+    run = getattr(func, "_implementation", func)  # whom to ask is known: ndarrays are all there is
+    plain = wrapping.PLAIN
+    out_at = _out_at(func)
+
+    def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        global _calls
+        if not least or len(args) > out_at:
+            return GENERAL
+        found: list[Any] = []
+        hosts = _values(args, found)
+        if not found or hosts is None:
+            return GENERAL
+        if kwargs:
+            if not is_plain((), kwargs):
+                return GENERAL
+            result = run(*hosts, **kwargs)
+        else:
+            result = run(*hosts)
+        _calls += 1
+        if type(result) is not ndarray:
+            return result if type(result) in plain else host_values.dressed(result, found)
+        first: Handle = found[0]
+        if len(found) == 1:
+            return result_of(first, result, first._kind)
+        if result.base is not None:
+            return host_values.dressed(result, found)
+        for a in found:
+            if result is a._v:
+                return a
+        return array_of(result, first._kind)
+
+    return call
+
+
+_UFUNC_METHODS = frozenset({"reduce", "accumulate", "reduceat", "outer"})
+
+
+class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
+    """What calls a NumPy function this way, if it may go it: its body is known, and it writes nothing."""
+
+    def __missing__(self, func: Any) -> Any:
+        spec = None if isinstance(func, np.ufunc) else spec_of(func)
+        known = spec is not None and spec.mode in ("function", "like", "view", "meta")
+        known = known or (isinstance(getattr(func, "__self__", None), np.ufunc) and func.__name__ in _UFUNC_METHODS)
+        self[func] = found = _caller(func) if known else _not_at_once
+        return found
+
+
+callers = _Callers()
+"""NumPy function -> what it is called by where only small values in the host state and plain ones are among the arguments.
+
+It takes ``(args, kwargs)`` and returns what the call returned, or :data:`GENERAL` where it was not made.
+"""
+
+
+def _values(args: Any, found: list[Any], depth: Any = DEEPEST) -> list[Any] | None:
+    """The arguments with ndarrays in place of arrays, or None where the general path has to look at them."""
+    if not depth:
+        return None
+    plain = wrapping.PLAIN
+    hosts = []
+    for x in args:
+        cls = type(x)
+        if cls is _cls:
+            a: Handle = x
+            if type(a._v) is not ndarray:
+                return None
+            value: ndarray = a._v
+            kind: Kind = a._kind
+            if value.size >= least or kind.standard:
+                return None
+            if found and (first := found[0]._kind) is not kind and first.backend is not kind.backend:
+                return None
+            found.append(a)
+            hosts.append(value)
+        elif cls in plain:
+            hosts.append(x)
+        elif cls is tuple or cls is list:
+            inner = _values(x, found, depth - 1)
+            if inner is None:
+                return None
+            hosts.append(cls(inner))
+        else:
+            return None
+    return hosts
+
+
+def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    """A ufunc of operands alone, as a function of :data:`callers`."""
+    global _calls
+    hosts = []
+    first: Kind | None = None
+    for x in inputs:
+        cls = type(x)
+        if cls in SCALARS:
+            hosts.append(x)
+        elif cls is _cls:
+            a: Handle = x
+            if type(a._v) is not ndarray:
+                return GENERAL
+            value: ndarray = a._v
+            kind: Kind = a._kind
+            if value.size >= least or kind.standard:
+                return GENERAL
+            if first is None:
+                first = kind
+            elif first is not kind and first.backend is not kind.backend:
+                return GENERAL
+            hosts.append(value)
+        else:
+            return GENERAL
+    result = func(*hosts)
+    if first is None:
+        return result
+    _calls += 1
+    if type(result) is ndarray:
+        return array_of(result, first)
+    return host_values.dressed(result, []) if type(result) is tuple else result
+
+
+def pair(func: np.ufunc, x: Any, y: Any) -> Any:
+    """As :func:`ufunc`, of two operands, which most have."""
+    global _calls
+    first: Kind | None = None
+    if type(x) is _cls:
+        a: Handle = x
+        if type(a._v) is not ndarray:
+            return GENERAL
+        value: ndarray = a._v
+        first = a._kind
+        if value.size >= least or first.standard:
+            return GENERAL
+        x = value
+    elif type(x) not in SCALARS:
+        return GENERAL
+    if type(y) is _cls:
+        b: Handle = y
+        if type(b._v) is not ndarray:
+            return GENERAL
+        other: ndarray = b._v
+        kind: Kind = b._kind
+        if other.size >= least or kind.standard:
+            return GENERAL
+        if first is None:
+            first = kind
+        elif first is not kind and first.backend is not kind.backend:
+            return GENERAL
+        y = other
+    elif type(y) not in SCALARS:
+        return GENERAL
+    result = rows.call(func, x, y) if in_rows(x, y) else func(x, y)
+    if first is None:
+        return result
+    _calls += 1
+    if type(result) is ndarray:
+        return array_of(result, first)
+    return host_values.dressed(result, []) if type(result) is tuple else result
+
+
+def _at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
+    """``func.at``, into an array: whether it was done."""
+    global _calls
+    if type(a) is not _cls or type(place := a._v) is not ndarray or place.size >= least or a._kind.standard:
+        return False
+    hosts = _values(inputs, [a])
+    if hosts is None:
+        return False
+    before_write(a, place)
+    func.at(place, *hosts)
+    _calls += 1
+    views.owner(a)._writes += 1
+    return True
+
+
+def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
+    """As :func:`ufunc`, into an array."""
+    global _calls
+    made: Handle = out
+    if type(made._v) is not ndarray or len(inputs) != func.nin:
+        return GENERAL
+    place: ndarray = made._v
+    if (place.size >= least and tape.least) or made._kind.standard:
+        return GENERAL
+    hosts = _values(inputs, [out])
+    if hosts is None:
+        return GENERAL
+    before_write(made, place)
+    # By name: of a third operand np.maximum says that it is deprecated.
+    if len(hosts) == 2:
+        if in_rows(hosts[0], hosts[1]) or in_rows(place, 0):
+            rows.call(func, hosts[0], hosts[1], out=place)
+        else:
+            func(hosts[0], hosts[1], out=place)
+    else:
+        func(*hosts, out=place)
+    _calls += 1
+    base: Handle | None = made._base
+    if base is None:
+        made._writes += 1
+    else:
+        base._writes += 1
+    return out
+
+
+def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
+    """What a user calls as ``func``; it calls ``general`` where it does not go this way."""
+    at_once = callers[func]
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            made = at_once(args, kwargs)
+        except RecursionError:
+            if not wrapping.circular((*args, *kwargs.values())):
+                raise
+            made = GENERAL
+        return general(args, kwargs) if made is GENERAL else made
+
+    return call
+
+
+def _is_ours(x: Any) -> bool:
+    """Whether nobody else is to be asked what a ufunc of it is."""
+    return type(x) is _cls or type(x) in SCALARS
+
+
+def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
+    """As :func:`of_function`, for a ufunc."""
+    if func.nin == func.nout == 1:
+
+        def unary(x: Any = GENERAL, /, *more: Any, **kwargs: Any) -> Any:
+            global _calls
+            if type(x) is _cls and not more and not kwargs:
+                a: Handle = x
+                value = a._v
+                if type(value) is ndarray and value.size < least:
+                    kind: Kind = a._kind
+                    result = rows.call(func, value) if in_rows(value, 0) else func(value)
+                    if type(result) is ndarray:
+                        _calls += 1
+                        return array_of(result, kind)
+                    if not kind.standard:
+                        _calls += 1
+                        return result
+                elif tape.least and (made := tape.record(func, (x,))) is not None:
+                    return made
+            elif type(x) in SCALARS and not more and not kwargs:
+                return func(x)
+            return general(more if x is GENERAL else (x, *more), kwargs)
+
+        return unary
+
+    nin, two, recorded = func.nin, func.nin == 2, func.nin == 2 and func.nout == 1
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if len(args) != nin:  # an operand too few, or `out` by position
+            return general(args, kwargs)
+        if not kwargs:
+            made = pair(func, args[0], args[1]) if two else ufunc(func, args)
+            if made is not GENERAL:
+                return made
+            if recorded and tape.least and _is_ours(args[0]) and _is_ours(args[1]):
+                made = tape.record(func, args)
+                if made is not None:
+                    return made
+        elif len(kwargs) == 1 and type(out := kwargs.get("out")) is _cls:
+            made = onto(func, args, out)
+            if made is not GENERAL:
+                return made
+        return general(args, kwargs)
+
+    return call
+
+
+def array_ufunc(general: Any) -> Any:
+    """What NumPy dispatches ufuncs to."""
+
+    def __array_ufunc__(self: Any, func: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method != "__call__":
+            return (
+                None
+                if method == "at" and not kwargs and _at(func, *inputs)
+                else general(self, func, method, *inputs, **kwargs)
+            )
+        made = GENERAL
+        if not kwargs:
+            made = pair(func, inputs[0], inputs[1]) if len(inputs) == 2 else ufunc(func, inputs)
+        elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1 and type(out[0]) is _cls:
+            made = onto(func, inputs, out[0])
+        return general(self, func, method, *inputs, **kwargs) if made is GENERAL else made
+
+    return __array_ufunc__
+
+
+def array_function(general: Any) -> Any:
+    """What NumPy dispatches functions to."""
+
+    def __array_function__(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if len(types) == 1:
+            made = callers[func](args, kwargs)
+            if made is not GENERAL:
+                return made
+        return general(self, func, types, args, kwargs)
+
+    return __array_function__

@@ -1,0 +1,321 @@
+"""What of an array's operators and methods is recorded under fused execution: a layer between the thin path and the general one.
+
+Each method here is made from the general one, which it calls where the call is not recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import getrefcount
+from threading import get_ident
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from ..array.members import OPERATORS, named, short_power
+from ..common import events
+from ..dispatch import host_values
+from ..engine.loops import SCALARS
+from ..engine.nodes import Node, PendingView
+from ..engine.recording import reductions, shifts, tape, updates, writes
+from ..engine.recording.tape import record
+from ..memory import views
+from ..memory.views import Handle
+from ..ufuncs.recorded import CLIP
+
+__all__ = ["NAMES", "calibrate", "over"]
+
+__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
+
+_where, _clip, _roll = np.where, np.clip, np.roll
+
+
+def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    """A ufunc of arrays and numbers that is not recorded, by NumPy; None where the general way has more to decide, as of 0-d results."""
+    values: list[Any] = []
+    kind: Any = None
+    size = 0
+    for x in inputs:
+        if isinstance(x, Handle):
+            a: Handle = x
+            v = a._v
+            if type(v) is not ndarray or (kind is not None and a._kind.backend is not kind.backend):
+                return None
+            value: ndarray = v
+            if value.ndim:
+                size = max(size, value.size)
+            kind = a._kind
+            values.append(value)
+        elif type(x) in SCALARS:
+            values.append(x)
+        else:
+            return None
+    if size == 0 or size < tape.least or kind.standard or not kind.backend.hosted:
+        return None
+    tap = events.tap
+    start = 0.0 if tap is None else perf_counter()
+    result = func(*values)
+    if tap is not None:
+        name = kind.backend.name
+        tap.call(func, name, host_values.CLASS[name == "numpy"], "", perf_counter() - start, result, 2 * views.frames)
+    return host_values.placed(result, kind.backend)
+
+
+def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    """A ufunc of arrays and numbers under fused execution, recorded or at once; None where the general way has more to decide."""
+    if not tape.least:
+        return None
+    made = record(func, inputs)
+    return _at_once(func, inputs) if made is None else made
+
+
+def _binary(func: np.ufunc, general: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        made = _computed(func, (self, other))
+        return general(self, other) if made is None else made
+
+    return method
+
+
+def _reflected(func: np.ufunc, general: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        made = _computed(func, (other, self))
+        return general(self, other) if made is None else made
+
+    return method
+
+
+def _inplace(func: np.ufunc, general: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:
+        made = writes.inplace(func, self, other) if tape.least else None
+        return general(self, other) if made is None else made
+
+    return method
+
+
+def _unary(func: np.ufunc, general: Any) -> Any:
+    def method(self: Any) -> Any:
+        made = _computed(func, (self,))
+        return general(self) if made is None else made
+
+    return method
+
+
+def _power(general: Any) -> Any:
+    def __pow__(self: Any, exponent: Any, modulo: None = None) -> Any:
+        if tape.least and modulo is None:
+            short = short_power(self, exponent, True)
+            made = record(np.power, (self, exponent)) if short is None else record(short, (self,))
+            if made is not None:
+                return made
+        return general(self, exponent, modulo)
+
+    return __pow__
+
+
+def _array_ufunc(general: Any) -> Any:
+    def __array_ufunc__(self: Any, func: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if tape.least and method == "__call__":
+            if not kwargs:
+                made = record(func, inputs)
+                if made is not None:
+                    return made
+            elif len(kwargs) == 1 and "out" in kwargs:
+                out = kwargs["out"]
+                if len(out) == 1 and isinstance(out[0], Handle) and writes.onto(func, inputs, out[0]):
+                    return out[0]
+        return general(self, func, method, *inputs, **kwargs)
+
+    return __array_ufunc__
+
+
+def _clipped(a: Any, low: Any = None, high: Any = None) -> Any:
+    if low is None:
+        return None if high is None else record(np.minimum, (a, high), func_seen=_clip)
+    func, operands = (np.maximum, (a, low)) if high is None else (CLIP, (a, low, high))
+    return record(func, operands, func_seen=_clip)
+
+
+def _array_function(general: Any) -> Any:
+    def __array_function__(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if tape.least and len(types) == 1:
+            made = None
+            name = func.__name__.removeprefix("a")  # np.amax is the method max
+            if name in _reductions:
+                if args and isinstance(args[0], Handle) and func in (getattr(np, name), getattr(np, func.__name__)):
+                    made = _reduced(name, args[0], args[1:], kwargs, getrefcount(args[0]), "function")
+            elif func is _roll:
+                made = shifts.rolled(*args, **kwargs)
+            elif len(args) == 3 and not kwargs:
+                made = tape.where(*args) if func is _where else _clipped(*args) if func is _clip else None
+            if made is not None:
+                return made
+        return general(self, func, types, args, kwargs)
+
+    return __array_function__
+
+
+# -- reductions --------------------------------------------------------------------------------------------------------
+
+_reductions = frozenset(reductions.NAMES)
+_alone: dict[str, int | None] = {}
+"""How many references there are to an array that only the caller has, where it is asked for; None where that cannot be told."""
+_known: dict[int, dict[str, int | None]] = {}
+_counting: tuple[int, list[int]] = 0, []
+"""The thread that :func:`calibrate` runs in, and what it has found."""
+
+
+def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: str) -> Any:
+    if _counting[0] and _counting[0] == get_ident():
+        _counting[1].append(references)
+        return references  # which nobody looks at
+    v = a._v
+    if type(v) is not Node and not (type(v) is np.ndarray and v.size >= tape.IN_THREADS):
+        return None
+    made = reductions.reduced(name, a, args, kwargs, references == _alone.get(how))
+    if made is not None and events.every is not None:  # its time is the block's
+        events.every.call(
+            getattr(np, name),
+            (v.form.held if type(v) is Node else a._kind).backend.name,
+            "fused",
+            "",
+            0.0,
+            None,
+            2 * views.frames,
+        )
+    return made
+
+
+def _reducer(name: str, general: Any) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if tape.least:
+            made = _reduced(name, self, args, kwargs, getrefcount(self), "method")
+            if made is not None:
+                return made
+        return general(self, *args, **kwargs)
+
+    method.__doc__ = general.__doc__
+    return method
+
+
+def calibrate(layer: int, ask: Callable[[], None]) -> None:
+    """Learn how many references an array has that dies with the call, on this Python and with the methods of a layer in force.
+
+    ``ask`` calls a method and a function of an array that dies with the call, then of one that does not: as the programs of users
+    do, so in a module that is not compiled. While it runs, nobody else may put other methods in force.
+    """
+    global _alone, _counting
+    if layer not in _known:
+        counted: list[int] = []
+        _counting = get_ident(), counted
+        try:
+            ask()
+        finally:
+            _counting = 0, counted
+        pairs = {"method": counted[::2], "function": counted[1::2]}
+        _known[layer] = {how: dies if dies < stays else None for how, (dies, stays) in pairs.items()}
+    _alone = _known[layer]
+
+
+def _setitem(general: Any) -> Any:
+    def __setitem__(self: Any, key: Any, value: Any) -> None:
+        if tape.least:
+            if isinstance(value, Handle) and type(value._v) is PendingView and updates.is_part(self, key, value):
+                return
+            if type(self._v) is Node and updates.assigned(self, key, value):
+                return
+            if isinstance(value, Handle):
+                if type(value._v) is Node:
+                    if writes.store(self, key, value):
+                        return
+                elif writes.is_itself(self, key, value):
+                    return
+        general(self, key, value)
+
+    return __setitem__
+
+
+def _getitem(general: Any) -> Any:
+    def __getitem__(self: Any, key: Any) -> Any:
+        made = updates.part_of(self, key) if tape.least and type(self._v) is Node else None
+        return general(self, key) if made is None else made
+
+    return __getitem__
+
+
+def _clip_method(general: Any) -> Any:
+    def clip(self: Any, *args: Any, **kwargs: Any) -> Any:
+        made = _clipped(self, *args) if tape.least and 0 < len(args) < 3 and not kwargs else None
+        return general(self, *args, **kwargs) if made is None else made
+
+    clip.__doc__ = general.__doc__
+    return clip
+
+
+def _astype(general: Any) -> Any:
+    def astype(self: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
+        if tape.least and not args and not kwargs:
+            wanted = np.dtype(dtype)
+            made = tape.astype(self, wanted) if wanted != self._kind.dtype else None
+            if made is not None:
+                return made
+        return general(self, dtype, *args, **kwargs)
+
+    astype.__doc__ = general.__doc__
+    return astype
+
+
+def _told(name: str, general: Any) -> Any:
+    """What a node knows of its value before there is one."""
+
+    def of(self: Any) -> Any:
+        v = self._v
+        return getattr(v, name) if type(v) is Node or type(v) is PendingView else general.fget(self)
+
+    return property(of, general.fset, doc=general.__doc__)
+
+
+def _length(general: Any) -> Any:
+    def __len__(self: Any) -> int:
+        v = self._v
+        return v.shape[0] if type(v) is Node or type(v) is PendingView else general(self)
+
+    return __len__
+
+
+def _made() -> dict[str, Callable[[Any], Any]]:
+    table: dict[str, Callable[[Any], Any]] = {
+        "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__pow__": _power, "astype": _astype,
+        "clip": _clip_method, "__len__": _length, "__setitem__": _setitem,
+        "__getitem__": _getitem,
+    }  # fmt: skip
+    for name in reductions.NAMES:
+        table[name] = lambda general, name=name: _reducer(name, general)  # type: ignore[misc]
+    for name in ("shape", "ndim", "size"):
+        table[name] = lambda general, name=name: _told(name, general)  # type: ignore[misc]
+    for word, func in OPERATORS.items():
+        if func.nin == 1:
+            table[f"__{word}__"] = lambda general, func=func: _unary(func, general)  # type: ignore[misc]
+            continue
+        if word in ("matmul", "divmod"):
+            continue
+        if word != "pow":
+            table[f"__{word}__"] = lambda general, func=func: _binary(func, general)  # type: ignore[misc]
+            if word not in ("lt", "le", "gt", "ge", "eq", "ne"):
+                table[f"__i{word}__"] = lambda general, func=func: _inplace(func, general)  # type: ignore[misc]
+        if word not in ("lt", "le", "gt", "ge", "eq", "ne"):
+            table[f"__r{word}__"] = lambda general, func=func: _reflected(func, general)  # type: ignore[misc]
+    return table
+
+
+_TABLE = _made()
+NAMES = tuple(_TABLE)
+"""What is recorded."""
+
+
+def over(name: str, general: Any) -> Any:
+    """The attribute of ``Array`` of that name, which records where it can."""
+    make = _TABLE.get(name)
+    return general if make is None else named(make(general), name)

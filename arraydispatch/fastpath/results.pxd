@@ -1,0 +1,11 @@
+from ..backends.base cimport Kind
+from ..ndarrays cimport ndarray
+from ..memory.views cimport Handle
+
+cpdef array_of(ndarray value, Kind kind)
+cpdef view_of(Handle a, ndarray value)
+cpdef result_of(Handle a, result, Kind kind)
+cpdef before_write(Handle a, ndarray x)
+cpdef bint in_rows(object x, object y) except -1
+cpdef bint is_plain(tuple args, dict kwargs, Py_ssize_t depth=*) except -1
+cdef Py_ssize_t _rows

@@ -1,0 +1,79 @@
+"""What equals a result of linear algebra where it is, by products alone: for its derivatives.
+
+Those of a factorisation are quotients by the differences of singular values, of an inverse by the values themselves: they do not exist
+where two are equal, as of an identity, or one is zero, where those of a determinant and of a pseudo-inverse do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .factorisations import adjoint
+from .operands import upload
+from .registry import XP
+
+_SMALL = 1e-10
+"""A pseudo-inverse that leaves out what is larger, of the largest singular value, is no inverse of what is left."""
+
+_LARGEST_DETERMINANT = 32
+"""By products alone it is n products of matrices."""
+
+
+def determinant(xp: XP, a: Any) -> Any | None:
+    """The determinant of square matrices (Bird, Information Processing Letters 111, 2011); None of large ones.
+
+    Between the singular vectors, which are constants, the matrix is its singular values, of which the products have one sign:
+    nothing cancels.
+    """
+    n = xp.shape_of(a)[-1]
+    if n > _LARGEST_DETERMINANT:
+        return None
+    held = xp.backend.transforms.stop_gradient(a)
+    finite = xp.logical_and.reduce(xp.isfinite(held), axis=(-2, -1), keepdims=True)
+    eye, above = (upload(xp, x.astype(xp.dtype_of(a)), a) for x in (np.eye(n), np.triu(np.ones((n, n)), 1)))
+    u, _, vh = xp.prim.svd(xp.prim.where(finite, held, eye), False)
+    inner = xp.prim.matmul(xp.prim.matmul(adjoint(xp, u), a), adjoint(xp, vh))
+    x = inner
+    for _ in range(n - 1):
+        diagonal = xp.add.reduce(xp.multiply(x, eye), axis=-1, keepdims=True)
+        below = xp.multiply(eye, xp.prim.matmul(above, diagonal))
+        x = xp.prim.matmul(xp.subtract(below, xp.multiply(x, above)), inner)
+    total = xp.prim.reshape(xp.prim.slice(x, (*_all(xp, x), slice(0, 1, 1), slice(0, 1, 1))), xp.shape_of(x)[:-2])
+    return xp.divide(total, _conjugated(xp, xp.multiply(xp.prim.det(u), xp.prim.det(vh))))
+
+
+def _all(xp: XP, a: Any) -> tuple[slice, ...]:
+    return tuple(slice(0, n, 1) for n in xp.shape_of(a)[:-2])
+
+
+def _conjugated(xp: XP, a: Any) -> Any:
+    return xp.conjugate(a) if xp.dtype_of(a).kind == "c" else a
+
+
+def pseudo_inverse(xp: XP, a: Any, inverse: Any) -> Any:
+    """The pseudo-inverse of what a matrix becomes while its rank stays, of its pseudo-inverse ``inverse``, a constant.
+
+    It begins with a matrix between the same spaces, and comes by Newton's steps to the seventh derivative.
+    """
+    back = adjoint(xp, inverse)
+    x = xp.prim.matmul(xp.prim.matmul(back, inverse), back)
+    x = xp.prim.matmul(xp.prim.matmul(adjoint(xp, a), x), adjoint(xp, a))
+    for _ in range(3):
+        x = xp.subtract(xp.add(x, x), xp.prim.matmul(xp.prim.matmul(x, a), x))
+    return x
+
+
+def leaves_nothing_out(rcond: Any) -> bool:
+    """Whether a tolerance is for what is zero but for rounding."""
+    return isinstance(rcond, int | float | np.floating) and 0.0 <= float(rcond) <= _SMALL
+
+
+def from_triangle(xp: XP, a: Any) -> Any:
+    """The Hermitian matrix of which NumPy reads the lower triangle."""
+    n = xp.shape_of(a)[-1]
+    kind = xp.dtype_of(a)
+    low, half = (upload(xp, x.astype(kind), a) for x in (np.tril(np.ones((n, n)), -1), np.eye(n) / 2))
+    lower = xp.add(xp.multiply(a, low), xp.multiply(a, half))
+    return xp.add(lower, adjoint(xp, lower))

@@ -1,0 +1,357 @@
+"""One rule for N functions x M backends.
+
+For (function object, backend) the registry answers once, and the backend keeps the answer, an :class:`Entry`:
+
+1. the backend's *override*: code for this function on this library, in ``backends/<library>/overrides.py`` (which
+   may leave a call to the next, by :class:`Unsupported`);
+2. *native*: NumPy's front (its argument rules, written once) over one primitive row of the backend;
+3. *composed*: NumPy's behaviour written once over ``xp``, this same resolver bound to the backend;
+4. *host*: NumPy runs it on the host by policy, with a reason; or *refused*, with a reason.
+
+Bodies are registered where they are defined, by function object (names lie: aliases and SciPy's ufuncs share them)::
+
+    @implements(np.ptp, returns="scalar")
+    def ptp(xp, a, axis=None, keepdims=False): ...
+
+A body has NumPy's signature (checked by a test) with ``xp`` in front and without ``out``, which is handled once, by the
+dispatch. It sees native arrays and Python values, never an ``Array``, and no library by name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from ..backends.base import Backend, Unsupported
+from ..common import names
+from ..runtime import dtypes
+from ..ufuncs import Bound
+from .specs import Body, Facts, Into, Layout, Mode, OnHost, Returns, Spec
+
+__all__ = [
+    "HOST", "METHODS", "OTHERS", "REFUSED", "SCIENTIFIC", "SPECS", "XP", "Body", "Entry", "Facts", "Into", "Layout", "Mode", "OnHost",
+    "Returns", "Spec", "bind", "describe", "facts_of", "implements", "load_topics", "on_host", "resolve", "spec_of",
+]  # fmt: skip
+
+B = TypeVar("B", bound=Body)
+
+SPECS: dict[Any, Spec] = {}
+"""NumPy function object -> what is registered for it."""
+
+HOST: dict[Any, OnHost] = {}
+"""NumPy function object -> why it runs on the host on every backend: no device could do its work."""
+
+OTHERS: dict[Any, Facts] = {}
+"""Ufuncs, and functions that NumPy does not dispatch -> what is true of them."""
+
+SCIENTIFIC: set[Any] = set()
+"""SciPy's functions, which :mod:`arraydispatch.scipy_support` has entered."""
+
+METHODS: set[Any] = set()
+"""Those of them that are methods, whose first argument is an object of SciPy's."""
+
+SCIPYS = "it is SciPy's own code, for the host"
+"""Why most of SciPy's functions run on the host."""
+
+REFUSED: dict[Any, str] = {}
+"""NumPy function object -> why it is refused on every backend."""
+
+
+def implements(
+    *funcs: Any,
+    kind: Literal["native", "composed"] = "composed",
+    pure: bool = True,
+    returns: Returns = "scalar",
+    mode: Mode = "function",
+    min_bits: int = 16,
+    whole: np.ufunc | Callable[[Any], Any] | None = None,
+    keeps: Callable[..., Any] | None = None,
+    into: tuple[Into, ...] = (),
+    layout: Layout | None = None,
+    reported: bool = False,
+    uncopied: bool = False,
+    many: bool = False,
+    scalars: bool = False,
+    view_if: Callable[[tuple[Any, ...], dict[str, Any]], bool] | None = None,
+    part: Callable[..., Any] | None = None,
+    orders: bool = False,
+    **facts: Any,
+) -> Callable[[B], B]:
+    """Register a body for one NumPy function (or several that share it). See :class:`Spec` and :class:`Facts` for the parameters."""
+
+    def register(body: B) -> B:
+        for func in funcs:
+            if func in SPECS and not _left(SPECS[func].body):
+                raise ValueError(f"{func.__module__}.{func.__name__} is registered twice")
+            SPECS[func] = Spec(
+                func, body, kind, pure, returns, mode, min_bits, _position(func, "out"), _position(func, "order"),
+                whole, keeps, frozenset(into), layout, reported, uncopied, many, scalars, view_if, part, orders, **facts,
+            )  # fmt: skip
+        return body
+
+    return register
+
+
+def _left(body: Any) -> bool:
+    """Whether a body is of an import that an exception ended, as Ctrl-C does: its module is another now, or will be."""
+    module = sys.modules.get(body.__module__)
+    return module is None or vars(module) is not body.__globals__
+
+
+def _position(func: Any, name: str) -> int | None:
+    """Where a parameter stands among the positional ones of a function of NumPy's."""
+    try:
+        parameters = inspect.signature(func).parameters
+    except (ValueError, TypeError):  # C functions without a text signature
+        return _OF_C_FUNCTIONS.get((func, name))
+    if name not in parameters or parameters[name].kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
+        return None
+    return list(parameters).index(name)
+
+
+_OF_C_FUNCTIONS: dict[Any, int] = {(np.concatenate, "out"): 2, (np.dot, "out"): 2, (np.empty_like, "order"): 2}
+
+
+def on_host(reason: str, *funcs: Any, writes: tuple[int, ...] = (), **facts: Any) -> None:
+    """Declare functions that NumPy runs on the host, and why. See :class:`Facts` for the other parameters."""
+    for func in funcs:
+        HOST[func] = OnHost(dtypes.OnlyOnHost(reason), writes, **facts)
+
+
+def describe(*funcs: Any, **facts: Any) -> None:
+    """Say what is true of ufuncs, or of functions that NumPy does not dispatch. See :class:`Facts` for the parameters."""
+    for func in funcs:
+        OTHERS[func] = replace(OTHERS.get(func, _NOTHING), **facts)
+
+
+_NOTHING = Facts()
+
+
+def facts_of(func: Any) -> Facts:
+    """What is true of a function, ufunc or, if it is a name, method of arrays."""
+    if not _topics_loaded:
+        load_topics()
+    if isinstance(func, str):
+        func = getattr(np, func, None)
+    return SPECS.get(func) or HOST.get(func) or OTHERS.get(func, _NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The answer for one function on one backend: what the dispatch runs."""
+
+    func: Any
+    kind: Literal["override", "native", "composed", "host", "refused"]
+    spec: Spec | None
+    run: Body | None
+    reason: str = ""
+    bound: Body | None = None
+    """``run`` with the backend's ``xp`` in its place."""
+    plain: bool = False
+    """Whether a call may need nothing but its arguments unwrapped and its result wrapped."""
+    most: int = 99
+    """Positional arguments that come before ``out``."""
+    typed: int = 99
+    """Where a dtype stands among the positional arguments."""
+
+    @property
+    def pure(self) -> bool:
+        """See :class:`Spec`."""
+        return self.spec is not None and self.spec.pure
+
+
+class XP:
+    """The resolver bound to a backend: NumPy's functions on its native arrays.
+
+    ``xp.median(a)`` and ``xp.linalg.svd(a)`` follow NumPy's rules on native arrays; ``xp.add(a, 2)`` promotes as NumPy
+    does. ``xp.prim`` holds the backend's strict primitives. Attributes are plain after first use.
+    """
+
+    def __init__(self, backend: Backend, module: Any = np) -> None:
+        self.backend = backend
+        self.prim = backend.prim
+        self._module = module
+        self.dtype_of = backend.dtype_of
+        self.shape_of = backend.shape_of
+        if module is np:
+            self.linalg = XP(backend, np.linalg)
+            self.fft = XP(backend, np.fft)
+
+    linalg: XP
+    fft: XP
+
+    def __getattr__(self, name: str) -> Any:
+        func = getattr(self._module, name)
+        bound = bind(func, self.backend)
+        setattr(self, name, bound)
+        return bound
+
+    def ndim_of(self, a: Any) -> int:
+        """Number of dimensions of a native array."""
+        return len(self.shape_of(a))
+
+    def is_array(self, x: Any) -> bool:
+        """Whether ``x`` is a native array (and not a Python or NumPy scalar, or a sequence)."""
+        return self.backend.is_native(x)
+
+    def asarray(self, x: Any, dtype: np.dtype[Any] | None = None, like: Any = None) -> Any:
+        """A native array from a native array, a scalar, or a nested sequence of these; ``like`` gives the device."""
+        backend = self.backend
+        if not backend.is_native(x):
+            if isinstance(x, list | tuple) and (held := self._held(x)) is not None:
+                return self._stacked(x, dtype, held)
+            host = np.asarray(x, dtype=dtype)
+            if dtypes.category(host.dtype) == "other":
+                raise Unsupported(dtypes.only_on_host(host.dtype))
+            if host.dtype.char in "qQ":  # of integers beyond int64: equal to uint64, but a type of its own
+                host = host.view(host.dtype.str)
+            return backend.from_numpy(host, None if like is None else backend.device_of(like), host is x)
+        return x if dtype is None else self.prim.astype(x, dtype)
+
+    def _held(self, x: Any) -> Any:
+        """The first native array in a nested sequence; None if there is none."""
+        if isinstance(x, list | tuple):
+            return next((held for y in x if (held := self._held(y)) is not None), None)
+        return x if self.backend.is_native(x) else None
+
+    def _stacked(self, xs: Any, dtype: np.dtype[Any] | None, like: Any) -> Any:
+        rows = [self.asarray(y, like=like) for y in xs]
+        if len({self.shape_of(r) for r in rows}) > 1:
+            raise ValueError(
+                "setting an array element with a sequence. The requested array has an inhomogeneous shape."
+            )
+        # An empty list has no dtype.
+        told = [
+            r for y, r in zip(xs, rows) if not isinstance(y, list | tuple) or self._held(y) is not None or np.size(y)
+        ]
+        to = dtype or np.result_type(*[self.dtype_of(r) for r in told or rows])
+        rows = [self.prim.reshape(self.prim.astype(r, to), (1, *self.shape_of(r))) for r in rows]
+        return self.prim.concatenate(rows, 0)
+
+    def call(self, ufunc: np.ufunc, *operands: Any) -> Any:
+        """A ufunc by object."""
+        return bind(ufunc, self.backend)(*operands)
+
+
+Backend.resolver = XP
+
+
+def bind(func: Any, backend: Backend) -> Body:
+    """A function on native arrays of this backend; raises :class:`Unsupported` where it has none."""
+    if isinstance(func, np.ufunc):
+        return Bound(func, backend) if func.signature is None else _of_cores(func, backend)
+    entry = resolve(func, backend)
+    run = entry.run
+    if run is None:
+        name, reason = getattr(func, "__name__", func), entry.reason
+
+        def missing(*_args: Any, **_kwargs: Any) -> Any:
+            raise Unsupported(f"it needs np.{name}: {reason}")
+
+        return missing
+    assert entry.bound is not None
+    return entry.bound
+
+
+def _of_cores(ufunc: np.ufunc, backend: Backend) -> Body:
+    """``matmul`` and its like, which are no kernels of elements: their bodies, on native arrays."""
+    from .products import GUFUNCS
+
+    def run(*operands: Any, **options: Any) -> Any:
+        like = next((x for x in operands if backend.is_native(x)), None)
+        if like is None:
+            return ufunc(*operands, **options)
+        if ufunc not in GUFUNCS:
+            raise Unsupported(f"it needs np.{ufunc.__name__}, which has no kernel on devices yet")
+        return GUFUNCS[ufunc](backend.xp, *(backend.xp.asarray(x, like=like) for x in operands), **options)
+
+    return run
+
+
+_TOPICS = (
+    "creation", "manipulation", "indexing", "reductions", "statistics", "histograms", "sorting", "sets", "logic",
+    "elementwise", "functional", "products", "linalg", "fft", "padding", "polynomials", "scimath", "bits", "stride_tricks", "host_only", "ufunc_facts",
+)  # fmt: skip
+
+
+_topics_loaded = False
+_loading = threading.RLock()
+
+
+def load_topics() -> None:
+    """Import every topic of ``arraydispatch.functions``, each of which registers its bodies; others wait meanwhile."""
+    global _topics_loaded
+    with _loading:
+        if not _topics_loaded:
+            for topic in _TOPICS:
+                importlib.import_module(f"arraydispatch.functions.{topic}")
+            _topics_loaded = True
+
+
+def spec_of(func: Any) -> Spec | None:
+    """What is registered for a function."""
+    if not _topics_loaded:
+        load_topics()
+    return SPECS.get(func)
+
+
+def resolve(func: Any, backend: Backend) -> Entry:
+    """The entry of a function on a backend, resolved once."""
+    entry: Entry | None = backend.entries.get(func)
+    if entry is None:
+        if not _topics_loaded:
+            load_topics()
+        entry = backend.entries.setdefault(func, _resolve(func, backend))
+    return entry
+
+
+def _runs(
+    func: Any, kind: Literal["override", "native", "composed"], spec: Spec | None, run: Body, backend: Backend
+) -> Entry:
+    plain = spec is None or not spec.uncopied
+    most = 99 if spec is None or spec.out is None else spec.out
+    typed = _position(func, "dtype")
+    bound = partial(run, backend.xp)
+    return Entry(func, kind, spec, run, bound=bound, plain=plain, most=most, typed=99 if typed is None else typed)
+
+
+def _or_else(override: Body, body: Body) -> Body:
+    """The override, or the body where the override has no answer."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return override(*args, **kwargs)
+        except Unsupported:
+            pass  # and outside `except`: what the body raises has no context of ours
+        return body(*args, **kwargs)
+
+    return run
+
+
+def _resolve(func: Any, backend: Backend) -> Entry:
+    spec = SPECS.get(func)
+    override = backend.OVERRIDES.get(func)
+    if func in SCIENTIFIC and backend.native_is_ndarray:
+        return Entry(func, "host", None, None, dtypes.OnlyOnHost(SCIPYS))
+    if override is None and func in SCIENTIFIC:
+        override = backend.science.get(names.FULL[func])
+    if override is not None:
+        run = override if spec is None else _or_else(override, spec.body)
+        return _runs(func, "override", spec, run, backend)
+    if func in REFUSED:
+        return Entry(func, "refused", None, None, REFUSED[func])
+    if func in HOST:
+        return Entry(func, "host", None, None, HOST[func].reason)
+    if spec is not None:
+        return _runs(func, spec.kind, spec, spec.body, backend)
+    if func in SCIENTIFIC:
+        return Entry(func, "host", None, None, SCIPYS)
+    return Entry(func, "host", None, None, "it has no implementation on devices yet")

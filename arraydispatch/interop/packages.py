@@ -1,0 +1,176 @@
+"""What packages are told of arrays of ours that ask for something else than an ndarray.
+
+*xarray* asks what it holds for the namespace of the array-API standard, and calls that. The standard has fewer functions than xarray
+wants (windows, ``any`` with ``out=``) and promotes integers and floats to nothing. So of an array of ours it is told NumPy, whose
+functions come back to the array by NEP 13 and NEP 18; arrays of a namespace keep theirs.
+
+*scipy.optimize* hands what ``jac`` returns to compiled code, as it is where ``np.atleast_1d`` leaves it as it is, and asks of a matrix
+of derivatives whether it is an ndarray: it gets one.
+
+*dask* looks up what it does with a chunk by the chunk's class: for an array of ours it finds what it has for ndarrays.
+
+*PyTorch's asarray* takes whatever has Python's buffer protocol for bytes of ``float32``: it gets what its ``as_tensor`` makes of the array.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..backends import loader
+from ..common.patching import Exchange
+from ..memory.views import Handle
+
+__all__ = ["MODULES", "exchanges"]
+
+_NUMPYS = np.empty(0)
+
+
+def exchanges(package: ModuleType) -> Iterator[Exchange]:
+    """What is exchanged once a package has been imported; nothing that another version of it lacks."""
+    for name, attribute, make in _TOLD[package.__name__]:
+        module, _, owner = name.partition(":")
+        holder: Any = sys.modules.get(module, package)
+        holder = getattr(holder, owner, package) if owner else holder
+        yield Exchange(holder, attribute, make)
+
+
+def _asking(exchange: Exchange) -> Any:
+    real = exchange.real
+
+    @functools.wraps(real)
+    def get_array_namespace(*values: Any) -> Any:
+        return real(*[_NUMPYS if isinstance(x, Handle) and not x._kind.standard else x for x in values])
+
+    return get_array_namespace
+
+
+def _indexing(exchange: Exchange) -> Any:
+    real, numpys = exchange.real, exchange.holder.NdArrayLikeIndexingAdapter
+
+    @functools.wraps(real)
+    def adapter(array: Any) -> Any:
+        """NumPy's indexing: by several arrays at once too, and with arrays of no dimensions, not scalars, as results."""
+        return (numpys if isinstance(array, Handle) and not array._kind.standard else real)(array)
+
+    return adapter
+
+
+def _showing(exchange: Exchange) -> Any:
+    real = exchange.real
+    flat = exchange.holder.format_array_flat
+
+    @functools.wraps(real)
+    def inline_variable_array_repr(var: Any, max_width: int) -> Any:
+        """In one line, of what is in memory, the first numbers and the last."""
+        held = getattr(var, "_data", None)
+        return flat(var, max_width) if isinstance(held, Handle) else real(var, max_width)
+
+    return inline_variable_array_repr
+
+
+def _gradient(exchange: Exchange) -> Any:
+    real = exchange.real
+
+    @functools.wraps(real)
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        found = real(self, *args, **kwargs)
+        return np.asarray(found) if isinstance(found, Handle) else found
+
+    return __call__
+
+
+class _Answering:
+    """A function, of whose results SciPy gets ndarrays; where it goes to workers, so does this."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found = self._function(*args, **kwargs)
+        return np.asarray(found) if isinstance(found, Handle) else found
+
+
+def _functions(exchange: Exchange) -> Any:
+    real = exchange.real
+
+    @functools.wraps(real)
+    def __init__(self: Any, fun: Any, x0: Any, jac: Any, *args: Any, **kwargs: Any) -> None:
+        fun, jac = (_Answering(each) if callable(each) else each for each in (fun, jac))
+        real(self, fun, x0, jac, *args, **kwargs)
+
+    return __init__
+
+
+def _looking_up(exchange: Exchange) -> Any:
+    real = exchange.real
+
+    @functools.wraps(real)
+    def dispatch(self: Any, cls: type) -> Any:
+        """As for an ndarray, unless something is there for arrays of ours."""
+        ours = issubclass(cls, Handle) and self._lookup.keys().isdisjoint(
+            kind for kind in cls.__mro__ if kind is not object
+        )
+        return real(self, np.ndarray if ours else cls)
+
+    return dispatch
+
+
+def _told_of(kind: Any) -> Any:
+    if isinstance(kind, tuple):
+        return tuple(map(_told_of, kind))
+    return np.ndarray if getattr(kind, "stands_for_ndarray", False) else kind
+
+
+def _registering(exchange: Exchange) -> Any:
+    real = exchange.real
+
+    @functools.wraps(real)
+    def register(self: Any, type: Any, *args: Any, **kwargs: Any) -> Any:
+        """For ndarrays too, where a program of the launcher's says ``np.ndarray``."""
+        return real(self, _told_of(type), *args, **kwargs)
+
+    return register
+
+
+def _read_by(other: str, exchange: Exchange) -> Any:
+    real, reads = exchange.real, getattr(exchange.holder, other)
+
+    @functools.wraps(real)
+    def made(obj: Any, *args: Any, **kwargs: Any) -> Any:
+        return real(reads(obj) if isinstance(obj, Handle) else obj, *args, **kwargs)
+
+    return made
+
+
+_ASK = "get_array_namespace"
+_TOLD: dict[str, tuple[tuple[str, str, Callable[[Exchange], Any]], ...]] = {
+    "xarray": (
+        ("xarray.compat.array_api_compat", _ASK, _asking),
+        ("xarray.core.duck_array_ops", _ASK, _asking),
+        ("xarray.core.nputils", _ASK, _asking),
+        ("xarray.core.indexing", "ArrayApiIndexingAdapter", _indexing),
+        ("xarray.core.formatting", "inline_variable_array_repr", _showing),
+    ),
+    "dask.utils": (
+        ("dask.utils:Dispatch", "dispatch", _looking_up),
+        ("dask.utils:Dispatch", "register", _registering),
+    ),
+    "scipy.optimize": (
+        ("scipy.optimize._differentiable_functions:_ScalarGradWrapper", "__call__", _gradient),
+        ("scipy.optimize._differentiable_functions:VectorFunction", "__init__", _functions),
+    ),
+}
+"""Package -> (module, or ``module:class``; attribute; what makes the exchange's function)."""
+for _row in loader.KNOWN.values():
+    if _row.misreads:
+        _TOLD[_row.library] = tuple(
+            (_row.library, name, functools.partial(_read_by, other)) for name, other in _row.misreads.items()
+        )
+MODULES = frozenset(_TOLD)
+"""The packages that are guests."""

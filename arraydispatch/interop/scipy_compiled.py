@@ -1,0 +1,182 @@
+"""Compiled functions of SciPy's that take NumPy's own arrays alone, or write into the memory of anything else: they get ndarrays.
+
+LAPACK's and BLAS's routines copy an ndarray before they write into it, and take whatever ``__array__`` gives of anything else for a
+copy already. What ``splu`` makes takes ndarrays by type. Their results go back where the arrays were, as those of all that runs on
+the host, and what they were told to overwrite is overwritten.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from ..common.patching import Exchange
+from ..dispatch import host_fallback, scipy_calls, wrapping
+from ..memory.views import Handle
+from ..scipy_support import arrays_among, method_stand_in
+
+__all__ = ["HELD", "Compiled", "exchanges"]
+
+_WHY = "it is compiled for the host"
+_ROUTINES = ("scipy.linalg.blas", "scipy.linalg.lapack")
+_FORTRAN = "fortran"
+
+
+class Compiled:
+    """A compiled function or object of SciPy's; what is called of it may be given arrays.
+
+    Parameters
+    ----------
+    real : object
+        SciPy's.
+    name : str
+        As users know it.
+    methods : tuple of str
+        What of an object takes arrays.
+    """
+
+    __slots__ = ("_methods", "_name", "_real")
+
+    def __init__(self, real: Any, name: str, methods: tuple[str, ...] = ()) -> None:
+        self._real, self._name, self._methods = real, name, methods
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return type(self._real)
+
+    @property
+    def __doc__(self) -> Any:  # type: ignore[override]
+        return self._real.__doc__
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._real, name)
+        return Compiled(found, f"{self._name}.{name}") if name in self._methods else found
+
+    def __repr__(self) -> str:
+        return repr(self._real)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the real one makes."""
+        found: list[Any] = []
+        arrays_among((*args, *kwargs.values()), found)
+        if not found:
+            return self._real(*args, **kwargs)
+        backend = wrapping.find_backend(found)
+        assert backend is not None
+
+        def compute(*hosts: Any, **named: Any) -> Any:
+            given = [*zip(args, hosts), *((kwargs[key], x) for key, x in named.items())]
+            before = [(array, x, x.tobytes()) for array, x in given if isinstance(array, Handle)]
+            result = self._real(*hosts, **named)
+            for array, x, was in before:
+                if x.tobytes() != was:
+                    host_fallback.store(array, x)
+            return result
+
+        return scipy_calls.call(compute, self._name, args, kwargs, backend, _WHY)
+
+
+def _called(exchange: Exchange) -> Any:
+    return Compiled(exchange.real, f"{exchange.holder.__name__}.{exchange.name}")
+
+
+def _routines(exchange: Exchange) -> Any:
+    real, module = exchange.real, f"scipy.linalg.{exchange.name.split('_')[1]}"
+
+    @functools.wraps(real)
+    def get(*args: Any, **kwargs: Any) -> Any:
+        found = real(*args, **kwargs)
+        if isinstance(found, list | tuple):
+            return type(found)(Compiled(each, f"{module}.{each.__name__.split()[-1]}") for each in found)
+        return Compiled(found, f"{module}.{found.__name__.split()[-1]}")
+
+    return get
+
+
+def _making(methods: tuple[str, ...]) -> Callable[[Exchange], Any]:
+    """Of a function of arrays that makes a compiled object."""
+
+    def make(exchange: Exchange) -> Any:
+        real = exchange.real
+
+        @functools.wraps(real)
+        def made(*args: Any, **kwargs: Any) -> Any:
+            given: Any = Compiled(real, f"scipy.sparse.linalg.{exchange.name}")(*args, **kwargs)
+            return Compiled(given, f"scipy.sparse.linalg.{exchange.name}'s", methods)
+
+        return made
+
+    return make
+
+
+_OF_TREES = ("query", "query_ball_point", "query_ball_tree", "query_pairs", "count_neighbors", "sparse_distance_matrix")
+
+
+class _AsReal(type):
+    """Of a class that stands in for one whose methods cannot be exchanged: instances of either are instances."""
+
+    def _asked(cls) -> type:
+        return cls.__mro__[1] if "_stands_in" in vars(cls) else cls
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return type.__instancecheck__(cls._asked(), x)
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return type.__subclasscheck__(cls._asked(), other)
+
+
+def _tree(exchange: Exchange) -> Any:
+    real, module, name = exchange.real, exchange.holder.__name__, exchange.name
+
+    def begin(self: Any, *args: Any, **kwargs: Any) -> None:
+        found: list[Any] = []
+        arrays_among((*args, *kwargs.values()), found)
+        backend = wrapping.find_backend(found)
+        if backend is None:
+            real.__init__(self, *args, **kwargs)
+            return
+        scipy_calls.call(partial(real.__init__, self), f"{module}.{name}", args, kwargs, backend, _WHY)
+
+    def pickled(self: Any) -> Any:
+        return real.__new__, (real,), self.__getstate__()
+
+    methods = {method: method_stand_in(getattr(real, method), module, real, method) for method in _OF_TREES}
+    about = {
+        "__module__": module,
+        "__qualname__": name,
+        "__doc__": real.__doc__,
+        "__reduce__": pickled,
+        "_stands_in": True,
+    }
+    return _AsReal(name, (real,), {**about, "__init__": begin, **methods})
+
+
+HELD: dict[str, dict[str, Callable[[Exchange], Any]]] = {
+    "scipy.linalg": {"get_blas_funcs": _routines, "get_lapack_funcs": _routines},
+    "scipy.optimize": {"linear_sum_assignment": _called},
+    "scipy.spatial": {"cKDTree": _tree},
+    "scipy.sparse.linalg": {"factorized": _making(()), "spilu": _making(("solve",)), "splu": _making(("solve",))},
+}
+"""Module -> function or class that is compiled, or gives what is -> what makes what takes its place."""
+
+
+def exchanges(module: ModuleType) -> Iterator[Exchange]:
+    """What is exchanged once a module has been imported."""
+    held = HELD.get(module.__name__, {})
+    for name, make in held.items():
+        yield Exchange(module, name, make)
+    if module.__name__ != "scipy.linalg":
+        return
+    for routines in _ROUTINES:
+        holder = sys.modules.get(routines)
+        if holder is None:
+            continue
+        for name, value in list(vars(holder).items()):
+            if type(value).__name__ == _FORTRAN:
+                yield Exchange(holder, name, _called)
+            elif name in held:
+                yield Exchange(holder, name, held[name])

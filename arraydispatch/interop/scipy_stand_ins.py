@@ -1,0 +1,137 @@
+"""SciPy's functions take arrays: their stand-ins are put where users look them up, as soon as SciPy is there.
+
+A stand-in (:mod:`arraydispatch.scipy_support`) takes the place of a public function in the module that users import it from, and of the
+methods of the classes there. SciPy's own modules have its functions from where they are defined, so within SciPy nothing changes.
+Whoever had imported a function by name before is seen to as well, if he is a program's module and not a library's. Where SciPy
+itself takes arrays of any library (``SCIPY_ARRAY_API=1``), it is left alone.
+
+What guests of ours are told (:mod:`arraydispatch.interop.packages`) is opened here too. All of it are exchanges in one list, :data:`EXCHANGES`, and :func:`close` takes them out again.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from inspect import CO_VARARGS
+from types import FunctionType, ModuleType
+from typing import Any
+
+from .. import scipy_support
+from ..common import callers
+from ..common.patching import Exchange, Exchanges
+from ..functions.registry import SCIENTIFIC
+from . import packages, scipy_compiled
+
+__all__ = ["EXCHANGES", "close", "open_all", "open_module"]
+
+EXCHANGES = Exchanges()
+_opened: dict[str, list[Exchange]] = {}
+_opening = threading.RLock()
+
+_METHODS = frozenset({"__init__", "__call__"})
+_OF_MATRICES = frozenset(
+    "dot multiply maximum minimum __matmul__ __rmatmul__ __mul__ __rmul__ __truediv__ __rtruediv__ __add__ __radd__ __sub__ __rsub__"
+    " __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __getitem__ __setitem__".split()
+)
+"""Methods of sparse matrices that meet arrays; what makes a matrix of one copies it to the host, where the matrix is."""
+_LEFT = frozenset({"rvs", "interval", "test"})
+_OF_ANY = frozenset({"MultiUFunc", "NDInterpolatorBase"})
+"""Classes whose objects are functions of any number of arrays."""
+
+
+def by_scipy_itself() -> bool:
+    """Whether SciPy takes arrays of any library, as the user asked it to."""
+    return os.environ.get("SCIPY_ARRAY_API", "0").lower() not in ("", "0", "false")
+
+
+def open_all() -> None:
+    """Exchange what has been imported by now."""
+    for name in (*scipy_support.imported(), *packages.MODULES.intersection(sys.modules)):
+        module: Any = sys.modules[name]  # None of what is not to be imported
+        if module is not None and not getattr(module.__spec__, "_initializing", False):
+            open_module(module)
+
+
+def open_module(module: ModuleType) -> None:
+    """Put the stand-ins of a module's functions in place, or what a guest is told."""
+    with _opening:
+        name = module.__name__
+        guest = name in packages.MODULES
+        if by_scipy_itself() and not guest:
+            return
+        if name not in _opened:
+            told = packages.exchanges(module) if guest else ()
+            _opened[name] = [
+                *told,
+                *(_exchanges(module) if name in scipy_support.MODULES and not by_scipy_itself() else ()),
+            ]
+            if name == "scipy.fft":
+                from ..scipy_support import fft_backend
+
+                fft_backend.register()
+        for each in _opened[name]:
+            EXCHANGES.add(each)
+        _tell_programs({each.real: each for each in _opened[name] if isinstance(each.holder, ModuleType)})
+
+
+def close() -> None:
+    """Take all of it out."""
+    with _opening:
+        EXCHANGES.undo()
+
+
+def _exchanges(module: ModuleType) -> Iterator[Exchange]:
+    name = module.__name__
+    yield from scipy_compiled.exchanges(module)
+    for function in scipy_support.public(module):
+        if function in scipy_compiled.HELD.get(name, ()):
+            continue
+        found = scipy_support.stand_in(f"{name}.{function}")
+        if found is not None:
+            yield Exchange(module, function, _giving(found))
+    for cls in _classes(module):
+        for method, real in list(vars(cls).items()):
+            takes = (
+                method in _OF_MATRICES if name == "scipy.sparse" else not method.startswith("_") or method in _METHODS
+            )
+            if takes and scipy_support.is_function(real) and method not in _LEFT and _has_arguments(real, cls):
+                made = scipy_support.method_stand_in(real, name, cls, method)
+                yield Exchange(cls, method, _giving(made))
+
+
+def _has_arguments(real: Any, cls: type) -> bool:
+    return real.__code__.co_argcount > 1 or (cls.__name__ in _OF_ANY and bool(real.__code__.co_flags & CO_VARARGS))
+
+
+def _giving(made: Any) -> Callable[[Exchange], Any]:
+    """What makes an exchange's function, which is there already."""
+    return lambda _exchange: made
+
+
+def _classes(module: ModuleType) -> list[type]:
+    """The classes that a module offers, those of the objects that it offers, and what they inherit from."""
+    found: dict[type, None] = {}
+    for name in getattr(module, "__all__", ()):
+        value = getattr(module, name, None)
+        if value in SCIENTIFIC if callable(value) and not isinstance(value, type) else False:
+            continue
+        cls = value if isinstance(value, type) else type(value)
+        for each in cls.__mro__:
+            own = each.__module__.startswith("scipy.") and not issubclass(each, BaseException | tuple)
+            if own and each.__module__.startswith(f"{module.__name__}."):
+                found[each] = None
+    return list(found)
+
+
+def _tell_programs(exchanges: dict[Any, Exchange]) -> None:
+    """Exchange the functions where a program's module had imported them by name."""
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if callers.is_library(file) if file is not None else getattr(module, "__name__", "") != "__main__":
+            continue
+        for name, value in list(vars(module).items()):
+            if type(value) is FunctionType and value in exchanges:
+                each = exchanges[value]
+                EXCHANGES.at(module, name, each._make)

@@ -1,0 +1,1 @@
+"""Commands and other ways in: the command line, ``info``, ``coverage``, notebooks."""

@@ -1,0 +1,412 @@
+"""The command line: ``arraydispatch run``, ``arraydispatch info``, ``arraydispatch coverage``."""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
+
+from ... import __version__
+from ...backends import loader
+from ...common.errors import ArrayDispatchError, did_you_mean
+from ...profiling.report import WRITERS, missing
+from ..options import MIN_SIZE, PRECISIONS, Choices
+
+__all__ = ["UsageError", "main", "run_parser"]
+
+_USAGE = """\
+arraydispatch run [options] [--] SCRIPT [ARGS...]
+       arraydispatch run [options] -m MODULE [ARGS...]"""
+_EPILOG = """\
+Everything after the script (or - for standard input, or a folder with a __main__.py) belongs to the script.
+Without --backend the environment variable ARRAYDISPATCH_BACKEND decides, else what there is: a library
+for the accelerator here, else the one that starts and runs cheapest; the report says which and why.
+Exit codes: the script's own; 2 when the command line is wrong. ARRAYDISPATCH_TRACEBACK=full keeps this program's own
+frames in a script's traceback."""
+
+
+class UsageError(Exception):
+    """The command line is wrong: one sentence with the way out."""
+
+
+# -- arguments -------------------------------------------------------------------------------------------------------
+
+
+def _elements(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of elements; give one from 0 up")
+    return int(text)
+
+
+def _threads(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of threads; give one from 1 up")
+    return int(text)
+
+
+class _Parser(argparse.ArgumentParser):
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        sys.stdout.flush()  # its help, to a reader that may have gone
+        super().exit(status, message)
+
+    def error(self, message: str) -> NoReturn:
+        what, _, words = message.partition("unrecognized arguments: ")
+        if words and not what:
+            message += did_you_mean(words.split()[0].partition("=")[0], self._option_string_actions)
+        raise UsageError(f"{message}; see: {self.prog} --help")
+
+
+def run_parser() -> argparse.ArgumentParser:
+    """The options of ``arraydispatch run``, without the script and what belongs to it."""
+    parser = _Parser(
+        prog="arraydispatch run", usage=_USAGE, epilog=_EPILOG, allow_abbrev=False,
+        description="Run an unchanged NumPy script on an array library.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    add = parser.add_argument
+    add("--backend", metavar="B", help=f"one of: {', '.join(loader.KNOWN)}")
+    add("--device", metavar="D", help="a device of the backend, such as cpu or cuda:0 (see: arraydispatch info)")
+    add("--precision", metavar="P", type=str.lower, choices=PRECISIONS,
+        help="bits of fresh floating results: 64, 32, 16, bf16, or none (NumPy's rules)")  # fmt: skip
+    add("--execution", metavar="E",
+        help="fused: on a CPU, calls on large arrays are recorded and run as blocks, in several threads (the default on a machine "
+             "without an accelerator, if none of --device, --precision, --min-size and --verify is given); eager: the library itself "
+             "runs each call (else NumPy may, on the library's memory, where it is faster)")  # fmt: skip
+    add("--min-size", metavar="N", type=_elements, default=MIN_SIZE,
+        help=f"NumPy computes on arrays of fewer elements, in the host's memory; 0: the library does (default {MIN_SIZE})")  # fmt: skip
+    add("--exact", action="store_true",
+        help="on a CPU, what the library compiles rounds each product and each sum as NumPy does (what is fused does so anyway)")  # fmt: skip
+    add("--include", metavar="PATH_OR_PACKAGE", action="append", default=[],
+        help="more user code: a file, a folder, a glob or an installed package (repeatable)")  # fmt: skip
+    add("--on-fallback", metavar="POLICY", choices=("warn", "error", "silent"), default="warn",
+        help="what numeric work does that has to run on the host: warn (once a line), error, or silent; strings, dates, "
+        "objects, files and pandas' own work are none")  # fmt: skip
+    add("--rng", metavar="WHERE", choices=("numpy", "device"), default="numpy",
+        help="random numbers: numpy's own bits, or the library's generator on the device")  # fmt: skip
+    add("--threads", metavar="N", type=_threads, default=None,
+        help="threads of one operation on the CPU (default: as many as processors are free)")  # fmt: skip
+    add("--report", metavar="FILE", nargs="?", const="", default=None,
+        help="the long report; with FILE.html, FILE.json or FILE.csv it is written there")  # fmt: skip
+    add("--trace", metavar="FILE", help="write each call with its time to FILE.json, in Chrome's trace-event format")
+    add("--verify", action="store_true", help="run each call on NumPy too and name the lines whose results differ")
+    add("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
+    return parser
+
+
+_VALUED = frozenset(
+    "--backend --device --precision --execution --min-size --include --on-fallback --rng --threads --trace".split()
+)
+
+
+def _is_report_file(value: str, after: list[str]) -> bool:
+    """Whether the word after ``--report`` is its file, not the script."""
+    if value.startswith("-"):
+        return False
+    suffix = os.path.splitext(value)[1]
+    if suffix in WRITERS:
+        return True
+    # Another suffix is a mistake that deserves its own message, unless this can only be the script.
+    return bool(after) and suffix not in ("", ".py", ".pyc", ".pyw", ".pyz", ".zip") and not os.path.exists(value)
+
+
+def _split(argv: list[str]) -> tuple[list[str], list[str]]:
+    """Our own arguments, and those that begin with the script (empty after ``-m MODULE``) and belong to it."""
+    ours: list[str] = []
+    at = 0
+    while at < len(argv):
+        word = argv[at]
+        if word == "--":
+            return ours, argv[at + 1 :]
+        if word == "-m":
+            return [*ours, *argv[at : at + 2]], argv[at + 2 :]
+        if word.startswith("-m") and not word.startswith("--"):
+            return [*ours, word], argv[at + 1 :]
+        if word == "--report":
+            value = argv[at + 1] if at + 1 < len(argv) else "-"
+            if _is_report_file(value, argv[at + 2 :]):
+                ours.append(f"--report={value}")
+                at += 2
+            else:
+                ours.append("--report=")
+                at += 1
+            continue
+        if word == "-" or not word.startswith("-"):
+            return ours, argv[at:]
+        taken = 2 if word in _VALUED else 1
+        ours.extend(argv[at : at + taken])
+        at += taken
+    return ours, []
+
+
+def _hint(ours: list[str], program: Any, theirs: list[str]) -> None:
+    """Say so where the script is given an option that is ours, that we are not given, and that the script does not name."""
+    given = {word.partition("=")[0] for word in ours}
+    for at, word in enumerate(theirs):
+        name, equals, _ = word.partition("=")
+        if name in (_VALUED | {"--report", "--verify"}) - given and name.encode() not in program.source:
+            said = " ".join(theirs[at : at + 2]) if name in _VALUED and not equals else word
+            print(
+                f"arraydispatch: {said} after the script belongs to the script; if it is meant for arraydispatch, put it before.",
+                file=sys.stderr,
+            )
+            return
+
+
+# -- run -------------------------------------------------------------------------------------------------------------
+
+
+def _target(option: str, value: str | None, suffixes: Iterable[str]) -> str | None:
+    """The file that an option names, known to be writable before the script runs."""
+    if not value:
+        return None
+    suffix = os.path.splitext(value)[1]
+    if suffix not in suffixes:
+        raise UsageError(f"{option}: {value!r} must end in one of: {', '.join(suffixes)}.")
+    lacking = missing() if suffix == ".html" else None
+    if lacking is not None:
+        raise UsageError(f"{option}: {lacking}.")
+    path = os.path.abspath(value)
+    existed = os.path.exists(path)
+    try:
+        with open(path, "a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise UsageError(f"{option}: {value!r} cannot be written ({error.strerror}); choose another path.") from None
+    if not existed:
+        os.unlink(path)
+    return path
+
+
+def _check(options: argparse.Namespace, program: list[str]) -> None:
+    if options.execution not in (None, "eager", "fused"):
+        raise UsageError(f"--execution: {options.execution!r} is not a way to execute; say eager, or fused.")
+    if options.execution == "fused" and not options.min_size:
+        raise UsageError(
+            "--execution fused and --min-size 0 exclude each other: fused calls are on values on the host."
+        )
+    if options.module is None and not program:
+        raise UsageError("no script given; say: arraydispatch run SCRIPT, or -m MODULE.")
+
+
+def _run(argv: list[str]) -> int:
+    ours, theirs = _split(argv)
+    options = run_parser().parse_args(ours)
+    _check(options, theirs)
+    report_to = _target("--report", options.report, WRITERS)
+    trace_to = _target("--trace", options.trace, (".json",))
+
+    from .. import runner
+    from ..user_files import UserFiles
+
+    try:
+        program = None if options.module is not None else _script(theirs[0], ours)
+        users = UserFiles([root for name in options.include for root in runner.include_roots(name)])
+        choices = Choices.of(options).settled()
+        choices.apply()
+    except runner.NotFound as error:
+        raise UsageError(str(error)) from None
+    except (ArrayDispatchError, ImportError) as error:
+        raise UsageError(str(error)) from None
+
+    path0 = os.getcwd() if program is None else program.path0
+    if not sys.flags.safe_path:
+        sys.path[:1] = [path0]
+    for root in [path0] if program is None else program.roots:
+        users.add_root(root)
+    package = runner.module_root(options.module) if program is None else None
+    if package is not None and not users.is_installed(package):
+        users.add_root(package)
+
+    from .. import forks, processes
+    from ..session import Session
+
+    session = Session(
+        f"-m {options.module}" if program is None else os.path.basename(theirs[0]),
+        choices.device,
+        why=choices.why, rng=options.rng, report_to=report_to, trace_to=trace_to, full=options.report == "",
+        aloud=options.on_fallback == "warn", verify=options.verify, owns=users.has_file,
+    )  # fmt: skip
+    scope = runner.accelerated(users, session.profile.adopted)
+    scope.__enter__()
+    atexit.register(scope.__exit__, None, None, None)  # the first to be registered, so the last thing that Python does
+    forks.survive_forks()
+    processes.inherit(choices, users.roots, session.folder, session.profile.each)
+    session.start()
+    if program is None:
+        return _run_module(options.module, theirs, users, session.cancel)
+    if isinstance(program.source, bytes):
+        _hint(ours, program, theirs[1:])
+    return runner.run(program, theirs[1:], users, session.cancel)
+
+
+def _script(path: str, ours: list[str]) -> Any:
+    from .. import runner
+
+    try:
+        return runner.locate_script(path)
+    except runner.NotFound as error:
+        if ours[-1:] != ["--report="]:
+            raise
+        raise UsageError(
+            f"{error} If {path!r} is the file of --report, it must end in one of: {', '.join(WRITERS)}."
+        ) from None
+
+
+def _run_module(name: str, arguments: list[str], users: Any, cancel: Callable[[], None]) -> int:
+    from .. import runner
+
+    found: list[Any] = []
+    sys.argv[:] = ["-m", *arguments]
+
+    def locate() -> None:
+        try:
+            found.append(runner.locate_module(name))
+        except SyntaxError:
+            cancel()
+            raise
+
+    try:
+        code = runner.exit_code(locate, passing=runner.NotFound)
+    except runner.NotFound as error:
+        cancel()
+        raise UsageError(str(error)) from None
+    return runner.run(found[0], arguments, users, cancel) if found else code
+
+
+# -- info ------------------------------------------------------------------------------------------------------------
+
+
+def _info(argv: list[str]) -> int:
+    parser = _Parser(
+        prog="arraydispatch info", allow_abbrev=False,
+        description="Backends, devices and defaults, and what would make runs faster here.",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args(argv)
+
+    from . import environment
+
+    data = environment.gather()
+    if options.json:
+        print(json.dumps(data, indent=2))
+    else:
+        environment.show(data)
+    return 0
+
+
+# -- coverage --------------------------------------------------------------------------------------------------------
+
+
+def _coverage(argv: list[str]) -> int:
+    parser = _Parser(
+        prog="arraydispatch coverage", allow_abbrev=False,
+        description="Every NumPy function, ufunc, method and creation function, and its class on each installed backend.",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args(argv)
+
+    from . import coverage
+
+    table = coverage.rows()
+    if options.json:
+        print(json.dumps(coverage.as_dict(table), indent=1))
+    else:
+        _print_coverage(table)
+    return 0
+
+
+_STYLES = {"native": "green", "composed": "cyan", "host kernel": "blue", "host": "yellow", "refused": "red"}
+_ENDLESS = 10_000
+"""Columns of what has no width."""
+
+
+def _print_coverage(rows: list[Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from . import coverage
+
+    console = Console(
+        highlight=False, emoji=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else _ENDLESS
+    )
+    backends = list(rows[0].answers)
+
+    def show(title: str, *columns: str, texts: list[list[str]]) -> None:
+        table = Table(title, *columns, box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        table.columns[0].overflow = "fold"
+        for cells in texts:
+            table.add_row(*cells)
+        console.print(table)
+        console.print()
+
+    def styled(answers: dict[str, tuple[str, str]]) -> str:
+        """One answer if it is the same everywhere, else those of each backend."""
+        backends: dict[str, list[str]] = {}
+        for backend, (cls, why) in answers.items():
+            backends.setdefault(f"[{_STYLES[cls]}]{cls}[/]{': ' if why else ''}{why}", []).append(backend)
+        if len(backends) == 1:
+            return next(iter(backends))
+        return "; ".join(f"{', '.join(names)}: {answer}" for answer, names in backends.items())
+
+    for kind, title in coverage.KINDS.items():
+        show(title, "where it runs", texts=[[row.name, styled(row.answers)] for row in rows if row.kind == kind])
+    counts = coverage.counts(rows)
+    numbers = [
+        [f"{title}: [{_STYLES[cls]}]{cls}[/]", *(str(counts[kind][name].get(cls, 0)) for name in backends)]
+        for kind, title in coverage.KINDS.items()
+        for cls in coverage.CLASSES
+    ]
+    show("how many", *backends, texts=[cells for cells in numbers if any(number != "0" for number in cells[1:])])
+
+
+# -- the command -----------------------------------------------------------------------------------------------------
+
+_COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
+    "run": (_run, "run an unchanged NumPy script on an array library"),
+    "info": (_info, "show backends, versions, devices and defaults"),
+    "coverage": (_coverage, "show what of NumPy runs on which backend, and why the rest does not"),
+}
+
+
+def _help() -> str:
+    lines = [f"  {name:9} {text}" for name, (_, text) in _COMMANDS.items()]
+    return "\n".join(
+        ["usage: arraydispatch COMMAND ...", "", *lines, "", "arraydispatch COMMAND --help says more; --version"]
+    )
+
+
+def _unknown(argv: list[str]) -> NoReturn:
+    near = did_you_mean(argv[0], _COMMANDS)
+    raise UsageError(f"there is no command {argv[0]!r}{near}; choose one of: {', '.join(_COMMANDS)}.")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line and return the exit code; wrong usage is one sentence on stderr and 2."""
+    try:
+        return _main(sys.argv[1:] if argv is None else argv)
+    except UsageError as wrong:
+        print(f"arraydispatch: {wrong}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader of our output has seen enough. Python flushes once more as it ends: into nothing, then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _main(argv: list[str]) -> int:
+    if not argv or argv[0] in ("-h", "--help"):
+        print(_help(), file=sys.stdout if argv else sys.stderr, flush=True)
+        return 0 if argv else 2
+    if argv[0] == "--version":
+        print(f"arraydispatch {__version__}", flush=True)
+        return 0
+    command = _COMMANDS.get(argv[0], (_unknown, ""))[0]
+    if command is _run:
+        return _run(argv[1:])  # whatever becomes of the script's output is as Python has it
+    code = command(argv if command is _unknown else argv[1:])
+    sys.stdout.flush()
+    return code

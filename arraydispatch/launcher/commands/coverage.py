@@ -1,0 +1,345 @@
+"""What runs where: every function, ufunc, ufunc method, ndarray member and creation function of NumPy, and SciPy's functions.
+
+Each has exactly one class on a backend:
+
+native       NumPy's argument rules over one kernel of the library
+composed     NumPy's behaviour out of the library's kernels
+host kernel  native or composed, but NumPy computes on the library's own memory where that is the host's and faster
+host         NumPy runs it on the host, for the reason given
+refused      an error, for the reason given
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import scipy_support
+from ...api import creation
+from ...array import Array
+from ...array.members import OPERATORS
+from ...backends import loader
+from ...backends.base import Backend
+from ...common import names as known_names
+from ...functions import registry
+from ...ufuncs import describe, describe_method, special
+from .. import numpy_classes, numpy_names
+
+__all__ = ["CLASSES", "KINDS", "Row", "as_dict", "dispatched", "markdown", "rows", "ufuncs"]
+
+CLASSES = ("native", "composed", "host kernel", "host", "refused")
+KINDS = {
+    "function": "Functions",
+    "ufunc": "Ufuncs",
+    "ufunc method": "Methods of ufuncs",
+    "member": "Methods and attributes of ndarray",
+    "creation": "Creation, under the launcher and with like=",
+    "scipy": "Functions of SciPy's",
+    "scipy ufunc": "Ufuncs of scipy.special",
+}
+
+Answer = tuple[str, str]
+"""A class and, for host kernel, host and refused, the reason."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing of NumPy's.
+
+    Attributes
+    ----------
+    kind : str
+        One of :data:`KINDS`.
+    name : str
+        As a user writes it, with ``np.`` in front.
+    answers : dict
+        Backend name -> (class, reason).
+    """
+
+    kind: str
+    name: str
+    answers: dict[str, Answer]
+
+
+# -- NumPy's own lists ---------------------------------------------------------------------------------------------------
+
+
+def dispatched() -> list[Any]:
+    """Every function that NumPy dispatches (NEP 18), by name; the list depends on what is imported, so all of it is."""
+    from numpy.testing.overrides import get_overridable_numpy_array_functions
+
+    for name in ("char", "fft", "linalg", "polynomial", "rec", "strings"):
+        importlib.import_module(f"numpy.{name}")
+    for module in pkgutil.iter_modules(np.lib.__path__):
+        if not module.name.startswith("_"):
+            importlib.import_module(f"numpy.lib.{module.name}")
+    found: set[Any] = get_overridable_numpy_array_functions()
+    return sorted((f for f in found if not _inner_half(f, found)), key=full_name)
+
+
+def _inner_half(func: Any, found: set[Any]) -> bool:
+    """Whether this is the inner half of a function with ``like=`` (`_eye_with_like`), which NumPy never passes on."""
+    public = getattr(np, func.__name__, None) if func.__module__ == "numpy" else func
+    return public is not func and public in found
+
+
+def ufuncs() -> list[np.ufunc]:
+    """Every ufunc of NumPy's."""
+    from numpy.testing.overrides import get_overridable_numpy_ufuncs
+
+    return sorted(get_overridable_numpy_ufuncs(), key=lambda u: u.__name__)
+
+
+def scientific() -> list[Any]:
+    """Every public function of the modules of SciPy's whose functions take arrays, and the methods that have entries, by name."""
+    found = set()
+    for name, topic in scipy_support.MODULES.items():
+        module = importlib.import_module(name)
+        scipy_support.load(topic)
+        found |= {scipy_support.stand_in(f"{name}.{function}") for function in scipy_support.public(module)}
+    special.name_of(np.add)  # has SciPy's ufuncs taken in
+    methods = {func for func in registry.METHODS if func in registry.SPECS}
+    return sorted((found | methods) - {None}, key=lambda func: known_names.FULL[func])
+
+
+def full_name(func: Any) -> str:
+    """Module and name."""
+    return f"{func.__module__}.{func.__name__}"
+
+
+# -- answers -------------------------------------------------------------------------------------------------------------
+
+
+def _function(func: Any, backend: Backend) -> Answer | None:
+    if func in creation.CREATORS:
+        return _creation(func.__name__)
+    entry = registry.resolve(func, backend)
+    if func in registry.SCIENTIFIC and backend.native_is_ndarray:
+        return "native", ""  # SciPy itself
+    known = func in registry.SCIENTIFIC
+    if entry.run is None and not known and func not in registry.HOST and func not in registry.REFUSED:
+        return None
+    if func in backend.HOST_KERNELS:
+        return "host kernel", backend.HOST_KERNELS[func]
+    return "native" if entry.kind == "override" else entry.kind, entry.reason
+
+
+_METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
+
+_LOOKED_AT = frozenset(
+    "item tolist tobytes tofile dump dumps data ctypes __array__ __bool__ __buffer__ __bytes__ __complex__ __float__"
+    " __format__ __index__ __int__ __reduce__ __reduce_ex__ __repr__ __str__".split()
+)
+
+_ABSENT = {
+    "__array_finalize__": "a hook of subclasses of ndarray, which an Array is not",
+    "__array_wrap__": "a hook of subclasses of ndarray, which an Array is not",
+    "__array_interface__": "C code would read memory that the library owns and moves: it gets a copy by __array__",
+    "__array_struct__": "C code would read memory that the library owns and moves: it gets a copy by __array__",
+    "__class_getitem__": "the notation np.ndarray[shape, dtype] is ndarray's own",
+    "__setstate__": "an Array is rebuilt by the function that __reduce__ names",
+}
+
+
+def members() -> list[str]:
+    """Every method and attribute that ndarray has and ``object`` has not, or has otherwise."""
+    return sorted(n for n in dir(np.ndarray) if getattr(np.ndarray, n) is not getattr(object, n, None))
+
+
+def _member(name: str, backend: Backend) -> Answer | None:
+    if name in _ABSENT and not hasattr(Array, name):
+        return "refused", _ABSENT[name]
+    if not hasattr(Array, name):
+        return None
+    if name in _LOOKED_AT:
+        return "host", "it hands values to Python, to a file or to C code"
+    plain = name.strip("_")
+    ufunc = OPERATORS.get(plain) or OPERATORS.get(plain[1:]) if name.startswith("__") else None
+    if ufunc is not None:
+        return describe(ufunc, backend)
+    func = getattr(np, name, None)
+    if func in registry.SPECS:
+        return _function(func, backend)
+    return "composed", ""
+
+
+_OF_THE_HOST = {
+    "from_dlpack": "it is a window on another library's array",
+    "fromregex": "it reads a file, which the host does",
+    "load": "it reads a file, which the host does",
+    "as_strided": "it strides over host memory",
+}
+_FILLED = frozenset(
+    "array asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray empty full ones require zeros".split()
+)
+
+
+def created() -> list[str]:
+    """Everything of NumPy's that makes arrays of scalars, sequences or files."""
+    made = {name for name in dir(np) if callable(getattr(np, name)) and registry.facts_of(getattr(np, name)).makes}
+    listed = made | numpy_classes.FUNCTIONS.keys() | numpy_names.INDEX_OBJECTS
+    return sorted((listed | set(creation.__all__)) - {"isscalar", "nested_iters"})  # these make none
+
+
+def _creation(name: str) -> Answer | None:
+    if name in _OF_THE_HOST:
+        return "host", _OF_THE_HOST[name]
+    if getattr(np, name, None) in registry.HOST:
+        return "host", registry.HOST[getattr(np, name)].reason
+    if name in creation.__all__ or name in numpy_names.INDEX_OBJECTS or name in _FILLED:
+        return "native" if name in _FILLED else "composed", ""
+    return None
+
+
+# -- the matrix ----------------------------------------------------------------------------------------------------------
+
+
+def _all_rows(backends: Iterable[Backend]) -> Iterator[tuple[str, str, dict[str, Answer | None]]]:
+    held = list(backends)
+    for func in dispatched():
+        yield "function", _short(full_name(func)), {b.name: _function(func, b) for b in held}
+    for ufunc in ufuncs():
+        name = _place_of(ufunc)
+        yield "ufunc", name, {b.name: describe(ufunc, b) for b in held}
+        for method in _METHODS:
+            found = {b.name: describe_method(ufunc, method, b) for b in held}
+            if None not in found.values():
+                yield "ufunc method", f"{name}.{method}", found
+    for name in members():
+        yield "member", f"ndarray.{name}", {b.name: _member(name, b) for b in held}
+    for name in created():
+        yield "creation", f"np.{name}", {b.name: _creation(name) for b in held}
+    for func in scientific():
+        yield "scipy", known_names.FULL[func], {b.name: _function(func, b) for b in held}
+    for name, ufunc in sorted(special.UFUNCS.items()):
+        if not name.startswith("_"):
+            yield "scipy ufunc", f"scipy.special.{name}", {b.name: describe(ufunc, b) for b in held}
+
+
+def _place_of(ufunc: np.ufunc) -> str:
+    for module in (np, np.strings):
+        if getattr(module, ufunc.__name__, None) is ufunc:
+            return _short(f"{module.__name__}.{ufunc.__name__}")
+    return f"np._core.umath.{ufunc.__name__}"
+
+
+def _short(name: str) -> str:
+    return name.replace("numpy.", "np.", 1)
+
+
+def rows(names: Iterable[str] | None = None) -> list[Row]:
+    """The matrix for these backends; the installed ones by default."""
+    backends = [loader.load(name) for name in (loader.available() if names is None else names)]
+    return [
+        Row(kind, name, {b: answer or ("unclassified", "") for b, answer in answers.items()})
+        for kind, name, answers in _all_rows(backends)
+    ]
+
+
+def counts(table: list[Row]) -> dict[str, dict[str, dict[str, int]]]:
+    """Kind -> backend -> class -> how many."""
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for row in table:
+        for backend, (cls, _) in row.answers.items():
+            by_class = found.setdefault(row.kind, {}).setdefault(backend, {})
+            by_class[cls] = by_class.get(cls, 0) + 1
+    return found
+
+
+def as_dict(table: list[Row]) -> dict[str, Any]:
+    """The matrix as JSON holds it."""
+    backends = list(table[0].answers)
+    return {
+        "numpy": np.__version__,
+        "backends": {name: loader.load(name).version for name in backends},
+        "unclassified": sorted({row.name for row in table for cls, _ in row.answers.values() if cls not in CLASSES}),
+        "counts": counts(table),
+        "rows": [
+            {
+                "kind": row.kind,
+                "name": row.name,
+                "backends": {b: {"class": c, **({"reason": r} if r else {})} for b, (c, r) in row.answers.items()},
+            }
+            for row in table
+        ],
+    }
+
+
+# -- for people ----------------------------------------------------------------------------------------------------------
+
+
+def reasons(table: list[Row], kind: str) -> list[tuple[str, str, list[str]]]:
+    """(class and, unless it is all, backends; reason; names) of what a library does not do alone, the commonest reason first."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in table:
+        for cls, reason in dict.fromkeys(a for a in row.answers.values() if row.kind == kind and a[1]):
+            held = [backend for backend, answer in row.answers.items() if answer == (cls, reason)]
+            where = "" if len(held) == len(row.answers) else f" on {', '.join(held)}"
+            found.setdefault((cls + where, reason), []).append(row.name)
+    return [(cls, reason, names) for (cls, reason), names in sorted(found.items(), key=lambda x: (-len(x[1]), x[0]))]
+
+
+def markdown(table: list[Row]) -> str:
+    """The reference page."""
+    backends = list(table[0].answers)
+    held = counts(table)
+    lines = [
+        "# Coverage",
+        "",
+        "<!-- Made by `make docs` from `arraydispatch coverage`; edits here are lost. -->",
+        "",
+        f"What NumPy {np.__version__} and SciPy have, and where it runs. *Native*: NumPy's rules over one kernel of the library.",
+        "*Composed*: NumPy's behaviour out of several of its kernels. *Host kernel*: either of these, but in host memory",
+        "NumPy itself computes, on the library's own memory and without a copy of it, for the reason given; not with",
+        "`--execution eager`, not on an accelerator, not under a trace. *Host*: NumPy runs it, for the reason given; the",
+        "policy `--on-fallback` says whether that is silent, a warning or an error, if it is work that a device could do",
+        "(making text, files, dates and records are none). Whatever the class, arrays of dtypes",
+        "that no device holds (strings, objects, dates, records, `longdouble`) stay NumPy's.",
+        "",
+        "`arraydispatch coverage` prints this table for the libraries that are installed, `--json` all of it.",
+        "",
+    ]
+    for kind, title in KINDS.items():
+        lines += [f"## {title}", "", "| backend | " + " | ".join(CLASSES) + " |", "|---|" + "---:|" * len(CLASSES)]
+        lines += [
+            f"| {name} | " + " | ".join(str(held[kind][name].get(cls, 0)) for cls in CLASSES) + " |"
+            for name in backends
+        ]
+        lines.append("")
+        found = reasons(table, kind)
+        if found:
+            lines += ["| not by the library alone | why |", "|---|---|"]
+            lines += [f"| {_listed(names)} | {cls}: {reason} |" for cls, reason, names in found]
+            lines.append("")
+        lines += _listing([row for row in table if row.kind == kind])
+    return "\n".join(lines)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _listing(table: list[Row]) -> list[str]:
+    """Everything else, by class: one line for each class that is the same on all backends."""
+    by_class: dict[str, list[str]] = {}
+    for row in table:
+        classes_ = list(dict.fromkeys(cls for cls, _ in row.answers.values()))
+        if classes_ and not any(reason for _, reason in row.answers.values()):
+            key = classes_[0] if len(classes_) == 1 else _spelt(row)
+            by_class.setdefault(key, []).append(row.name)
+    lines = []
+    for cls, names in sorted(by_class.items(), key=lambda x: (x[0] not in CLASSES, x[0])):
+        lines += [f"{cls.capitalize()}: {_listed(names)}.", ""]
+    return lines
+
+
+def _spelt(row: Row) -> str:
+    by_class: dict[str, list[str]] = {}
+    for backend, (cls, _) in row.answers.items():
+        by_class.setdefault(cls, []).append(backend)
+    return "; ".join(f"{cls} on {', '.join(names)}" for cls, names in sorted(by_class.items(), reverse=True))

@@ -1,0 +1,145 @@
+"""``arraydispatch info``: what is here, what a run would use, and what would make it faster."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import numpy as np
+
+from ... import __version__
+from ...backends import loader
+from ...backends.devices import Device
+from ...common.errors import ArrayDispatchError
+from ...memory import views
+from ...runtime import hardware
+from ...runtime.threads import available
+from ..options import ENVIRONMENT, Choices, default_backend
+
+__all__ = ["gather", "show"]
+
+_THREADS = "OMP_NUM_THREADS"
+
+
+def gather() -> dict[str, Any]:
+    """All of it, as JSON has it."""
+    backends = [_backend(name) for name in loader.KNOWN]
+    return {
+        "arraydispatch": __version__,
+        "python": sys.version.split()[0],
+        "numpy": np.__version__,
+        "compiled": views.compiled,
+        "default_backend": default_backend().backend,
+        "why": default_backend().why,
+        "defaults": _defaults(backends),
+        "backends": backends,
+        "faster": _faster(backends),
+    }
+
+
+def _backend(name: str) -> dict[str, Any]:
+    row = loader.KNOWN[name]
+    if not loader.installed(name):
+        return {"backend": name, "installed": False, "install": row.install}
+    try:
+        backend = loader.load(name)
+        devices = backend.devices()
+    except (ArrayDispatchError, ImportError) as error:
+        return {"backend": name, "installed": True, "error": str(error), "install": row.install}
+    return {
+        "backend": name,
+        "installed": True,
+        "version": backend.version,
+        "devices": [_device(device) for device in devices],
+    }
+
+
+def _device(device: Device) -> dict[str, Any]:
+    return {
+        "name": device.name, "kind": device.kind, "memory": device.memory, "processor_count": device.processor_count,
+        "description": device.description,
+    }  # fmt: skip
+
+
+_UNSET = {"precision": "NumPy's own", "execution": "eager with host kernels"}
+"""What a default of None means."""
+
+
+def _defaults(backends: list[dict[str, Any]]) -> dict[str, Any]:
+    chosen, device, _ = default_backend()
+    devices = next((row.get("devices") for row in backends if row["backend"] == chosen), None)
+    plain = Choices.of(None)  # no option is given
+    return {
+        "backend": chosen,
+        "device": device or (devices[0]["name"] if devices else None),
+        "precision": plain.precision,
+        "execution": plain.execution,
+        "min_size": plain.min_size,
+        "on_fallback": plain.on_fallback,
+        "rng": plain.rng,
+        "threads": available(),
+    }
+
+
+def _accelerated(backends: list[dict[str, Any]]) -> list[str]:
+    """Names of the backends that have a device besides the CPU."""
+    return [row["backend"] for row in backends if any(d["kind"] != "CPU" for d in row.get("devices", ()))]
+
+
+def _faster(backends: list[dict[str, Any]]) -> list[str]:
+    """One sentence for each thing that would make runs here faster."""
+    said = []
+    chosen, fast = default_backend().backend, _accelerated(backends)
+    libraries = [row for row in backends if row["backend"] != "numpy"]
+    if not any("devices" in row for row in libraries):
+        commands = " or ".join(row["install"] for row in libraries)
+        said.append(f"No array library is installed: {commands}.")
+    if not fast and hardware.NVIDIA in hardware.accelerators():
+        said.append(
+            "There is an NVIDIA GPU that no installed library sees: install a build of one for its CUDA version."
+        )
+    if fast and chosen not in fast:
+        said.append(f"{' and '.join(fast)} see an accelerator, {chosen} does not: say --backend {fast[0]}.")
+    cores, threads = available(), os.environ.get(_THREADS, "")
+    if not fast and threads.isdecimal() and int(threads) < cores:
+        said.append(f"{_THREADS}={threads} keeps libraries to {threads} of {cores} cores: unset it.")
+    if not fast and any("devices" in row for row in libraries):
+        said.append("Only CPUs here: an accelerator pays for arrays of some ten thousand elements and more.")
+    if not views.compiled:
+        said.append(
+            "The core runs as Python: install a C compiler, then arraydispatch again, for shorter calls on small arrays."
+        )
+    return said
+
+
+def show(data: dict[str, Any]) -> None:
+    """Print it as a table."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False, emoji=False)
+    console.print(f"arraydispatch {data['arraydispatch']}, NumPy {data['numpy']}, Python {data['python']}")
+    table = Table("backend", "version", "device", "kind", "memory", "cores", "description")
+    for row in data["backends"]:
+        if not row["installed"]:
+            table.add_row(row["backend"], "not installed", "", "", "", "", row["install"])
+        elif "error" in row:
+            table.add_row(row["backend"], "does not load", "", "", "", "", row["error"])
+        for at, device in enumerate(row.get("devices", ())):
+            memory = f"{device['memory'] / 1e9:.1f} GB" if device["memory"] >= 0 else "unknown"
+            cores = str(device["processor_count"]) if device["processor_count"] >= 0 else "unknown"
+            name = (row["backend"], row["version"]) if at == 0 else ("", "")
+            table.add_row(*name, device["name"], device["kind"], memory, cores, device["description"])
+    console.print(table)
+    console.print(
+        f"default backend of 'arraydispatch run': {data['default_backend']} ({data['why'] or 'in use'}; to change it: --backend or {ENVIRONMENT})"
+    )
+    others = ", ".join(
+        f"{key.replace('_', '-')} {_UNSET.get(key, 'none') if value is None else value}"
+        for key, value in data["defaults"].items()
+        if key != "backend"
+    )
+    console.print(f"defaults: {others}")
+    for sentence in data["faster"]:
+        console.print(f"faster: {sentence}")

@@ -1,0 +1,306 @@
+"""Notebook cells on a backend: ``%load_ext arraydispatch``, then ``%arraydispatch --backend jax`` or ``%%arraydispatch``.
+
+``%arraydispatch`` holds for all later cells, ``%arraydispatch off`` ends it; ``%%arraydispatch`` holds for its own cell. In such a
+cell, NumPy is the facade that a script under ``arraydispatch run`` sees, also where an earlier cell imported it; after the cell
+everything is as before. Arrays that the cell made stay on the backend.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import os
+import shlex
+import sys
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_cell_magic, magics_class
+
+from ...common.callers import number_cells
+from ...common.errors import ArrayDispatchError
+from ...common.patching import Exchange, Exchanges
+from ...common.process_state import process
+from ...profiling.report import WRITERS, Run, print_report, print_verification, write
+from ...profiling.verification import Verification
+from .. import facade, forks, numpy_classes, package_patches, runner, tracebacks
+from ..options import Choices
+from ..session import Spoken
+from ..user_files import UserFiles
+from . import notebook_cells
+from .cli import UsageError as CommandError, run_parser
+
+__all__ = ["load"]
+
+
+@magics_class
+class _ArrayDispatch(Magics):  # type: ignore[misc]
+    later: _Later | None = None
+    """What holds for later cells."""
+
+    @line_cell_magic  # type: ignore[untyped-decorator]
+    def arraydispatch(self, line: str, cell: str | None = None) -> None:
+        """Run NumPy code on a backend, of this cell or (``%``) of all later ones; the options are those of ``arraydispatch run``."""
+        shell: Any = self.shell
+        if cell is None and line.split() == ["off"]:
+            if self.later is not None:
+                self.later.end()
+            self.later = None
+            return
+        try:
+            mode = _Mode(shell, line)
+            with mode.choices.applied():  # what cannot be is said now
+                pass
+        except (CommandError, ArrayDispatchError, ImportError, runner.NotFound) as error:
+            raise UsageError(str(error)) from None
+        if cell is None:
+            if self.later is not None:
+                self.later.end()
+            self.later = _Later(shell, mode)
+        else:
+            beside = nullcontext() if self.later is None else self.later.mode.silent(mode)
+            with beside, mode.held():
+                result = _run(shell, cell)
+            _raise(result)
+
+
+class _Mode:
+    """How cells run, from the options that a magic is given."""
+
+    def __init__(self, shell: Any, line: str) -> None:
+        self._shell, self._options = shell, (options := _options(line))
+        self.choices = Choices.of(options)
+        self._users = UserFiles([root for name in options.include for root in runner.include_roots(name)])
+        self._users.add_namespace(shell.user_ns)
+        self._listeners: tuple[Spoken, Verification | None] | None = None
+        """Where a report goes to a file it is of all cells so far."""
+        self._seconds = 0.0
+        self._running: tuple[Spoken, Verification | None] | None = None
+
+    def _listening(self) -> tuple[Spoken, Verification | None]:
+        owns = self._users.has_file
+        verification = Verification(sys.stderr, owns) if self._options.verify else None
+        return Spoken(self._options.on_fallback == "warn", owns=owns), verification
+
+    @contextmanager
+    def silent(self, other: _Mode) -> Iterator[None]:
+        """While a cell within a cell of this mode has one of its own, which says what both see."""
+        if self._running is None:
+            yield
+            return
+        profile, verification = self._running
+        with ExitStack() as stack:
+            stack.enter_context(profile.silent())
+            if verification is not None and other._options.verify:
+                verification.stop()
+                stack.callback(facade.renew)
+                stack.callback(verification.start)
+                facade.renew()
+            yield
+
+    @contextmanager
+    def held(self, later: bool = False) -> Iterator[None]:
+        """For a cell, and its report after it."""
+        profile, verification = self._running = self._listeners or self._listening()
+        if self._options.report:
+            self._listeners = profile, verification
+        with self.choices.applied():
+            with ExitStack() as stack:
+                stack.enter_context(runner.accelerated(self._users, profile.adopted))
+                stack.enter_context(profile)
+                stack.callback(setattr, self, "_running", None)
+                if verification is not None:
+                    stack.callback(facade.renew)
+                    stack.enter_context(verification)
+                    facade.renew()
+                stack.enter_context(_seen_to(self._shell))
+                stack.enter_context(_exchanged(self._shell.user_ns))
+                yield
+            process.change(
+                wrapper=numpy_classes.make
+            )  # what other cells compute with its arrays are ndarrays to them too
+            self._seconds += profile.wall
+            if later and not (
+                profile.calls_by_class() or profile.transfers() or (verification and verification.checked)
+            ):
+                return  # such as the cell that ends it
+            self._report(profile, verification)
+
+    def _report(self, profile: Spoken, verification: Verification | None) -> None:
+        options, found = self._options, None if verification is None else verification.as_dict()
+        run = replace(Run.of(profile), seconds=self._seconds if options.report else profile.wall, verification=found)
+        sys.stdout.flush()
+        if options.report:
+            write(WRITERS[os.path.splitext(options.report)[1]], options.report, profile, run)
+        elif options.report is not None:
+            print_report(profile, run, sys.stdout, full=True)
+        if found is not None and options.report != "":
+            print_verification(found, sys.stdout)
+
+
+class _Later:
+    """All later cells run in a mode, until :meth:`end`."""
+
+    def __init__(self, shell: Any, mode: _Mode) -> None:
+        self._shell, self.mode = shell, mode
+        self._cell: ExitStack | None = None
+        self._depth = 0
+        shell.events.register("pre_run_cell", self._before)
+        shell.events.register("post_run_cell", self._after)
+
+    def end(self) -> None:
+        """No longer: from the next cell on."""
+        self._shell.events.unregister("pre_run_cell", self._before)
+        if self._cell is None:
+            self._shell.events.unregister("post_run_cell", self._after)
+
+    def _before(self, _info: Any) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            with ExitStack() as stack:
+                stack.enter_context(self.mode.held(later=True))
+                self._cell = stack.pop_all()
+
+    def _after(self, _result: Any) -> None:
+        if self._cell is None:  # of the cell that began it
+            return
+        self._depth -= 1
+        if self._depth == 0:
+            cell, self._cell = self._cell, None
+            if self._before not in self._shell.events.callbacks["pre_run_cell"]:
+                self._shell.events.unregister("post_run_cell", self._after)
+            cell.close()
+
+
+def _options(line: str) -> Any:
+    options = run_parser().parse_args(shlex.split(line))
+    if options.module or options.trace:
+        raise CommandError("-m and --trace are for scripts, not for cells.")
+    if options.report and os.path.splitext(options.report)[1] not in WRITERS:
+        raise CommandError(f"--report: {options.report!r} must end in one of: {', '.join(WRITERS)}.")
+    return options
+
+
+def _run(shell: Any, cell: str) -> Any:
+    """The cell's result; its error is shown once, by whoever raises it."""
+    with ExitStack() as stack:
+        exchanges = stack.enter_context(Exchanges())
+        for name in ("showtraceback", "showsyntaxerror"):
+            exchanges.put(f"IPython.core.interactiveshell:InteractiveShell.{name}", _silent, shell)
+        if asyncio._get_running_loop() is not None:
+            stack.enter_context(_set(shell, "loop_runner", _run_beside))
+        # To whoever sees the cell, the magic is its first line.
+        stack.enter_context(stack.enter_context(_seen_to(shell)).running("", cell))
+        return shell.run_cell(cell, store_history=False)
+
+
+def _seen_to(shell: Any) -> Any:
+    return notebook_cells.seen_to(shell, partial(_number, shell))
+
+
+def _silent(_: Exchange) -> Any:
+    return lambda *_args, **_kwargs: None
+
+
+def _number(shell: Any, file: str) -> str | None:
+    """Of the cell that goes by a file name."""
+    named = shell.compile.format_code_name(file)
+    return None if named is None else str(named[1]).strip("In[]")
+
+
+@contextmanager
+def _set(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """Another attribute, for as long as the block runs."""
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
+
+
+def _run_beside(cell: Coroutine[Any, Any, Any]) -> Any:
+    """Run a cell that awaits in a loop of its own: a notebook's is busy with the cell that this one is in."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(contextvars.copy_context().run, asyncio.run, cell).result()
+
+
+def _raise(result: Any) -> None:
+    """Raise what ended a cell, to be shown as if nothing were around it."""
+    error = result.error_before_exec or result.error_in_exec
+    if error is not None:
+        _came_through[id(error)] = error.__traceback__
+    result.raise_error()
+
+
+_came_through: dict[int, Any] = {}
+"""id of an error -> the frames that it came through in its own cell."""
+
+
+@contextmanager
+def _exchanged(names: dict[str, Any]) -> Iterator[None]:
+    """The facade's in place of NumPy's modules and functions, for as long as the block runs."""
+    exchanged = {}
+    for name, value in names.copy().items():
+        ours = facade.counterpart(value)
+        if ours is not value:
+            exchanged[name] = ours, value
+            names[name] = ours
+    try:
+        yield
+    finally:
+        for name, (ours, theirs) in exchanged.items():
+            if names.get(name) is ours:
+                names[name] = theirs
+        for name, value in names.copy().items():  # what the cell itself imported
+            names[name] = facade.original(value)
+
+
+_of_the_shell = Exchanges()
+
+
+def _see_to(shell: Any) -> None:
+    """Have the shell show errors without our frames, and functions by type take arrays of cells that ran on a backend.
+
+    Once, however often the extension is loaded.
+    """
+    _of_the_shell.undo()
+    _of_the_shell.put("IPython.core.ultratb:AutoFormattedTB.structured_traceback", _showing, shell.InteractiveTB)
+    _of_the_shell.put("functools:_find_impl", package_patches.finding)
+    _of_the_shell.put("IPython.core.ultratb:SyntaxTB.structured_traceback", _showing_syntax, shell.SyntaxTB)
+
+
+def _showing(exchange: Exchange) -> Any:
+    def structured_traceback(etype: Any = None, value: Any = None, tb: Any = None, *args: Any, **kwargs: Any) -> Any:
+        tb = _came_through.pop(id(value), tb)
+        if value is None or tb is None:
+            return exchange.real(etype, value, tb, *args, **kwargs)
+        value.__traceback__ = tb
+        tracebacks.strip(value)
+        return exchange.real(etype, value, value.__traceback__, *args, **kwargs)
+
+    return structured_traceback
+
+
+def _showing_syntax(exchange: Exchange) -> Any:
+    def structured_traceback(etype: Any, value: Any, frames: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if id(value) in _came_through:  # of the cell itself: nothing of it was running
+            del _came_through[id(value)]
+            frames = []
+        return exchange.real(etype, value, frames, *args, **kwargs)
+
+    return structured_traceback
+
+
+def load(shell: Any) -> None:
+    """Register the magics, and see to it that forks work."""
+    shell.register_magics(_ArrayDispatch)
+    forks.survive_forks()
+    number_cells(partial(_number, shell))
+    process.cells = shell.user_ns
+    _see_to(shell)

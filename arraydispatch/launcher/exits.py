@@ -1,0 +1,130 @@
+"""The ways in which a process ends: its last line, an exception, ``SIGTERM``, ``SIGHUP``, ``os._exit``, ``os.abort``."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import threading
+from collections.abc import Callable
+from functools import wraps
+from types import FrameType
+from typing import Any
+
+from ..common.patching import Exchange, Exchanges
+
+__all__ = ["INTERRUPTED", "Endings", "Interrupted", "ended_with"]
+
+INTERRUPTED = 130
+"""The exit code of what Ctrl-C ends, as shells show it."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended the program and has been shown. What is left is to die of it, so that a loop in a shell ends too."""
+
+
+exit_code: int | None = None
+"""Of the program, once its last line has run."""
+
+
+def ended_with(code: int) -> None:
+    """The last line of the program has run."""
+    global exit_code
+    exit_code = code
+
+
+class Endings:
+    """Calls ``finish(flush, complete)`` before the process ends, and in forks of it before these end.
+
+    ``flush``: whether Python flushes its streams now; ``complete``: whether the program came to an end of its own.
+    """
+
+    def __init__(self, finish: Callable[[bool, bool], None]) -> None:
+        self._finish = finish
+        self._heard = self._finishing = False
+        self._asked: int | None = None
+        self._put_back: list[Callable[[], None]] = []
+        self._exchanges = Exchanges()
+
+    def listen(self, termination: bool = True) -> None:
+        """From now on; ``termination``: to ``SIGTERM`` too.
+
+        Python runs a handler when its main thread comes round to it, which one that has just begun to wait for a lock
+        does not: processes that others end by ``SIGTERM`` and wait for, as pools do, cannot listen to it.
+        """
+        # Python waits for the program's threads and runs its exit handlers after its last line: all that is still the
+        # program's run, so what ends it comes from the handler that was registered first and therefore runs last.
+        atexit.register(self._at_exit)
+        for name in ("_exit", "abort"):
+            self._before(name)
+        if termination:
+            for name in ("SIGTERM", "SIGHUP"):
+                if hasattr(signal, name):
+                    self._on_signal(getattr(signal, name))
+
+    def stop(self) -> None:
+        """No longer."""
+        self._heard = True
+        atexit.unregister(self._at_exit)
+        for back in self._put_back:
+            back()
+        self._put_back.clear()
+        self._exchanges.undo()
+
+    def _at_exit(self) -> None:
+        self._end(True, True)
+
+    def _end(self, flush: bool, complete: bool) -> None:
+        """Finish; a signal that asks the process to end meanwhile, as a pool's does, waits for that."""
+        self._finishing = True
+        try:
+            self._finish(flush, complete)
+        finally:
+            self._finishing = False
+            if self._asked is not None:
+                signal.signal(self._asked, signal.SIG_DFL)
+                signal.raise_signal(self._asked)
+
+    def _before(self, name: str) -> None:
+        """Listen to a function of ``os`` that ends the process; nothing flushes there without us either."""
+
+        def make(exchange: Exchange) -> Any:
+            @wraps(exchange.real)
+            def ending(*args: Any, **kwargs: Any) -> Any:
+                if exchange.on:
+                    self._end(False, True)
+                return exchange.real(*args, **kwargs)
+
+            return ending
+
+        self._exchanges.put(f"os:{name}", make)
+
+    def _on_signal(self, asking: int) -> None:
+        """Finish when the process is asked to end, then end as if nobody had listened."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        if signal.getsignal(asking) is not signal.SIG_DFL:
+            return
+
+        def terminated(number: int, _frame: FrameType | None) -> None:
+            self._asked = number
+            if not self._finishing:
+                self._end(False, False)
+
+        def switch(have: Any, want: Any) -> None:
+            if threading.current_thread() is threading.main_thread() and signal.getsignal(asking) is have:
+                signal.signal(asking, want)
+
+        def default() -> None:
+            switch(terminated, signal.SIG_DFL)
+
+        def listen() -> None:
+            if not self._heard:
+                switch(signal.SIG_DFL, terminated)
+
+        listen()
+        if hasattr(os, "register_at_fork"):
+            # Python forgets a signal that a handler has caught in a child not yet made: the child begins without one.
+            # One made by another thread of the parent's comes with the handler, and puts it down.
+            os.register_at_fork(before=default, after_in_parent=listen, after_in_child=default)
+        self._put_back.append(default)

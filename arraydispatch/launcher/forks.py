@@ -1,0 +1,105 @@
+"""Forks of a process that runs a script: they keep working.
+
+A fork inherits everything but threads. A library with threads of its own would wait for them in the child for ever.
+So there arrays come to the host, and the child computes with NumPy; the parent says so once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import Any
+
+from . import exits
+
+__all__ = ["survive_forks"]
+
+
+class _Forks:
+    """What ``os.register_at_fork`` calls: host copies are made before, where the library still has its threads."""
+
+    def __init__(self) -> None:
+        self._said = False
+        self._hosts: list[tuple[Any, Any]] = []
+
+    def before(self) -> None:
+        import gc
+
+        from ..backends import loader
+        from ..functions import registry
+        from ..memory.views import Handle, ghost, native
+
+        registry.load_topics()  # which each fork would do for itself
+        unsafe = [backend for backend in loader.loaded() if not backend.survives_fork]
+        if not unsafe:
+            return
+        if not self._said:
+            self._said = True
+            names = " and ".join(backend.name for backend in unsafe)
+            print(
+                f"arraydispatch: a forked process computes with NumPy, because {names} has threads, or an accelerator, that a "
+                "fork does not take along. Start processes by 'spawn' to use it in them.", file=sys.stderr,
+            )  # fmt: skip
+        for x in gc.get_objects():
+            if issubclass(type(x), Handle) and x._kind.backend in unsafe:
+                value = x._v if x._base is None else native(x)
+                if x._kind.backend.is_concrete(value):
+                    ghost(x)
+                    self._hosts.append((x, x._kind.backend.to_numpy(x._v) if x._base is None else None))
+
+    def in_parent(self) -> None:
+        self._hosts.clear()
+
+    def in_child(self) -> None:
+        global homeless
+        from ..backends import loader
+        from ..common.process_state import process
+
+        for backend in loader.loaded():
+            backend.after_fork()
+            if not backend.survives_fork:
+                homeless = True
+                loader.stand_in(backend, loader.load("numpy"))
+        if not homeless:
+            return
+        process.change(backend="numpy", min_size=sys.maxsize, draws_on_device=False)
+        _bring_home(self._hosts)
+        self._hosts = []
+
+    def leave(self) -> None:
+        """The last exit handler: a library that misses its threads may wait for them when it is torn down."""
+        if homeless and exits.exit_code is not None:
+            with contextlib.suppress(OSError, ValueError):
+                sys.stdout.flush()
+                sys.stderr.flush()
+            os._exit(exits.exit_code)
+
+
+homeless = False
+"""Whether this process is a fork that computes with NumPy."""
+
+
+def _bring_home(hosts: list[tuple[Any, Any]]) -> None:
+    """Arrays become host-held in place: roots by a copy of their values, views as views of it."""
+    from ..memory.reshaping import hold_on_host
+
+    derived: dict[int, list[Any]] = {}
+    for x, _ in hosts:
+        if x._base is not None:
+            derived.setdefault(id(x._base), []).append(x)
+    for x, values in hosts:
+        if x._base is None:
+            hold_on_host(x, derived.get(id(x), []), values)
+
+
+def survive_forks() -> None:
+    """Make forks of this process work, whatever its libraries say to that; called before there is a program to run."""
+    import atexit
+    import warnings
+
+    forks = _Forks()
+    atexit.register(forks.leave)
+    os.register_at_fork(before=forks.before, after_in_parent=forks.in_parent, after_in_child=forks.in_child)
+    # The library's own warning of what is taken care of here.
+    warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called", category=RuntimeWarning)

@@ -1,0 +1,110 @@
+"""The import hook: user files that import NumPy are handed the facade, everybody else the real thing.
+
+``sys.modules["numpy"]`` stays real, so a library never meets the facade. The hook lets the real import do all the
+work and only exchanges the answer; it keeps no record. That matters because C code imports through
+``builtins.__import__`` too, with the globals of whatever Python frame happens to be running, and then takes its module
+from ``sys.modules`` and drops our answer.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
+from functools import wraps
+from types import ModuleType
+from typing import Any
+
+from ..common.patching import Exchange, Exchanges
+from .user_files import UserFiles
+
+__all__ = ["ImportHook"]
+
+
+_RESOLVERS = frozenset({
+    "pkgutil", "unittest.mock", "_pytest.monkeypatch",
+    "copy", "dill._dill", "pickle", "multiprocessing.connection", "multiprocessing.queues", "multiprocessing.spawn",
+})  # fmt: skip
+"""Modules that find what a user names by a string, to patch it (``mock.patch("numpy.mean")``), or has pickled."""
+
+
+def _resolves(namespace: Mapping[str, object] | None) -> bool:
+    return namespace is not None and namespace.get("__name__") in _RESOLVERS
+
+
+class ImportHook:
+    """Replaces ``builtins.__import__`` and what :mod:`importlib` has of it while it is installed.
+
+    Parameters
+    ----------
+    users : UserFiles
+        Says who is asking.
+    substitute : callable
+        Gives the module a user file sees in place of a real one (the same module, where there is none).
+    tell, told : callable, set of str
+        What is called when one of these modules has been imported: by its name, and whether a user file imports it.
+    """
+
+    def __init__(
+        self,
+        users: UserFiles,
+        substitute: Callable[[ModuleType], ModuleType],
+        tell: Callable[[str, bool], None] = lambda name, by_user: None,
+        told: AbstractSet[str] = frozenset(),
+    ) -> None:
+        self._tell, self._told = tell, told
+        self._users = users
+        self._substitute = substitute
+        self._active = False
+        self._exchanges = Exchanges()
+
+    def install(self) -> None:
+        """Put the hook in place."""
+        self._active = True
+        self._exchanges.put("builtins:__import__", self._importing)
+        self._exchanges.put("importlib:__import__", self._importing)
+        self._exchanges.put("importlib:import_module", self._importing_module)
+
+    def remove(self) -> None:
+        """Take the hook out again; where someone has wrapped it meanwhile, it stays as a plain passage."""
+        self._active = False
+        self._exchanges.undo()
+
+    def _importing(self, exchange: Exchange) -> Callable[..., ModuleType]:
+        users, substitute, real = self._users, self._substitute, exchange.real
+
+        @wraps(real)
+        def __import__(
+            name: str,
+            globals: Mapping[str, object] | None = None,
+            locals: Mapping[str, object] | None = None,
+            fromlist: Sequence[str] | None = (),
+            level: int = 0,
+        ) -> ModuleType:
+            module = real(name, globals, locals, fromlist, level)
+            if level == 0:
+                if name in self._told or name.partition(".")[0] in self._told:
+                    self._tell(name, users.owns_globals(globals, sys._getframe(1)))  # type: ignore[arg-type]
+                if self._active and (name == "numpy" or name.startswith("numpy.")):
+                    namespace: Any = globals
+                    if users.owns_globals(namespace, sys._getframe(1)) or _resolves(namespace):
+                        return substitute(module)
+            return module
+
+        return __import__
+
+    def _importing_module(self, exchange: Exchange) -> Callable[..., ModuleType]:
+        users, substitute, real = self._users, self._substitute, exchange.real
+
+        @wraps(real)
+        def import_module(name: str, package: str | None = None) -> ModuleType:
+            module = real(name, package)
+            name = importlib.util.resolve_name(name, package)
+            if name in self._told or name.partition(".")[0] in self._told:
+                self._tell(name, users.owns_frame(sys._getframe(1)))
+            ours = self._active and (name == "numpy" or name.startswith("numpy."))
+            if ours and (users.owns_frame(frame := sys._getframe(1)) or _resolves(frame.f_globals)):
+                return substitute(module)
+            return module
+
+        return import_module

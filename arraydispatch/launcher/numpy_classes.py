@@ -1,0 +1,533 @@
+"""NumPy's classes and index objects as user files see them."""
+
+from __future__ import annotations
+
+import abc
+import builtins
+import copyreg
+import functools
+import sys
+import types
+from collections.abc import Callable
+from multiprocessing.reduction import ForkingPickler
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+
+import arraydispatch as ad
+
+from .. import fastpath
+from ..api import creation
+from ..api.public import from_protocol
+from ..array import exports
+from ..backends import loader
+from ..backends.base import Kind
+from ..common.errors import BackendMismatchError
+from ..common.process_state import process
+from ..common.pytrees import mapped
+from ..dispatch import host_fallback as host, host_values
+from ..memory import reshaping, views
+from ..memory.roots import memory_of
+from ..runtime import dtypes, settings
+from . import array_requests
+from .adoption import adopt, asked_by_user, by_name, holds_array, is_window, left, movable, move, not_of_others, traced
+from .array_methods import is_copy
+from .iterators import ITERATORS, METACLASSES, brought, nested_iters
+from .memory_writes import shared
+
+__all__ = ["CLASSES", "FUNCTIONS", "index_object"]
+
+_real = np.ndarray
+
+
+_OF_THE_CLASS: dict[str, tuple[int, Callable[..., Any]]] = {
+    "__getitem__": (1, lambda item: types.GenericAlias(_real, item)),
+    "__repr__": (0, lambda: repr(_real)),
+    "__str__": (0, lambda: str(_real)),
+}
+"""What Python calls on the class itself by the name of a method: number of arguments, answer."""
+
+
+class _Unbound:
+    """``np.ndarray.sum`` and the like, called with either kind of array."""
+
+    __name__: str
+    __wrapped__: Any
+
+    def __init__(self, name: str, ours: Any) -> None:
+        functools.update_wrapper(
+            self, getattr(_real, name), assigned=("__name__", "__qualname__", "__doc__"), updated=()
+        )
+        self._ours = ours
+        self._numpys = _view if name == "view" else getattr(_real, name)
+        self._of_the_class = _OF_THE_CLASS.get(name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._of_the_class is not None and len(args) == self._of_the_class[0]:
+            return self._of_the_class[1](*args)
+        if isinstance(args[0] if args else None, ad.Array):
+            return self._ours(*args, **kwargs)
+        return self._numpys(*args, **kwargs)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __eq__(self, other: object) -> bool:
+        return other is self.__wrapped__ or (type(other) is _Unbound and other.__wrapped__ is self.__wrapped__)
+
+    def __hash__(self) -> int:
+        return hash(self.__wrapped__)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return by_name("numpy", f"ndarray.{self.__name__}")
+
+
+def _unbound(name: str) -> property:
+    """What ``np.ndarray.<name>`` is; arrays themselves never look here, but among their own methods."""
+    return property(lambda cls: _Unbound(name, vars(cls).get(name) or vars(ad.Array).get(name) or getattr(_real, name)))
+
+
+class _NdarrayType(abc.ABCMeta):
+    """Type of the facade's ``np.ndarray``: both kinds of array are instances, and subclasses are NumPy's.
+
+    It derives from ``ABCMeta`` so that ``class Field(np.ndarray, SomeAbstractBase)`` has no metaclass conflict.
+    """
+
+    def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
+        if not any(isinstance(base, _NdarrayType) for base in bases):  # named as Python's errors name NumPy's own
+            return super().__new__(mcls, f"numpy.{name}", bases, namespace, **kwargs)
+        # A user's subclass: a true ndarray subclass, which computes on the host as NumPy does.
+        bases = tuple(_real if isinstance(base, _NdarrayType) else base for base in bases)
+        left(f"class {name}(np.ndarray)", "a subclass of ndarray computes on the host")
+        namespace.setdefault("view", _view)
+        return types.new_class(name, bases, kwargs, lambda body: body.update(namespace))
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> None:
+        super().__init__(name, bases, namespace)
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > 1 and isinstance(args[1], Kind):  # a library that rebuilds an array from its parts
+            return make(*args, **kwargs)
+        names = ("shape", "dtype", "buffer", "offset", "strides", "order")
+        given = {**dict(zip(names, args)), **kwargs}
+        if isinstance(given.get("buffer"), ad.Array):
+            return _window(given)
+        made = _real(*args, **kwargs)
+        if given.get("buffer") is not None:
+            left("numpy.ndarray", "it is a window on someone else's buffer")
+            return made
+        return move(made, "numpy.ndarray")
+
+    __name__ = property(lambda cls: cls.__qualname__)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, (_real, ad.Array)) and not _is_scalar(instance)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, (_real, ad.Array))
+
+    # To a user, ``type(x) == np.ndarray`` holds for NumPy's own arrays too; to a library, which would hand an Array on to
+    # C code then, the classes differ, as they do in the tables of both.
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or (other is _real and asked_by_user(1))
+
+    def __hash__(cls) -> int:
+        return type.__hash__(cls)
+
+    def __dir__(cls) -> list[str]:
+        return _shown_names()
+
+
+def _shown_names() -> list[str]:
+    """What ``dir`` lists: NumPy's names, and the public ones of arrays of ours."""
+    return sorted({*dir(_real), *(name for name in dir(ad.Array) if not name.startswith("_"))})
+
+
+_KEPT = frozenset(
+    "__class__ __class_getitem__ __new__ __init__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ __or__ __ror__"
+    " __bool__ __len__ __iter__ __contains__ __call__ __dir__ __getattribute__ __setattr__ __delattr__ __init_subclass__"
+    " __subclasshook__ __sizeof__ __format__ __reduce_ex__ __array_ufunc__ __array_function__ __array_namespace__"
+    " __dlpack__ __dlpack_device__ __copy__ __deepcopy__".split()
+)
+"""Attributes of ``np.ndarray`` that Python or NumPy look up on the class itself, for its own sake."""
+
+for _name in dir(_real):
+    if _name not in _KEPT and callable(getattr(_real, _name)):
+        setattr(_NdarrayType, _name, _unbound(_name))
+
+
+def _is_scalar(instance: Any) -> bool:
+    scalar = getattr(ad, "Scalar", None)
+    return scalar is not None and isinstance(instance, scalar)
+
+
+def _view(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """``ndarray.view``, where ``np.ndarray`` as a user file knows it means NumPy's own class."""
+    args = tuple(_real if value is ndarray else value for value in args)
+    kwargs = {key: _real if value is ndarray else value for key, value in kwargs.items()}
+    return _real.view(self, *args, **kwargs)
+
+
+def _class_shown(a: Any) -> type:
+    frame = sys._getframe(1)
+    names = frame.f_globals
+    if process.cells is names and process.users is None:
+        return (
+            _real  # in a notebook's cells that see NumPy's own module, what prints as an ndarray is one to `isinstance`
+        )
+    return _real if array_requests.expects_ndarrays(frame) else exports.class_seen(type(a), names)
+
+
+class ndarray(ad.Array, metaclass=_NdarrayType):
+    # The very type of every array made while a launcher runs, so that ``type(x) is np.ndarray`` holds.
+    __slots__ = ()
+    __module__ = "numpy"
+    __doc__ = _real.__doc__
+    stands_for_ndarray = True
+
+    # Which a user's subclass calls with itself. Python sees that it is no method of this class, and does not make arrays by it.
+    __new__ = _real.__new__  # type: ignore[assignment]
+    __class_getitem__ = _real.__class_getitem__
+
+    __class__ = property(_class_shown)
+
+    def __dir__(self) -> list[str]:
+        return _shown_names()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        # User files have no np.asarray of NumPy's own: no function of theirs asked for this.
+        asked = settings.current_fallback() != "silent" and not self._kind.backend.hosted and asked_by_user(1)
+        if asked and array_requests.could_compute(sys._getframe(1)):
+            host.allow("ndarray.__array__", self.backend, "compiled code on this line asks for an ndarray")
+        return super().__array__(dtype, copy)
+
+    @property
+    def ctypes(self) -> Any:
+        """As ``ndarray.ctypes``, of memory that C code may write."""
+        return shared(self, "ctypes").ctypes
+
+    __array_interface__ = property(exports.array_interface)
+    __array_struct__ = property(exports.array_struct)
+
+    def _lent(self, writes: int) -> memoryview:
+        """As of any array; what writes gets memory that the host can write."""
+        return shared(self, "the buffer of an array").data if writes else super()._lent(writes)
+
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        """As ``ndarray.view``; NumPy holds the memory from then on where what is NumPy's own could not share it otherwise.
+
+        That is a subclass of the user's, and an array of a dtype that exists only on the host.
+        """
+        held = self._kind.backend
+        if not held.hosted and (stays := _stays(dtype) or _stays(type)) and asked_by_user(1):
+            value = views.native(views.owner(self))
+            if not (held.recorded(value) or held.shares_with_host(value)):
+                left("ndarray.view", f"{stays} shares its memory")
+                reshaping.settle(self, "its memory is shared on the host")
+        return super().view(dtype, type)
+
+    def __reduce_ex__(self, protocol: Any, /) -> Any:
+        """As NumPy's own: what reads the pickle may know nothing of this package."""
+        values, seen = self._host("pickled"), views.ghost(self)
+        if protocol < 5 or not seen.transpose(np.argsort([-s for s in seen.strides], kind="stable")).flags.c_contiguous:
+            return values.__reduce__()
+        return (values if values.flags.writeable else values.copy("K")).__reduce_ex__(protocol)
+
+
+def _stays(wanted: Any) -> str:
+    """What a view is of that is NumPy's own, a subclass or a dtype; nothing if it is an array of ours."""
+    if isinstance(wanted, builtins.type) and issubclass(wanted, _real | ad.Array):
+        return wanted.__name__ if issubclass(wanted, _real) else ""
+    if wanted is None or dtypes.category(dtype := np.dtype(wanted)) != "other" or dtype.hasobject:
+        return ""
+    return f"dtype {dtype}"
+
+
+make = views.maker(ndarray)
+"""What makes every array while a launcher runs (:data:`arraydispatch.memory.views.wrapper`)."""
+
+loader.set_wrapper(ad.Array)  # libraries learn of the subclass
+
+
+def _reduce_class(cls: type) -> Any:
+    return by_name("numpy", cls.__name__) if cls in CLASSES.values() else cls.__qualname__
+
+
+# The processes of a run hand on arrays of ours.
+ForkingPickler.register(ndarray, ad.Array.__reduce__)
+
+
+# -- iteration on the host ---------------------------------------------------------------------------------------------
+
+
+CLASSES: dict[str, type] = {"ndarray": ndarray, **ITERATORS}
+"""Classes the facade exchanges; all others are NumPy's own."""
+
+# pickle asks this table before it tries "by name", where it would find NumPy's own class and complain.
+for _metaclass in (_NdarrayType, *METACLASSES):
+    copyreg.pickle(_metaclass, _reduce_class)
+
+
+# -- index objects: r_ c_ mgrid ogrid ------------------------------------------------------------------------------------
+
+
+class _IndexObject:
+    """``np.r_`` and its like: what NumPy makes on the host is moved."""
+
+    def __init__(self, real: Any, name: str) -> None:
+        self._real = real
+        self._name = f"numpy.{name}"
+
+    def __getitem__(self, key: Any) -> Any:
+        return move(self._real[key], self._name)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._real)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return by_name("numpy", self._name.removeprefix("numpy."))
+
+
+class _Grid(_IndexObject):
+    """``np.mgrid`` and ``np.ogrid``."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return creation.grid(key, self._real.sparse) if not traced() else self._real[key]
+
+
+class _Joiner(_IndexObject):
+    """``np.r_`` and ``np.c_``: arrays are joined where they are."""
+
+    def __init__(self, real: Any, name: str) -> None:
+        super().__init__(real, name)
+        self._columns = name == "c_"
+
+    def __getitem__(self, key: Any) -> Any:
+        items = key if type(key) is tuple else (key,)
+        if not holds_array(items):
+            return super().__getitem__(key)
+        pieces = self._pieces(items)
+        if pieces is None:
+            return super().__getitem__(tuple(brought(self._name, item) for item in items))
+        return np.concatenate(pieces, axis=-1 if self._columns else 0)
+
+    def _pieces(self, items: tuple[Any, ...]) -> list[Any] | None:
+        """What to concatenate; None where only NumPy's own code knows (directives, Python scalars' weak dtypes)."""
+        pieces = []
+        for item in items:
+            if isinstance(item, ad.Array):
+                piece = item
+            elif type(item) is _real and movable(item):
+                piece = adopt(item)
+            else:
+                host = self._scalar(item, items) if np.isscalar(item) and not isinstance(item, str) else None
+                if host is None:
+                    if not isinstance(item, (slice, list, tuple)) or holds_array((item,)):
+                        return None
+                    host = self._real[item] if isinstance(item, slice) else np.asarray(item)
+                if not movable(host):
+                    return None
+                piece = ad.asarray(host)
+            if not self._columns:
+                if piece.ndim == 0:
+                    piece = piece.reshape(1)
+            elif piece.ndim < 2:
+                piece = piece.reshape(-1, 1)
+            pieces.append(piece)
+        return pieces if len({piece.ndim for piece in pieces}) == 1 else None
+
+    def _scalar(self, item: Any, items: tuple[Any, ...]) -> np.ndarray[Any, Any]:
+        dtypes = [other.dtype for other in items if isinstance(other, (ad.Array, _real))]
+        return np.full(1, item, dtype=np.result_type(item, *dtypes))
+
+
+def index_object(real: Any, name: str) -> Any:
+    """The facade's object of that name."""
+    return _Joiner(real, name) if name in ("r_", "c_") else _Grid(real, name)
+
+
+# -- functions with a rule of their own --------------------------------------------------------------------------------
+
+
+class _Archive(np.lib.npyio.NpzFile):
+    """An open ``.npz`` file that hands out arrays on the backend."""
+
+    def __getitem__(self, key: str) -> Any:
+        result = super().__getitem__(key)
+        return move(result, "numpy.load") if asked_by_user(1) else result
+
+
+_Archive.__name__ = _Archive.__qualname__ = "NpzFile"
+_Archive.__module__ = np.lib.npyio.NpzFile.__module__
+
+
+def load(file: Any, mmap_mode: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """``np.load``: arrays are moved, a memory map stays what it is."""
+    result = np.load(file, mmap_mode, *args, **kwargs)
+    if type(result) is np.lib.npyio.NpzFile:
+        result.__class__ = _Archive
+        return result
+    if mmap_mode is not None:
+        left("numpy.load", "a memory map stays on its file")
+        return result
+    return move(result, "numpy.load")
+
+
+def _from_memory(made: np.ndarray[Any, Any], name: str, copy: bool | None = None) -> Any:
+    """What NumPy made of an object: a window on memory that changes stays one, all else is moved, read-only as it was."""
+    if (made.flags.writeable or copy is False) and is_window(made):
+        left(name, "it is a window on a writable buffer" if made.flags.writeable else "copy=False: it is a window")
+        return made
+    # Any byte but 0 is true, but not to every library: Pillow's are 255.
+    moved = move(np.asarray(made.view(np.uint8) != 0) if made.dtype == bool else made, name)
+    if isinstance(moved, ad.Array) and not made.flags.writeable:
+        views.ghost(moved).flags.writeable = False
+    return moved
+
+
+def frombuffer(buffer: Any, *args: Any, **kwargs: Any) -> Any:
+    """``np.frombuffer``: moved when the buffer cannot change, a window on it otherwise."""
+    return _from_memory(np.frombuffer(buffer, *args, **kwargs), "numpy.frombuffer")
+
+
+_WITHOUT_MEMORY = frozenset({list, tuple, range, bool, int, float, complex, str, bytes, type(None)})
+"""Types of which NumPy makes an array without looking at their memory."""
+
+
+def _shows_memory(x: Any) -> bool:
+    """Whether NumPy makes a window on an object: it has Python's buffer protocol or ``__array_interface__``, and is no array."""
+    if hasattr(type(x), "__array__"):
+        return False
+    try:
+        memoryview(x).release()
+    except (TypeError, BufferError):
+        return hasattr(x, "__array_interface__") or hasattr(x, "__array_struct__")
+    return True
+
+
+def _not_copied(seen: np.ndarray[Any, Any], x: np.ndarray[Any, Any], name: str) -> Any:
+    """What NumPy made of an ndarray without copying it: itself where it is a window, else an array that shares its memory.
+
+    None where there is none: what goes to an accelerator shares no memory with the host, and another precision needs a copy.
+    """
+    if type(seen) is not _real or (seen.flags.writeable and is_window(x)):
+        left(name, "it is a window on other memory")
+        return seen
+    return host_values.sharing(seen)
+
+
+def _from_data(name: str) -> Callable[..., Any]:
+    """``np.asarray`` and its like: NumPy looks at what shows its memory, all else goes to the backend."""
+    real, parameter = getattr(np, name), "object" if name == "array" else "a"
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        x = args[0] if args else kwargs.get(parameter)
+        cls = type(x)
+        if cls is ndarray or cls in _WITHOUT_MEMORY:
+            try:
+                return getattr(creation, name)(*args, **kwargs)
+            except BackendMismatchError:
+                if cls is ndarray:
+                    raise
+                args, kwargs = mapped(not_of_others, args), mapped(not_of_others, kwargs)
+            return getattr(creation, name)(*args, **kwargs)
+        if _shows_memory(x):
+            kwargs.pop("like", None)
+            return _from_memory(real(*args, **kwargs), f"numpy.{name}", kwargs.get("copy"))
+        copy = creation.copy_mode(kwargs.get("copy", name == "array" or None))
+        if copy is False and not isinstance(x, ad.Array):
+            left(f"numpy.{name}", "copy=False: it stays a NumPy array")
+            seen = real(*args, **kwargs)
+            if not is_copy(seen):
+                return seen
+        dtype = args[1] if len(args) > 1 else kwargs.get("dtype")
+        given = from_protocol(x, dtype)
+        if given is not x:  # once, as NumPy asks
+            args, kwargs = ((given, *args[1:]), kwargs) if args else (args, {**kwargs, parameter: given})
+        if isinstance(given, _real) and copy is None:
+            seen = real(*args, **{key: value for key, value in kwargs.items() if key != "like"})
+            if memory_of(seen) is memory_of(given):
+                of_library = given is not x and loader.backend_of(x) is not None
+                kept = host_values.sharing(seen) if of_library else _not_copied(seen, given, f"numpy.{name}")
+                if kept is not None:
+                    return kept
+        return getattr(creation, name)(*args, **kwargs)
+
+    return fastpath.of_data_at_once(real, made)
+
+
+def from_dlpack(x: Any, /, **kwargs: Any) -> Any:
+    """``np.from_dlpack``: an ``Array`` is one already."""
+    if isinstance(x, ad.Array) and not kwargs:
+        return x.view()
+    left("numpy.from_dlpack", "it is a window on another library's array")
+    return np.from_dlpack(x, **kwargs)
+
+
+def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
+    """``as_strided``: of an ``Array``, a view, as long as it stays inside."""
+    if not isinstance(x, ad.Array):
+        return np.lib.stride_tricks.as_strided(x, *args, **kwargs)
+    seen = np.lib.stride_tricks.as_strided(views.ghost(x), *args, **kwargs)
+    first, last = byte_bounds(views.ghost(views.owner(x)))
+    begin, end = byte_bounds(seen)
+    if seen.size and not first <= begin <= end <= last:
+        left("numpy.lib.stride_tricks.as_strided", "it strides beyond the array, over host memory")
+        return np.lib.stride_tricks.as_strided(ad.to_numpy(x), *args, **{**kwargs, "writeable": False})
+    return views.derive(x, seen)
+
+
+def _window(given: dict[str, Any]) -> Any:
+    """``np.ndarray(shape, dtype, buffer=x)`` of an ``Array``: a view of it."""
+    array = given.pop("buffer")
+    if not array._kind.backend.holds(np.dtype(given.get("dtype") or float)):
+        left("numpy.ndarray", "a dtype that exists only on the host looks at the memory of the array")
+        return _real(buffer=shared(array, "numpy.ndarray"), **given)
+    return views.derive(array, _real(**{"dtype": float, **given}, buffer=views.ghost(array)))
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
+    """``np.require``: of NumPy's own arrays, whatever NumPy makes of them."""
+    foreign = not isinstance(a, _real)
+    a = from_protocol(a, dtype)
+    if isinstance(a, ad.Array):
+        return creation.require(a, dtype, requirements)
+    if foreign and isinstance(a, _real):
+        made = np.require(a, dtype, requirements)
+        kept = host_values.sharing(made) if type(made) is _real else None
+        return made if kept is None else kept
+    if isinstance(a, _real):
+        left("numpy.require", "the result may be a view of a NumPy array")
+        return np.require(a, dtype, requirements)
+    return _from_memory(np.require(a, dtype, requirements), "numpy.require")
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    """``np.asarray_chkfinite``: the check runs where the array is."""
+    array = FUNCTIONS["asarray"](a, dtype, order)
+    if array.dtype.kind in "fc" and not np.isfinite(array).all():
+        raise ValueError("array must not contain infs or NaNs")
+    return array
+
+
+def isscalar(element: Any) -> bool:
+    """``np.isscalar``, where a scalar that sits on a device is one too."""
+    return np.isscalar(element) or _is_scalar(element)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{name: _from_data(name) for name in ("array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray")},
+    "load": load,
+    "nested_iters": nested_iters,
+    "require": require,
+    "asarray_chkfinite": asarray_chkfinite,
+    "frombuffer": frombuffer,
+    "from_dlpack": from_dlpack,
+    "as_strided": as_strided,
+    "isscalar": isscalar,
+}
+"""Functions with a rule of their own, by name."""

@@ -1,0 +1,313 @@
+"""``np.random`` as user files see it: NumPy's own bits, results on the backend.
+
+Every number comes from NumPy's own generators, so a seeded script prints what it prints on plain NumPy. What is drawn
+for a user file is moved; what a library draws from a generator that the user handed it stays an ndarray. Functions that
+shuffle or permute an ``Array`` draw the order on the host and move the rows on the backend.
+
+With ``--rng device`` normal and uniform numbers come from the library's own generator instead: faster where arrays are
+large, but other numbers.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import functools
+import operator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import arraydispatch as ad
+
+from .. import fastpath
+from ..api import creation
+from ..common.process_state import process
+from ..engine import draws
+from ..memory import views
+from .adoption import Stand, asked_by_user, by_name, move, to_host
+
+__all__ = ["attributes"]
+
+_KEPT = frozenset({"bytes", "get_bit_generator", "get_state", "seed", "set_bit_generator", "set_state", "test"})
+"""Module functions that have to do with state or bytes, not arrays."""
+
+
+# -- in place and permuting, the same for generators of both kinds ------------------------------------------------------
+
+
+def _lines(x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[np.ndarray[Any, Any], int]:
+    """Numbers of what lies along the axis of an array that is to be shuffled, with as many axes as the array; and that axis.
+
+    Given them in its place, NumPy draws the same numbers and raises the same errors.
+    """
+    shape = x.shape
+    if 0 in shape:
+        return np.empty(shape, int), 0
+    axis: Any = kwargs.get("axis", args[0] if args else 0)
+    axis = operator.index(axis) if hasattr(axis, "__index__") else len(shape)
+    if not -len(shape) <= axis < len(shape):
+        return np.zeros((1,) * len(shape), int), 0
+    axis %= len(shape)
+    lengths = [n if i == axis else 1 for i, n in enumerate(shape)]
+    return np.arange(shape[axis]).reshape(lengths), axis
+
+
+def _shuffle(real: Any, x: Any, *args: Any, **kwargs: Any) -> None:
+    """Shuffle an ``Array``: NumPy swaps ``x[i], x[j]`` on what is not an ndarray, which would duplicate rows of views."""
+    if type(x._v) is np.ndarray and x._kind.backend.hosted:  # on the host already: NumPy's own, in its memory
+        views.run_readers(x)
+        real.shuffle(x._v, *args, **kwargs)
+        views.owner(x)._writes += 1
+        return
+    order, axis = _lines(x, args, kwargs)
+    order.flags.writeable = views.writeable(x)
+    real.shuffle(order, *args, **kwargs)
+    if order.size:
+        x[...] = np.take(x, order.reshape(-1), axis=axis)
+
+
+def _permuted(real: Any, x: Any, axis: Any = None, out: Any = None) -> Any:
+    if out is None:
+        return move(real.permuted(to_host(x), axis=axis), "numpy.random.permuted")
+    if not isinstance(out, ad.Array):
+        return real.permuted(to_host(x), axis=axis, out=out)
+    buffer = np.empty(out.shape, out.dtype)
+    buffer.flags.writeable = views.writeable(out)
+    real.permuted(to_host(x), axis=axis, out=buffer)
+    out[...] = buffer
+    return out
+
+
+def _permutation(real: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+    lines, axis = _lines(x, args, kwargs)
+    order = real.permutation(lines, *args, **kwargs).reshape(-1)
+    return np.take(x, order, axis=axis) if lines.size else np.copy(x)
+
+
+_BY_LINES = {"shuffle": _shuffle, "permuted": _permuted, "permutation": _permutation}
+
+
+def _draw(real: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a drawing method of a NumPy generator, with any ``Array`` among the arguments brought to the host."""
+    if name in _BY_LINES and not args and "x" in kwargs:
+        kwargs = dict(kwargs)
+        args = (kwargs.pop("x"),)
+    if args and isinstance(args[0], ad.Array) and (name != "permutation" or args[0].ndim):
+        if name in _BY_LINES:
+            return _BY_LINES[name](real, *args, **kwargs)
+    elif name == "shuffle" and args:  # a list, of arrays perhaps, which stay what they are
+        return real.shuffle(args[0], *map(to_host, args[1:]), **{key: to_host(value) for key, value in kwargs.items()})
+    out = kwargs.get("out")
+    if isinstance(out, ad.Array):
+        lies = views.ghost(out)
+        buffer = np.empty_like(lies) if lies.flags.forc else lies  # in the order of memory; NumPy refuses one with gaps
+        buffer.flags.writeable = views.writeable(out)
+        getattr(real, name)(*map(to_host, args), **{**kwargs, "out": buffer})
+        out[...] = buffer
+        return out
+    return getattr(real, name)(*map(to_host, args), **{key: to_host(value) for key, value in kwargs.items()})
+
+
+# -- module functions ----------------------------------------------------------------------------------------------------
+
+
+class _ModuleFunction(Stand):
+    """``np.random.normal`` and its like: methods of NumPy's one global generator."""
+
+    def __init__(self, source: ModuleType, name: str) -> None:
+        super().__init__(getattr(source, name), source.__name__, name)
+        self._source = source
+        self._called = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if fastpath.takes(args, kwargs) and not process.draws_on_device:
+            result = self.real(*args, **kwargs)
+            return move(result, self._what) if type(result) is np.ndarray and asked_by_user(1) else result
+        if process.draws_on_device:
+            drawn = _device_draw(self._called, args, kwargs)
+            if drawn is not None:
+                return drawn
+        result = _draw(self._source, self._called, args, kwargs)
+        if kwargs.get("out") is not None or not asked_by_user(1):
+            return result
+        return move(result, self._what)
+
+
+class _Seed(Stand):
+    """``np.random.seed``: under ``--rng device`` it seeds the library too."""
+
+    def __call__(self, seed: Any = None) -> None:
+        self.real(to_host(seed))
+        if process.draws_on_device and isinstance(seed, (int, np.integer)):
+            ad.default_backend().seed(int(seed))
+
+
+# -- generator classes ---------------------------------------------------------------------------------------------------
+
+
+class _GeneratorType(type):
+    """Generators that a library made are instances too."""
+
+    _counterpart: type
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return cls.__subclasscheck__(type(instance))
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        # A subclass of the user's stands for nothing but itself.
+        stands = "_counterpart" in vars(cls)
+        return issubclass(subclass, cls._counterpart) if stands else super().__subclasscheck__(subclass)
+
+
+def _method(counterpart: Any, name: str) -> Any:
+    plain, what = getattr(counterpart, name), f"numpy.random.{name}"
+    at = draws.METHODS.get(name, -1) if counterpart is np.random.Generator else -1
+
+    @functools.wraps(plain, assigned=("__name__", "__qualname__", "__doc__"))  # by which pickle finds it in this module
+    def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if fastpath.takes(args, kwargs) and not process.draws_on_device:
+            result = draws.NOT_APART
+            if at >= 0:
+                size = args[at] if len(args) > at else kwargs.get("size") if kwargs else None
+                if size is not None and (type(size) is not int or size >= draws.LEAST):
+                    result = draws.call(plain, self, args, kwargs)
+            if result is draws.NOT_APART:
+                result = plain(self, *args, **kwargs)
+            return move(result, what) if type(result) is np.ndarray and asked_by_user(1) else result
+        user = asked_by_user(1)
+        if process.draws_on_device and user:
+            drawn = _device_draw(name, args, kwargs)
+            if drawn is not None:
+                return drawn
+        result = _draw(_Plain(self, counterpart), name, args, kwargs)
+        return move(result, what) if user and kwargs.get("out") is None else result
+
+    return draw
+
+
+class _Plain:
+    """A generator's methods as NumPy defines them, whatever its class overrides."""
+
+    __slots__ = ("_counterpart", "_generator")
+
+    def __init__(self, generator: Any, counterpart: Any) -> None:
+        self._generator = generator
+        self._counterpart = counterpart
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._counterpart, name).__get__(self._generator)
+
+
+_NOT_DRAWING = {"get_state", "seed", "set_state", "spawn", "bytes"}
+
+
+def _subclass(counterpart: Any) -> type:
+    names = [
+        name
+        for name in dir(counterpart)
+        if not name.startswith("_") and name not in _NOT_DRAWING and callable(getattr(counterpart, name))
+    ]
+    body: dict[str, Any] = {name: _method(counterpart, name) for name in names}
+    body["__module__"] = counterpart.__module__
+    body["__doc__"] = counterpart.__doc__
+
+    # By the class's name, NumPy's own outside a launcher: what reads the pickle may know nothing of this package.
+    def __reduce__(self: Any) -> Any:
+        return made, (self._bit_generator,), _state_of(self)
+
+    __reduce__.__qualname__ = f"{counterpart.__name__}.__reduce__"
+    body["__reduce__"] = __reduce__
+    made: Any = _GeneratorType(counterpart.__name__, (counterpart,), body)
+    made._counterpart = counterpart
+    return made
+
+
+def _state_of(generator: Any) -> Any:
+    """What the bit generator does not hold: of the legacy class, the second half of a pair of normal numbers."""
+    return None if isinstance(generator, np.random.Generator) else generator.get_state(legacy=False)
+
+
+Generator: Any = _subclass(np.random.Generator)
+RandomState: Any = _subclass(np.random.RandomState)
+
+
+class _DefaultRng(Stand):
+    """``np.random.default_rng``."""
+
+    def __call__(self, seed: Any = None) -> Any:
+        made = self.real(to_host(seed))
+        if process.draws_on_device and isinstance(seed, (int, np.integer)):
+            ad.default_backend().seed(int(seed))
+        return Generator(made.bit_generator) if type(made) is np.random.Generator else made
+
+
+class _SeededType(_GeneratorType):
+    """Bit generators and seed sequences: NumPy's own objects, made from an ``Array`` too."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        make: Any = cls._counterpart if "_counterpart" in vars(cls) else super().__call__
+        return make(*map(to_host, args), **{key: to_host(value) for key, value in kwargs.items()})
+
+
+def _seeded(counterpart: Any) -> type:
+    body = {"__module__": counterpart.__module__, "__doc__": counterpart.__doc__, "_counterpart": counterpart}
+    return _SeededType(counterpart.__name__, (counterpart,), body)
+
+
+def _reduce_class(cls: Any) -> Any:
+    return by_name("numpy.random", cls.__name__) if "_counterpart" in vars(cls) else cls.__qualname__
+
+
+copyreg.pickle(_GeneratorType, _reduce_class)
+copyreg.pickle(_SeededType, _reduce_class)
+
+
+def attributes(module: ModuleType) -> dict[str, Any]:
+    """What the facade of ``numpy.random`` holds instead of NumPy's own."""
+    found: dict[str, Any] = {"Generator": Generator, "RandomState": RandomState}
+    for name in module.__all__:
+        value = getattr(module, name)
+        if name == "SeedSequence" or (isinstance(value, type) and issubclass(value, np.random.BitGenerator)):
+            found[name] = _seeded(value)
+        elif name not in _KEPT and name not in found and not isinstance(value, (type, ModuleType)):
+            found[name] = _ModuleFunction(module, name)
+    found["default_rng"] = _DefaultRng(module.default_rng, module.__name__, "default_rng")
+    found["seed"] = _Seed(module.seed, module.__name__, "seed")
+    return found
+
+
+# -- the library's own generator (--rng device) -------------------------------------------------------------------------
+
+
+def _device_draw(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Numbers from the library's generator, or None where NumPy has to draw them (scalars, other distributions)."""
+    if kwargs.get("out") is not None:
+        return None
+    if name in ("rand", "randn"):
+        shape: Any = args
+        low, high = 0.0, 1.0
+    elif name in ("random", "random_sample", "sample", "ranf", "standard_normal"):
+        if set(kwargs) - {"size"} or len(args) > 1:
+            return None
+        shape = kwargs.get("size", args[0] if args else None)
+        low, high = 0.0, 1.0
+    elif name in ("normal", "uniform"):
+        first, second = ("loc", "scale") if name == "normal" else ("low", "high")
+        given = {**dict(zip((first, second, "size"), args)), **kwargs}
+        low, high, shape = given.get(first, 0.0), given.get(second, 1.0), given.get("size")
+    else:
+        return None
+    if shape is None or shape == ():
+        return None
+    shape = tuple(int(n) for n in shape) if isinstance(shape, (tuple, list)) else (int(shape),)
+    backend = ad.default_backend()
+    normal = name in ("randn", "normal", "standard_normal")
+    empty: Any = creation.empty(0)  # its dtype and device are what the settings in force make of a float
+    device = backend.device_of(empty.native)
+    drawn: Any = ad.wrap(backend.random("normal" if normal else "uniform", shape, empty.dtype, device))
+    if name == "normal":
+        return low + drawn * high
+    if name == "uniform":
+        return low + drawn * (high - low)
+    return drawn

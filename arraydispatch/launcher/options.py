@@ -1,0 +1,185 @@
+"""How the launcher was asked to run: the options that hold for a whole process, and for the processes it starts."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
+
+from ..api import public
+from ..backends import loader
+from ..common.errors import ArrayDispatchError
+from ..runtime import hardware, settings, threads
+from . import heap
+from .thread_contention import Governor
+
+__all__ = ["ENVIRONMENT", "MIN_SIZE", "PRECISIONS", "Choices", "default_backend"]
+
+ENVIRONMENT = "ARRAYDISPATCH_BACKEND"
+"""Environment variable that names the backend where no option does."""
+
+MIN_SIZE = 1 << 18
+"""``--min-size`` where none is given; docs/explanation/small-arrays.md has the measurement."""
+
+_BY_ENVIRONMENT = f"by {ENVIRONMENT}"
+
+PRECISIONS = ("64", "32", "16", "bf16", "none")
+"""What ``--precision`` takes."""
+
+
+class Chosen(NamedTuple):
+    """Where a run goes that names no backend."""
+
+    backend: str
+    device: str | None
+    """None: the library's own default."""
+    why: str
+
+
+def default_backend(device: str | None = None) -> Chosen:
+    """The backend of a run that names none: in use already, the environment's, or by what there is.
+
+    Parameters
+    ----------
+    device : str, optional
+        Where arrays are to go.
+    """
+    if settings.default.backend != "numpy":
+        return Chosen(settings.default.backend, device, "")
+    named = os.environ.get(ENVIRONMENT)
+    if named:
+        return Chosen(named, device, _BY_ENVIRONMENT)
+    installed = [name for name in loader.CHEAPEST if loader.installed(name)]
+    kinds = [] if device == "cpu" else hardware.accelerators()
+    for kind in kinds:
+        for name in installed:
+            if hardware.reaches(name, kind):
+                found = _device(name) if device is None else device
+                if found is not None:
+                    return Chosen(name, found or None, f"chosen for the {kind}")
+    if installed == ["numpy"]:
+        return Chosen("numpy", device, "chosen because no array library is installed")
+    none = f"no installed library sees the {kinds[0]}" if kinds else "there is no accelerator"
+    if device == "cpu":
+        none = "for the CPU"
+    few = len(installed) == 2
+    cheap = "it is the one library installed" if few else "it starts and runs cheapest of the libraries installed"
+    return Chosen(installed[0], device, f"chosen: {none}, and {cheap}")
+
+
+def _device(name: str) -> str | None:
+    """The accelerator of a library that was built for one; "" where that is its default anyway, None where it sees none."""
+    try:
+        there = loader.load(name).devices()
+    except (ArrayDispatchError, ImportError, RuntimeError):  # built for another version of the driver
+        return None
+    found = next((each.name for each in there if each.kind != "CPU"), None)
+    return "" if found == there[0].name else found
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Options of ``arraydispatch run`` that say where and how arrays live; see its help for their meaning."""
+
+    backend: str | None = None
+    device: str | None = None
+    precision: str | None = None
+    execution: str | None = None
+    exact: bool = False
+    min_size: int = MIN_SIZE
+    on_fallback: str = "warn"
+    rng: str = "numpy"
+    threads: int | None = None
+    why: str = ""
+    """Why this backend, where it was not named."""
+
+    @classmethod
+    def of(cls, options: Any) -> Choices:
+        """Those of a parsed command line. On a CPU calls are fused, unless what is asked for is about the library's own calls."""
+        made = cls(**{name: getattr(options, name) for name in cls.__dataclass_fields__ if hasattr(options, name)})
+        asked = made.execution, made.precision, made.device, getattr(options, "verify", False) or None
+        if any(x is not None for x in asked) or made.min_size != MIN_SIZE or hardware.accelerators():
+            return made
+        return replace(made, execution="fused")
+
+    def settled(self) -> Choices:
+        """With a backend, where none is named; raises what :func:`arraydispatch.use` raises of one that the environment names."""
+        if self.backend is not None:
+            return self
+        found = default_backend(self.device)
+        if found.why == _BY_ENVIRONMENT:
+            try:
+                loader.check(found.backend)
+            except ArrayDispatchError as error:
+                raise type(error)(f"{ENVIRONMENT}={found.backend}: {error}") from None
+        return replace(self, backend=found.backend, device=found.device, why=found.why)
+
+    def to_json(self) -> str:
+        """For the environment of a child process."""
+        return json.dumps(asdict(self))
+
+    def apply(self) -> None:
+        """Make them the defaults of this process; raises what :func:`arraydispatch.use` raises."""
+        self._use()
+        heap.keep()
+        # The whole process is the script's, so a library that hides 64-bit types shows them globally: no switch per call.
+        loader.when_loaded(
+            settings.default.backend,
+            lambda backend: backend.configure(enable_x64=True) if "enable_x64" in backend.OPTIONS else None,
+        )
+        if self.threads is not None:  # for what is loaded later, and for other processes
+            os.environ.update(dict.fromkeys(threads.VARIABLES, str(self.threads)))
+        self._governor()
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Make them the defaults for a block, in a process that is not ours alone; raises what :meth:`apply` raises."""
+        with settings.kept(), threads.kept():
+            governor = None
+            try:
+                self._use()
+                governor = self._governor()
+                yield
+            finally:
+                if governor is not None:
+                    governor.stop()
+
+    def _governor(self) -> Governor | None:
+        return None if self.threads is not None else Governor.of("numpy", settings.default.backend)
+
+    def _use(self) -> None:
+        fused = self.execution == "fused"
+        given: dict[str, Any] = {} if fused or self.execution is None else {"execution": self.execution}
+        if self.precision is not None:
+            given["precision"] = None if self.precision == "none" else self.precision
+        name, device = (chosen := self.settled()).backend, chosen.device
+        assert name is not None
+        if name in loader.KNOWN:
+            loader.prepare(name)  # the program may import the library before it is needed
+            if self.exact:
+                loader.prepare_exact(name)
+        if device is None and not given:  # nothing to ask the library: it is imported when it is needed
+            loader.check(name)
+            settings.default.backend = name
+        else:
+            public.use(name, device=device, **given)
+        if self.threads is None:
+            threads.fit()
+        else:
+            threads.use(self.threads, loader.loaded_one(name))
+        settings.default.min_size = 0 if self.execution == "eager" else self.min_size
+        if fused:
+            if self.min_size == MIN_SIZE:
+                settings.default.min_size = settings.FUSED_FROM
+            if hardware.accelerators() and self.device is None:  # only the library knows whether it goes there
+                loader.load(name)
+            settings.set_execution("fused")
+        # In "warn" the launcher speaks for itself (see Session); the core keeps quiet.
+        settings.default.change(
+            fallback="error" if self.on_fallback == "error" else "silent",
+            allowing="Run it with --on-fallback warn to allow it.",
+            draws_on_device=self.rng == "device",
+        )

@@ -1,0 +1,526 @@
+"""Where a library looks at types before it looks at values, and so turns away what it could use.
+
+A library that wants an ndarray asks ``np.asarray``, and an ``Array`` answers. Some ask ``isinstance`` first, and take an
+``Array`` for a column's name, a function or a scalar, or leave out the copy that an ndarray would get. What users can call
+of those is listed here: once the library is imported, it is handed the ndarray in place of each ``Array``.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import functools
+import importlib.util
+import itertools
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from inspect import CO_VARARGS, CO_VARKEYWORDS
+from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+import arraydispatch as ad
+
+from ..array import exports
+from ..array.members import OPERATORS
+from ..backends import loader
+from ..common import events
+from ..common.patching import Exchange, Exchanges
+from ..common.process_state import process
+from ..common.pytrees import mapped
+from ..dispatch import host_fallback
+from ..dispatch.wrapping import check_writeable
+from . import extension_modules, facade, numpy_classes, user_compilers
+from .adoption import holds_array
+from .memory_writes import shared
+from .user_files import UserFiles
+
+__all__ = ["LIBRARIES", "Doors", "finding"]
+
+_SURFACES: dict[str, tuple[str, ...]] = {
+    "pandas": (
+        "pandas", "pandas.arrays", "pandas.api.extensions", "pandas.api.indexers", "pandas.api.typing",
+        "pandas.core.common", "pandas.core.indexing", "pandas.core.util.hashing",
+    ),
+    "h5py": ("h5py",),
+    "PIL": ("PIL.Image",),
+    "scipy": ("scipy.sparse", "scipy.sparse.linalg"),
+}  # fmt: skip
+"""Library -> modules whose public functions and classes users call."""
+
+_CALLED: dict[str, tuple[str, ...]] = {
+    "xarray": ("DataArray.interp", "Dataset.interp", "DataArray.groupby", "Dataset.groupby"),
+    "skimage.transform": (
+        "hough_circle",
+        "hough_ellipse",
+        "hough_line",
+        "probabilistic_hough_line",
+    ),  # what Cython declares an ndarray
+    "sklearn.model_selection": ("ParameterGrid.__init__", "ParameterSampler.__init__"),
+}
+"""Module -> what alone of its functions and methods looks at types."""
+_PARAMETERS = "sklearn.base", "BaseEstimator"
+"""The class of objects that keep what they are given, and look at types later."""
+_SEEDS = {"scipy": "scipy._lib._util", "sklearn": "sklearn.utils.validation"}
+"""Library -> module of its function :data:`_SEED`, which its other modules have by name."""
+_SEED = "check_random_state"
+
+_PICKLERS = {"joblib.numpy_pickle": "NumpyPickler", "joblib.hashing": "NumpyHasher"}
+"""Module -> its pickler, whose ``save`` does for ndarrays what no ``__reduce__`` could: files to map, hashes of memory."""
+
+_MAPPING = ("joblib.pool", "joblib.executor")
+"""Modules with a ``get_memmapping_reducers``: by the type of an array they find what puts large ones into files for the workers."""
+
+_BY_VALUE = ("cloudpickle.cloudpickle", "joblib.externals.cloudpickle.cloudpickle")
+"""Modules whose ``CloudPickler`` writes down what it does not find by its name, for processes that have not imported it."""
+_DILL = "dill._dill"
+"""Another one, with ``MetaCatchingDict`` and a ``Pickler``."""
+
+_BACKENDS = {row.library: name for name, row in loader.KNOWN.items()}
+"""Library -> backend."""
+_IN_C = "from_numpy"
+"""The function of a backend's library, written in C, that takes an ndarray and nothing else."""
+
+_OTHERS = "cloudpickle dill joblib skimage xarray".split()
+LIBRARIES = frozenset(
+    [*_SURFACES, *_SEEDS, *_OTHERS, *_BACKENDS, *user_compilers.LIBRARIES, *extension_modules.LIBRARIES]
+)
+"""Their names: the import hook calls :meth:`Doors.open_all` when one of their modules has been imported."""
+_LOOKED_FOR = LIBRARIES.union(
+    *_SURFACES.values(), _CALLED, _PARAMETERS[:1], _SEEDS.values(), _PICKLERS, _MAPPING, _BY_VALUE, (_DILL,)
+)
+"""Modules that something is done about once they have been imported."""
+
+_SPECIAL = frozenset("__array_ufunc__ __call__ __contains__ __getitem__ __init__ __new__ __setitem__".split())
+_OPERATORS = frozenset(f"__{side}{name}__" for name in OPERATORS for side in ("", "r", "i"))
+
+_INSIDE = frozenset(
+    "apply_if_callable hash_array hash_pandas_object is_bool_indexer _clip_with_one_bound _get_setitem_indexer _set_item"
+    " _set_values _set_with_engine _setitem_array _setitem_frame _setitem_with_indexer _where".split()
+)
+"""What does the work of functions that are left alone: pandas' that count the references to their object, to which a
+frame in between would add, and what is reached by a module's ``__getattr__``."""
+_COUNTS = "getrefcount"
+
+_RUNS = frozenset("agg aggregate apply eval map pipe query transform".split())
+"""What hands its arguments on to a function of the user's, or looks names up in the user's frame."""
+
+_MARK = "_arraydispatch_door"
+
+_UFUNC = "__array_ufunc__"
+_FILLS = frozenset({"read_direct"})
+"""What writes into the first array it is given."""
+
+
+class _Kinds(dict[type, bool]):
+    """Whether a value of this type can be, or hold, an ``Array``, or be its class, or a module of the facade."""
+
+    def __missing__(self, kind: type) -> bool:
+        found = self[kind] = issubclass(kind, (ad.Array, list, tuple, dict, type, ModuleType))
+        return found
+
+
+_looked_at = _Kinds()
+
+
+def _hosted(value: Any, deep: bool = True) -> Any:
+    """A value with the ndarray in place of each ``Array`` in it; unless ``deep``, lists stay as they are."""
+    kind = type(value)
+    if issubclass(kind, ad.Array):
+        return exports.for_library(value)
+    if kind is tuple or (kind is list and deep) or kind is dict:
+        return mapped(_hosted, value) if holds_array(value.values() if kind is dict else value) else value
+    if isinstance(value, ModuleType):
+        return facade.original(value)
+    return np.ndarray if isinstance(value, type) and issubclass(value, ad.Array) else value
+
+
+def _given(args: tuple[Any, ...]) -> Sequence[Any]:
+    for value in args:
+        if _looked_at[type(value)] and process.users is not None:
+            deep = _from_outside()
+            return [_hosted(value, deep) for value in args]
+    return args
+
+
+def _named(kwargs: dict[str, Any]) -> dict[str, Any]:
+    return kwargs if process.users is None else {name: _hosted(value) for name, value in kwargs.items()}
+
+
+def _from_outside() -> bool:
+    """Whether it is not the library that calls itself: long lists are looked through once."""
+    answer: FrameType = sys._getframe(2)
+    asks, asked = answer.f_back, answer.f_globals["__name__"]
+    return asks is None or _root(asks.f_globals.get("__name__", "")) != _root(asked)
+
+
+def _root(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _saving(exchange: Exchange) -> Any:
+    """``save`` of a pickler, which sees each part of an object, arrays as ndarrays."""
+    return _door(exchange.real, _given_alone)
+
+
+def _given_alone(args: tuple[Any, ...]) -> Sequence[Any]:
+    if process.users is None:
+        return args
+    return [value._host(events.AT_A_DOOR) if isinstance(value, ad.Array) else value for value in args]
+
+
+def _mapping(exchange: Exchange) -> Any:
+    """``get_memmapping_reducers``: what goes to workers is put into files as ndarrays are, each array once however often it goes."""
+    real = exchange.real
+
+    @functools.wraps(real)
+    def answer(*args: Any, **kwargs: Any) -> Any:
+        forward, backward = real(*args, **kwargs)
+        if exchange.on and np.ndarray in forward:
+            forward[numpy_classes.ndarray] = forward[np.ndarray]
+        return forward, backward
+
+    return answer
+
+
+def _reducing(exchange: Exchange) -> Any:
+    """``reducer_override`` of a pickler: classes that stand for NumPy's say by their metaclass that they go as NumPy's."""
+    real = exchange.real
+
+    @functools.wraps(real)
+    def answer(self: Any, obj: Any) -> Any:
+        kind = type(obj)
+        if issubclass(kind, type) and kind in copyreg.dispatch_table:
+            return NotImplemented
+        if _of_a_stand(obj):
+            return getattr, (obj.__self__, obj.__name__)
+        return real(self, obj)
+
+    return answer
+
+
+def _of_a_stand(obj: Any) -> bool:
+    """Whether it is a method of an object that stands for one of NumPy's, and goes as NumPy's: by its name."""
+    return type(obj) is MethodType and type(type(obj.__self__)) in copyreg.dispatch_table
+
+
+def _saving_methods(exchange: Exchange) -> Any:
+    """``save`` of a pickler that writes the function of a method down."""
+    real = exchange.real
+
+    @functools.wraps(real)
+    def answer(self: Any, obj: Any, *args: Any, **kwargs: Any) -> Any:
+        if _of_a_stand(obj) and id(obj) not in self.memo:
+            return self.save_reduce(getattr, (obj.__self__, obj.__name__), obj=obj)
+        return real(self, obj, *args, **kwargs)
+
+    return answer
+
+
+def _looking(exchange: Exchange) -> Any:
+    """The same of a dictionary that has a function for all classes: pickle asks by the metaclass, and goes on where it has none."""
+    real = exchange.real
+
+    @functools.wraps(real)
+    def answer(self: Any, key: type) -> Any:
+        if key in copyreg.dispatch_table:
+            raise KeyError(key)
+        return real(self, key)
+
+    return answer
+
+
+def finding(exchange: Exchange) -> Any:
+    """``singledispatch``, which goes by types: where a library has something for ndarrays, it is found for arrays of a program."""
+    real = exchange.real
+
+    @functools.wraps(real)
+    def answer(cls: type, registry: Any) -> Any:
+        return registry[np.ndarray] if cls is numpy_classes.ndarray and np.ndarray in registry else real(cls, registry)
+
+    return answer
+
+
+def _filling(real: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which fills ndarrays whose values go to the arrays then."""
+
+    @functools.wraps(real)
+    def answer(self: Any, dest: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(dest, ad.Array):
+            return real(self, dest, *args, **kwargs)
+        check_writeable(dest)
+        filled = np.array(exports.for_library(dest))
+        made = real(self, filled, *args, **kwargs)
+        host_fallback.store(dest, filled)
+        return made
+
+    return answer
+
+
+def _door(real: Any, given: Any = _given, named: Any = _named) -> Callable[..., Any]:
+    """The function, handed ndarrays; to whoever looks for the first frame outside the library, this one is inside."""
+    return _inside(real, lambda *args, **kwargs: real(*given(args), **(kwargs and named(kwargs))))
+
+
+def _ufunc_door(real: Any) -> Callable[..., Any]:
+    """``__array_ufunc__``, which writes into the very memory of ``out=``, and of the first operand of ``at``."""
+    given, named, back = _given_to_ufunc, _named_to_ufunc, _own
+    return _inside(real, lambda *args, **kwargs: back(real(*given(args), **(kwargs and named(kwargs))), kwargs))
+
+
+def _written(value: Any) -> Any:
+    if type(value) is tuple:
+        return mapped(_written, value)
+    return shared(value, "a library's ufunc") if isinstance(value, ad.Array) else value
+
+
+def _given_to_ufunc(args: tuple[Any, ...]) -> Sequence[Any]:
+    if args[2:3] == ("at",) and process.users is not None:
+        return [*args[:3], _written(args[3]), *_given(args[4:])]
+    return _given(args)
+
+
+def _named_to_ufunc(kwargs: dict[str, Any]) -> dict[str, Any]:
+    if process.users is None:
+        return kwargs
+    return {name: _written(value) if name == "out" else _hosted(value) for name, value in kwargs.items()}
+
+
+def _own(result: Any, kwargs: dict[str, Any]) -> Any:
+    """What a ufunc returned, with the array in place of the memory of it that was written."""
+    if type(result) is tuple:
+        return mapped(lambda part: _own(part, kwargs), result)
+    outs = kwargs.get("out", ())
+    for out in outs if type(outs) is tuple else (outs,):
+        if type(result) is not np.ndarray or not isinstance(out, ad.Array):
+            continue
+        if result.__array_interface__ == _written(out).__array_interface__:
+            return out
+    return result
+
+
+def _inside(real: Any, answer: Any) -> Callable[..., Any]:
+    names, code = real.__globals__, real.__code__
+    file = code.co_filename if isinstance(real, FunctionType) else names["__file__"]
+    code = answer.__code__.replace(co_filename=file, co_firstlineno=code.co_firstlineno)
+    return functools.wraps(real)(FunctionType(code, names, closure=answer.__closure__))
+
+
+def _door_in_c(real: Any) -> Callable[..., Any]:
+    @functools.wraps(real)
+    def answer(*args: Any) -> Any:
+        return real(*_given(args))
+
+    return answer
+
+
+def _takes(code: CodeType, bound: bool) -> bool:
+    """Whether a function, or a method but for its object, takes arguments."""
+    return bool(code.co_flags & (CO_VARARGS | CO_VARKEYWORDS)) or code.co_argcount + code.co_kwonlyargcount > bound
+
+
+def _door_for(name: str, member: Any, bound: bool) -> Callable[[Exchange], Any] | None:
+    """What makes the door that is to take the place of a member of a module or class; None, where there is to be none."""
+    real = member.__func__ if isinstance(member, staticmethod | classmethod) else member
+    code = getattr(real, "__code__", None)
+    if code is None or _COUNTS in code.co_names or name in _RUNS or hasattr(real, _MARK) or not _takes(code, bound):
+        return None
+
+    def make(exchange: Exchange) -> Any:
+        door = (_filling if name in _FILLS else _ufunc_door if name == _UFUNC else _door)(exchange.real)
+        setattr(door, _MARK, True)
+        return door
+
+    return make
+
+
+def _classes(module: ModuleType, library: str) -> Iterator[type]:
+    """The classes that a module of a library offers, and what they inherit from."""
+    for found in vars(module).values():
+        if isinstance(found, type):
+            yield from (cls for cls in found.__mro__ if _root(cls.__module__) == library)
+
+
+def _surface(module: ModuleType, library: str) -> Iterator[Exchange]:
+    holders: list[Any] = [module, *dict.fromkeys(_classes(module, library))]
+    for holder in holders:
+        public = ".core." not in holder.__name__
+        for name, member in vars(holder).copy().items():
+            if name in _INSIDE or name in _SPECIAL or name in _OPERATORS or (public and not name.startswith("_")):
+                make = _door_for(name, member, isinstance(holder, type))
+                if make is not None:
+                    yield Exchange(holder, name, make)
+
+
+def _some(module: ModuleType, members: tuple[str, ...]) -> Iterator[Exchange]:
+    for member in members:
+        holder, name = module, member
+        if "." in member:
+            owner, name = member.split(".")
+            holder = getattr(module, owner, None)  # type: ignore[assignment]
+        real = getattr(holder, name, None)
+        if isinstance(real, FunctionType):
+            make = _door_for(name, real, holder is not module)
+            if make is not None:
+                yield Exchange(holder, name, make)
+
+
+def _keeping(exchange: Exchange) -> Any:
+    """``__setattr__`` of a library's class: what objects of its own classes keep."""
+    real, library = exchange.real, _root(exchange.holder.__module__)
+
+    def keep(self: Any, name: str, value: Any) -> None:
+        if _looked_at[type(value)] and process.users is not None and _root(type(self).__module__) == library:
+            value = _hosted(value)
+        real(self, name, value)
+
+    return keep
+
+
+def _seeds(module: ModuleType, library: str) -> Iterator[Exchange]:
+    """``np.random`` given as a seed, which is compared with NumPy's own module."""
+    real = getattr(module, _SEED, None)
+    make = None if real is None else _door_for(_SEED, real, False)
+    if make is not None:
+        for name, other in sys.modules.copy().items():
+            if _root(name) == library and vars(other).get(_SEED) is real:
+                yield Exchange(other, _SEED, make)
+
+
+_made: dict[tuple[ModuleType, Any], list[Exchange]] = {}
+"""The doors of a module, made once: a notebook opens them for each cell."""
+_visited: set[str] = set()
+"""Libraries of backends that user files have imported in this process."""
+
+
+def _is_begun(module: ModuleType) -> bool:
+    """Whether a module is still being imported."""
+    return bool(getattr(module.__spec__, "_initializing", False))
+
+
+class Doors:
+    """Those of one run.
+
+    Parameters
+    ----------
+    exchanges : Exchanges
+        That of the run: it closes them.
+    users : UserFiles, optional
+        Says what is the user's: extension modules of his own have doors too.
+    """
+
+    def __init__(self, exchanges: Exchanges, users: UserFiles | None = None) -> None:
+        self._exchanges = exchanges
+        exchanges.put("functools:_find_impl", finding)
+        if users is not None:
+            extension_modules.open_compiled(
+                users, exchanges, lambda module: self._open(extension_modules.doors, module, None)
+            )
+        self._opened: set[str] = set()
+        self._received: set[str] = set()
+        self._modules = 0, ""
+        """How many modules there were at the last look, and the last of them."""
+        self._awaited: set[str] = set()
+        """Those that were being imported then."""
+        # Held meanwhile: who has imported a library goes on when its doors are open, whichever thread opens them.
+        self._opening = threading.RLock()
+
+    def open_all(self, imported: str = "", by_user: bool = False) -> None:
+        """Exchange what is there to be exchanged by now.
+
+        Parameters
+        ----------
+        imported : str
+            A module that has just been imported.
+        by_user : bool
+            Whether a user file did it.
+        """
+        with self._opening:
+            if self._is_news(by_user):
+                self._awaited.clear()
+                self._open_news()
+            if by_user and _root(imported) in _BACKENDS:
+                _visited.add(_root(imported))
+            for library in _visited - self._received:
+                self._received.add(library)
+                self._receive(_BACKENDS[library])
+
+    def _is_news(self, by_user: bool) -> bool:
+        """Whether something may have been imported that is looked for: a package imports the same few modules a thousand times."""
+        try:
+            (before, last), self._modules = self._modules, (len(sys.modules), next(reversed(sys.modules), ""))
+            if (before, last) == self._modules:
+                new: list[str] = []
+            elif by_user or before > len(sys.modules):
+                return True
+            else:
+                new = list(itertools.islice(reversed(sys.modules), len(sys.modules) - before))
+        except RuntimeError:  # another thread imports
+            return True
+        return not _LOOKED_FOR.isdisjoint(new) or any(
+            name not in sys.modules or not _is_begun(sys.modules[name]) for name in self._awaited
+        )
+
+    def _receive(self, name: str) -> None:
+        """A program uses a backend's library by itself: to the library, its arrays are ndarrays."""
+        if importlib.util.find_spec(f"{loader.__package__}.{name}.visiting"):
+            visiting = importlib.import_module(f"{loader.__package__}.{name}.visiting")
+            visiting.receive(numpy_classes.ndarray, user_compilers.numpys_own, self._exchanges)
+            if hasattr(visiting, "is_tracing"):
+                process.visited = visiting.is_tracing
+
+    def _news(self, library: str, names: tuple[str, ...]) -> Iterator[ModuleType]:
+        """Those of a library's modules that have been imported since, the library itself being there."""
+        for name in (library, *names):
+            module = sys.modules.get(name)
+            if module is None or _is_begun(module):
+                if module is not None:
+                    self._awaited.add(name)
+                if name == library:
+                    return
+            elif name in names and name not in self._opened:
+                self._opened.add(name)
+                yield module
+
+    def _open(self, doors: Callable[..., Iterator[Exchange]], module: ModuleType, about: Any) -> None:
+        made = _made.get((module, doors))
+        if made is None:
+            made = _made[module, doors] = list(doors(module, about))
+        for each in made:
+            self._exchanges.add(each)
+
+    def _open_news(self) -> None:
+        for library, names in _SURFACES.items():
+            for module in self._news(library, names):
+                self._open(_surface, module, library)
+        for name, members in _CALLED.items():
+            for module in self._news(_root(name), (name,)):
+                self._open(_some, module, members)
+        for module in self._news(_root(_PARAMETERS[0]), _PARAMETERS[:1]):
+            self._exchanges.at(getattr(module, _PARAMETERS[1]), "__setattr__", _keeping)
+        for name, pickler in _PICKLERS.items():
+            for module in self._news(_root(name), (name,)):
+                self._exchanges.at(getattr(module, pickler), "save", _saving)
+        for name in _MAPPING:
+            for module in self._news("joblib", (name,)):
+                self._exchanges.at(module, "get_memmapping_reducers", _mapping)
+        for name in _BY_VALUE:
+            for module in self._news(_root(name), (name,)):
+                self._exchanges.at(module.CloudPickler, "reducer_override", _reducing)
+        for module in self._news("dill", (_DILL,)):
+            self._exchanges.at(module.MetaCatchingDict, "__missing__", _looking)
+            self._exchanges.at(module.Pickler, "save", _saving_methods)
+        for library, name in _SEEDS.items():
+            for module in self._news(library, (name,)):
+                self._open(_seeds, module, library)
+        for library in _BACKENDS:
+            for module in self._news(library, (library,)):
+                if hasattr(module, _IN_C):
+                    self._exchanges.at(module, _IN_C, lambda exchange: _door_in_c(exchange.real))
+        for library in extension_modules.LIBRARIES:
+            for module in self._news(library, (library,)):
+                self._open(extension_modules.doors, module, None)
+        for library, open_one in user_compilers.OPEN.items():
+            for _ in self._news(library, (library,)):
+                open_one(self._exchanges)

@@ -1,0 +1,140 @@
+"""What the other processes of a run counted: each leaves a file in a folder, and the report reads them."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..common.patching import Exchange, Exchanges
+from ..profiling.line_counts import Tally
+from ..profiling.recorder import Profile
+from . import forks
+from .exits import Endings
+
+_PREFIX = "arraydispatch-counts-"
+
+__all__ = ["Saver", "collect", "count_here", "make_folder", "remove_folder"]
+
+_SPARING = 20
+"""Saving takes at most one part in so many of the time of a process that has more to do."""
+
+
+def make_folder() -> str:
+    """A folder for the counts of a run; those of runs that were killed are removed."""
+    for folder in glob.glob(os.path.join(tempfile.gettempdir(), f"{_PREFIX}*-*")):
+        process = os.path.basename(folder).removeprefix(_PREFIX).partition("-")[0]
+        if os.name == "posix" and process.isdecimal() and not _lives(int(process)):
+            remove_folder(folder)
+    return tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody else's
+        pass
+    return True
+
+
+def remove_folder(folder: str) -> None:
+    """Remove it; what processes that live on count is lost."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def collect(folder: str) -> list[Tally]:
+    """What each process has left so far."""
+    found = []
+    with contextlib.suppress(FileNotFoundError):
+        for entry in os.scandir(folder):
+            if entry.name.endswith(".json"):
+                with open(entry.path, encoding="utf-8") as stream:
+                    found.append(Tally.from_json(json.load(stream)))
+    return found
+
+
+class Saver:
+    """Leaves the counts of a process that is not the one that reports: a child of it, or a fork.
+
+    It does so before the process ends, and before it hands over a result: a pool kills its processes when it has the
+    last one.
+    """
+
+    def __init__(self, profile: Profile, folder: str) -> None:
+        self._profile, self._folder = profile, folder
+        self._name = ""
+        self._next = 0.0
+        self._before_results = False
+
+    def begin(self) -> None:
+        """In a new process: count from zero, under a name of its own, from now on."""
+        self._profile.forget()
+        self._name = f"{os.getpid()}-{time.time_ns()}"
+        if self._before_results or "multiprocessing" not in sys.modules:
+            return
+        import multiprocessing.queues  # noqa: F401 -- whose queues these are
+
+        self._before_results = True
+        exchanges = Exchanges()  # which nobody takes out: the process ends with its program
+        tasks: Any = None
+        due = False
+
+        def taking(exchange: Exchange) -> Any:
+            def get(queue: Any) -> Any:
+                nonlocal tasks, due
+                tasks = queue
+                if due and queue.empty():
+                    due = False
+                    self.save()
+                return exchange.real(queue)
+
+            return get
+
+        def handing_over(exchange: Exchange) -> Any:
+            def put(queue: Any, result: Any) -> None:
+                nonlocal due
+                due = time.monotonic() < self._next and not (tasks is not None and tasks.empty())
+                if not due:
+                    self.save()
+                exchange.real(queue, result)
+
+            return put
+
+        exchanges.put("multiprocessing.queues:SimpleQueue.get", taking)
+        exchanges.put("multiprocessing.queues:SimpleQueue.put", handing_over)
+
+    def save(self) -> None:
+        """Leave all counts so far, if there are any: as a whole, or not at all."""
+        start = time.monotonic()
+        tally = self._profile.tally()
+        if forks.homeless:
+            tally.ran_on_host("a forked process computes with NumPy")
+        counted = tally.to_json()
+        if any(counted.values()):
+            path = os.path.join(self._folder, self._name)
+            with contextlib.suppress(OSError):  # the run is over, and its folder gone
+                with open(f"{path}.part", "w", encoding="utf-8") as stream:
+                    json.dump(counted, stream)
+                os.replace(f"{path}.part", f"{path}.json")
+        now = time.monotonic()
+        self._next = now + _SPARING * (now - start)
+
+
+def count_here(folder: str, owns: Callable[[str], bool], each: bool) -> None:
+    """Count in this process, a child of the one that reports, and in its forks."""
+    profile = Profile(owns=owns)
+    profile.each = each
+    saver = Saver(profile, folder)
+    profile.start()
+    saver.begin()
+    os.register_at_fork(after_in_child=saver.begin)
+    Endings(lambda flush, complete: saver.save()).listen(termination=False)

@@ -1,0 +1,98 @@
+"""What a report cannot count: the work of ndarrays that libraries made, whose operators and methods are NumPy's own, and that of
+modules that are neither the user's nor installed.
+
+At the end of a program, the ndarrays among its names that never came to the backend are held against its source.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..common.callers import straight
+from ..profiling.records import Note
+from .adoption import is_window, movable
+from .user_files import UserFiles
+
+__all__ = ["left_to_numpy", "work_of_ndarrays"]
+
+
+def left_to_numpy(users: UserFiles) -> list[Note]:
+    """The folders of modules that work with NumPy itself, though nobody has installed them: ``--include`` would take them along."""
+    found: dict[str, list[str]] = {}
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if type(file) is not str or not file.endswith(".py") or np not in _modules_in(module):
+            continue
+        if module.__name__.partition(".")[0] == "numpy":  # wherever it is installed
+            continue
+        if not users.has_file(file) and not users.is_installed(file):
+            folder, name = os.path.split(os.path.realpath(file))
+            found.setdefault(folder, []).append(name)
+    return [
+        Note("module", ", ".join(sorted(names)), folder, 1, "<module>", len(names)) for folder, names in found.items()
+    ]
+
+
+def _modules_in(module: ModuleType) -> list[ModuleType]:
+    return [value for value in vars(module).copy().values() if type(value) is ModuleType]
+
+
+def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]], bool]) -> list[Note]:
+    """The lines of a module where an operator or a method of an ndarray does what the backend could.
+
+    Parameters
+    ----------
+    module : module
+        The program.
+    stayed : callable
+        Says of an ndarray whether it is worth a word, and never came to the backend.
+    """
+    values = vars(module).copy().items()
+    # Of a window that is written, np.asarray makes no array either.
+    names = {
+        name: "window" if x.flags.writeable and is_window(x) else "ndarray"
+        for name, x in values
+        if type(x) is np.ndarray and movable(x) and stayed(x)
+    }
+    if not names:
+        return []
+    try:
+        source = inspect.getsource(module)
+        found = _operations(ast.parse(source))
+    except (OSError, TypeError, SyntaxError):  # from standard input, or compiled
+        return []
+    lines: dict[tuple[int, str], list[str]] = {}
+    for name, line in found:
+        if name in names and name not in lines.setdefault((line, names[name]), []):
+            lines[line, names[name]].append(name)
+    return [
+        Note(kind, ", ".join(found), straight(str(module.__file__)), line, "<module>", 1, 0)
+        for (line, kind), found in sorted(lines.items())
+    ]
+
+
+def _operations(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """(name, line) for each operator and each method called on a plain name."""
+    for node in ast.walk(tree):
+        operands: list[ast.AST] = []
+        if isinstance(node, ast.BinOp):
+            operands = [node.left, node.right]
+        elif isinstance(node, ast.Compare):
+            operands = [node.left, *node.comparators]
+        elif isinstance(node, ast.UnaryOp):
+            operands = [node.operand]
+        elif isinstance(node, ast.AugAssign):
+            operands = [node.target]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            operands = [node.func.value]
+        for operand in operands:
+            if isinstance(operand, ast.Name):
+                yield operand.id, operand.lineno

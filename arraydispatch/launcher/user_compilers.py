@@ -1,0 +1,187 @@
+"""Compilers of the user's functions: what they see is NumPy's own, and what their functions are called with too.
+
+numba reads a function's globals and closure, finds the facade there and knows none of its functions. And compiled code reads
+and writes memory, so it is handed the ndarray that shares an array's (:func:`arraydispatch.launcher.memory_writes.shared`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from types import ModuleType
+from typing import Any
+
+import arraydispatch as ad
+
+from ..common.patching import Exchange, Exchanges
+from ..common.process_state import process
+from ..common.pytrees import mapped
+from . import facade
+from .adoption import Stand
+from .memory_writes import shared
+
+__all__ = ["LIBRARIES", "OPEN", "numpys_own"]
+
+
+class _Kinds(dict[type, bool]):
+    """Whether a value of this type is, or may hold, something of ours."""
+
+    def __missing__(self, kind: type) -> bool:
+        ours = (ad.Array, Stand, list, tuple, dict, type, ModuleType)
+        found = self[kind] = issubclass(kind, ours)
+        return found
+
+
+_looked_at = _Kinds()
+
+
+def numpys_own(value: Any) -> Any:
+    """A value, with NumPy's own in place of what the facade has and of arrays, also in lists, tuples and dicts."""
+    kind = type(value)
+    if not _looked_at[kind]:
+        return value
+    if issubclass(kind, ad.Array):
+        return shared(value)
+    if kind in (list, tuple, dict) or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
+        return mapped(numpys_own, value)
+    return facade.original(value)
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b
+
+
+def _given(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    for value in args:
+        if _looked_at[type(value)]:
+            return tuple(map(numpys_own, args))
+    return args
+
+
+def _put_back(values: tuple[Any, ...], given: tuple[Any, ...]) -> None:
+    """A list that the function has changed: what it was handed in its place."""
+    for value, new in zip(values, given):
+        if type(value) is list and new is not value:
+            before = list(map(numpys_own, value))
+            if len(before) != len(new) or not all(map(_same, before, new)):
+                value[:] = new
+
+
+# -- numba -------------------------------------------------------------------------------------------------------------
+
+
+def _compiled(exchange: Exchange) -> Any:
+    """``Dispatcher.__call__`` and its like."""
+    real = exchange.real
+
+    @wraps(real)
+    def __call__(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if not exchange.on or process.users is None:
+            return real(self, *args, **kwargs)
+        given = _given(args)
+        named = kwargs and {name: numpys_own(value) for name, value in kwargs.items()}
+        result = real(self, *given, **named)
+        if given is not args:
+            _put_back(args, given)
+        return result
+
+    return __call__
+
+
+def _found(exchange: Exchange) -> Any:
+    """``get_global_value`` and its like."""
+    real = exchange.real
+
+    @wraps(real)
+    def found(self: Any, which: Any) -> Any:
+        value = real(self, which)
+        return numpys_own(value) if exchange.on else value
+
+    return found
+
+
+def _lowered(exchange: Exchange) -> Any:
+    """``lower_global``: a constant, where it is another value than code would find as it runs."""
+    real = exchange.real
+
+    @wraps(real)
+    def lower_global(self: Any, name: str, value: Any) -> Any:
+        held = self.func_ir.func_id.func.__globals__.get(name, value)
+        if exchange.on and held is not value and numpys_own(held) is value:
+            return self.lower_const(value)
+        return real(self, name, value)
+
+    return lower_global
+
+
+def _overloading(exchange: Exchange) -> Any:
+    real = exchange.real
+
+    @wraps(real)
+    def overload(func: Any, *args: Any, **kwargs: Any) -> Any:
+        return real(facade.original(func), *args, **kwargs)
+
+    return overload
+
+
+def _open_numba(exchanges: Exchanges) -> None:
+    """Exchange what numba looks up and is called by, once it is there."""
+    from numba.extending import typeof_impl
+
+    put = exchanges.put
+    put("numba.core.interpreter:Interpreter.get_global_value", _found)
+    put("numba.core.interpreter:Interpreter.get_closure_value", _found)
+    put("numba.core.pylowering:PyLower.lower_global", _lowered)
+    put("numba.core.dispatcher:Dispatcher.__call__", _compiled)
+    put("numba.stencils.stencil:StencilFunc.__call__", _compiled)
+    put("numba.core.extending:overload", _overloading)
+    put("numba.extending:overload", _overloading)
+    typeof_impl.register(ad.Array, lambda value, context: typeof_impl(shared(value), context))
+
+
+# -- numexpr and ctypes ------------------------------------------------------------------------------------------------
+
+
+def _evaluating(exchange: Exchange) -> Any:
+    """``evaluate``, whose result goes into ``out``; it looks its operands up in the frame that calls it."""
+    real = exchange.real
+
+    @wraps(real)
+    def evaluate(*args: Any, out: Any = None, _frame_depth: int = 3, **kwargs: Any) -> Any:
+        target = shared(out, "numexpr") if exchange.on and isinstance(out, ad.Array) else out
+        made = real(*args, out=target, _frame_depth=_frame_depth + 1, **kwargs)
+        return out if made is target else made
+
+    return evaluate
+
+
+def _open_numexpr(exchanges: Exchanges) -> None:
+    for module in ("numexpr", "numexpr.necompiler"):
+        exchanges.put(f"{module}:evaluate", _evaluating)
+
+
+def _taking_memory(exchange: Exchange) -> Any:
+    """What hands an array's memory to C code."""
+    real = exchange.real
+
+    @wraps(real)
+    def taking(*args: Any) -> Any:
+        *before, obj = args
+        return real(*before, shared(obj, "ctypes") if exchange.on and isinstance(obj, ad.Array) else obj)
+
+    return taking
+
+
+def _open_numpy(exchanges: Exchanges) -> None:
+    exchanges.put("numpy.ctypeslib._ctypeslib:_ndptr.from_param", _taking_memory)
+    for module in ("numpy.ctypeslib", "numpy.ctypeslib._ctypeslib"):
+        exchanges.put(f"{module}:as_ctypes", _taking_memory)
+
+
+OPEN: dict[str, Callable[[Exchanges], None]] = {
+    "numba": _open_numba,
+    "numexpr": _open_numexpr,
+    "numpy.ctypeslib": _open_numpy,
+}
+"""Module -> what is to be done once it has been imported."""
+LIBRARIES = frozenset(OPEN)

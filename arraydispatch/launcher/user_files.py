@@ -1,0 +1,125 @@
+"""Which code is the user's: the script, the modules under its folder, and what ``--include`` names.
+
+Everything that decides by "who is asking" asks here: the import hook, adoption, the random generators. A file belongs
+to the user when one of the roots contains it and nothing on the way from the root to the file says "installed": no
+``site-packages``, no virtual environment, no interpreter, not this package. The longest way in wins, so that an
+``--include`` of a package inside ``site-packages`` makes just that package the user's.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from types import FrameType
+from typing import Any
+
+from ..common.callers import INSTALLED, OURS
+
+__all__ = ["UserFiles"]
+
+_ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
+_EXTENSIONS = (".so", ".pyd", ".dll", ".dylib")
+_PACKAGE = os.path.realpath(OURS)
+
+
+def _installed_places() -> tuple[str, ...]:
+    """Folders of the interpreter, its library and this package."""
+    places = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, _PACKAGE}
+    places.update(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+    return tuple(os.path.realpath(place) for place in places)
+
+
+def _inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
+
+
+class UserFiles:
+    """The rule that says whether a file, a module's globals or a frame is the user's.
+
+    Parameters
+    ----------
+    roots : list of str
+        Folders or files that hold user code.
+    """
+
+    def __init__(self, roots: list[str]) -> None:
+        self._roots = tuple(os.path.realpath(root) for root in roots)
+        self._places = _installed_places()
+        self._known: dict[str, bool] = {}
+        self._namespaces: list[dict[str, Any]] = []
+
+    def add_root(self, root: str) -> None:
+        """One more folder or file of user code."""
+        self._roots = (*self._roots, os.path.realpath(root))
+        self._known.clear()
+
+    @property
+    def roots(self) -> list[str]:
+        """The folders and files of user code."""
+        return list(self._roots)
+
+    def is_installed(self, file: str) -> bool:
+        """Whether a file belongs to the interpreter, this package or an environment's packages."""
+        path = os.path.realpath(file)
+        return any(_inside(path, place) for place in self._places) or not INSTALLED.isdisjoint(path.split(os.sep))
+
+    def add_namespace(self, namespace: dict[str, Any]) -> None:
+        """Globals that are the user's whatever they say of themselves: ``__main__`` from stdin, a notebook."""
+        self._namespaces.append(namespace)
+
+    def has_file(self, file: str) -> bool:
+        """Whether a source file is the user's."""
+        known = self._known.get(file)
+        if known is None:
+            known = self._known[file] = self._decide(file)
+        return known
+
+    def _decide(self, file: str) -> bool:
+        # A compiled module takes real arrays through C; handing it the facade would gain nothing and may break it.
+        if file.startswith("<") or file.endswith(_EXTENSIONS):
+            return False
+        path = os.path.realpath(file)
+        return any(self._belongs(path, root) for root in self._roots if _inside(path, root))
+
+    def _belongs(self, path: str, root: str) -> bool:
+        if any(_inside(path, place) and _inside(place, root) and place != root for place in self._places):
+            return False
+        folder = os.path.dirname(path)
+        while _inside(folder, root) and folder != root:
+            if os.path.basename(folder) in INSTALLED:
+                return False
+            if any(os.path.exists(os.path.join(folder, mark)) for mark in _ENVIRONMENT_MARKS):
+                return False
+            folder = os.path.dirname(folder)
+        return True
+
+    def _says(self, namespace: dict[str, Any]) -> bool | None:
+        """Whether globals are the user's; None where they do not tell (code run by ``exec`` in a bare dict)."""
+        file = namespace.get("__file__")
+        if type(file) is str and not file.startswith("<"):
+            known = self._known.get(file)
+            return self.has_file(file) if known is None else known
+        if any(namespace is mine for mine in self._namespaces):
+            return True
+        spec = namespace.get("__spec__")
+        if spec is not None:  # frozen or built in
+            return bool(spec.origin) and self.has_file(spec.origin)
+        return None
+
+    def owns_frame(self, frame: FrameType | None) -> bool:
+        """Whether the code of a frame is the user's; code without a file belongs to whoever runs it."""
+        while frame is not None:
+            answer = self._says(frame.f_globals)
+            if answer is not None:
+                return answer
+            frame = frame.f_back
+        return False
+
+    def owns_globals(self, namespace: dict[str, Any] | None, frame: FrameType | None) -> bool:
+        """Whether an import with these globals, made from this frame, is the user's."""
+        if namespace is not None:
+            answer = self._says(namespace)
+            if answer is not None:
+                return answer
+        return self.owns_frame(frame)

@@ -1,0 +1,1 @@
+"""State of an array and its place in memory: roots, views, ghosts, writes."""

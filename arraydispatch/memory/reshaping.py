@@ -1,0 +1,207 @@
+"""What changes an array in place: ``x.shape = …``, ``x.dtype = …``, ``x.resize(…)``, and who holds its memory."""
+
+from __future__ import annotations
+
+import gc
+import math
+from typing import Any
+
+import numpy as np
+
+from ..backends import loader
+from ..backends.base import Kind, Unsupported
+from ..runtime import conversion
+from . import views
+from .ghosts import memory_order, stand_in
+from .views import Handle, ghost, native
+
+__all__ = ["hold_on_host", "resize", "set_dtype", "set_shape", "settle", "views_of"]
+
+
+def set_shape(a: Handle, shape: Any) -> None:
+    """``a.shape = shape``."""
+    ours = ghost(a)
+    try:
+        made = views.derive(a, np.reshape(ours, shape, copy=False))
+    except ValueError:
+        np.broadcast_to(0, ours.shape).reshape(shape)  # NumPy's own error if the sizes differ
+        raise AttributeError(
+            "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape."
+        ) from None
+    if a._base is not None:
+        _become(a, made)
+        return
+    backend = a._kind.backend
+    with backend.within(), views.exchange:
+        a._v = backend.prim.reshape(a._v, made.shape)
+        a._writes += 1
+    if backend.native_is_ndarray:
+        a._ghost = None
+    else:  # views of this array know their place by the address of its ghost
+        ours.shape = made.shape
+
+
+def set_dtype(a: Handle, dtype: Any) -> None:
+    """``a.dtype = dtype``: the memory is reread."""
+    backend, seen = a._kind.backend, ghost(a).view(np.dtype(dtype))  # NumPy's own errors
+    if seen.dtype == a._kind.dtype:
+        return
+    if not (backend.holds(seen.dtype) and views.can_reread(a, seen)):
+        raise TypeError(f"an array of {backend.name} cannot be reread as {dtype} in place")
+    try:
+        made = views.derive(a, seen)
+    except Unsupported as reason:
+        raise TypeError(f"an array of {backend.name} cannot be reread as {dtype} in place: {reason}") from None
+    if a._base is not None:
+        _become(a, made)
+        return
+    with views.exchange:
+        a._v, a._kind, a._owned = native(made), made._kind, False
+        a._writes += 1
+    if backend.native_is_ndarray:
+        a._ghost = None
+    else:  # in place, as of the shape
+        ghost(a).dtype = seen.dtype  # type: ignore[misc]
+
+
+def _become(a: Handle, made: Handle) -> None:
+    """Be another view of the same memory."""
+    a._v, a._kind, a._root, a._ghost, a._base = made._v, made._kind, made._root, made._ghost, made._base
+    a._seen = views.NEVER
+
+
+def resize(a: Handle, shape: Any, refcheck: Any = True) -> None:
+    """``a.resize(shape)``."""
+    asked = np.empty(
+        0, np.dtype([])
+    )  # whose elements have no bytes: NumPy's own reading of the arguments, and its errors
+    asked.resize(shape, refcheck=refcheck)
+    if shape is None:
+        return
+    shape = asked.shape
+    if math.prod(shape) == ghost(a).size:  # nothing is moved, so it does not matter who else looks at it
+        if ghost(a).flags.c_contiguous:
+            set_shape(a, shape)
+            return
+        if a._base is not None and ghost(a).flags.f_contiguous:
+            _become(a, views.derive(a, ghost(a).reshape(shape, order="F")))
+            return
+    if a._base is not None:
+        raise ValueError("cannot resize this array: it does not own its data")
+    if views_of(a):
+        raise ValueError(
+            "cannot resize an array that references or is referenced\nby another array in this way.\n"
+            "Use the np.resize function."
+        )
+    backend, before = a._kind.backend, ghost(a)
+    prim, size, count = backend.prim, before.size, math.prod(shape)
+    fortran = before.flags.f_contiguous and not before.flags.c_contiguous
+    with backend.within():
+        memory = prim.transpose(native(a), tuple(reversed(range(before.ndim)))) if fortran else native(a)
+        line = prim.reshape(memory, (size,))
+        line = prim.slice(line, (slice(0, min(size, count), 1),))
+        more = prim.full((max(count - size, 0),), 0, a._kind.dtype, backend.device_of(line))
+        line = prim.concatenate([line, more], 0)
+        if fortran:
+            made = prim.transpose(prim.reshape(line, shape[::-1]), tuple(reversed(range(len(shape)))))
+        else:
+            made = prim.reshape(line, shape)
+    with views.exchange:
+        a._v, a._ghost, a._owned = made, None, True
+        a._writes += 1
+    if fortran and not backend.mutable:
+        a._ghost = stand_in(shape, a._kind.dtype, "F")
+    if not before.flags.writeable:
+        ghost(a).flags.writeable = False
+
+
+def settle(a: Handle, why: str) -> None:
+    """Bring the value of an array, of the root it is a view of and of the root's other views into the host state.
+
+    A library whose memory the host may write shares it from now on. Of another's value the host has a copy, and the value is
+    kept for the library as long as nobody writes.
+    """
+    root = views.owner(a)
+    with views.exchange:
+        backend = root._kind.backend  # another thread may have brought it to the host while this one waited
+        if not backend.hosted and backend.shares_with_host(root._v):
+            _share_all(root)
+        elif not backend.hosted:
+            value = native(root)
+            hold_on_host(root, views.readers(root), conversion.download(backend, value, why))
+            if not backend.mutable:
+                root._twin, root._owned = (value, root._writes, None, backend.device_of(value)), True
+        if a is not root and not a._kind.backend.hosted:
+            _share(a)
+
+
+def _share_all(root: Handle) -> None:
+    """The host's views of a root's memory, and of the views of it: those that are no native arrays lie where their ghosts do."""
+    whole = ghost(root)
+    start = whole.__array_interface__["data"][0]
+    derived = [each for each in views.readers(root) if not each._kind.backend.hosted]
+    _share(root)
+    memory: np.ndarray[Any, Any] = root._v
+    line = memory.transpose(memory_order(memory))
+    for each in derived:
+        if each._root is None:
+            _share(each)
+            continue
+        g = ghost(each)
+        offset = g.__array_interface__["data"][0] - start
+        seen = np.ndarray(g.shape, g.dtype, line, offset if g.size else 0, g.strides)
+        seen.flags.writeable = g.flags.writeable
+        _put_on_host(each, seen, loader.hosted(root._kind.backend.home.name).kind(g.dtype))
+
+
+def _share(a: Handle) -> None:
+    """The host's view of memory that the library may go on to use."""
+    backend = a._kind.backend
+    seen = conversion.shared(backend, native(a))
+    if not views.writeable(a):
+        seen.flags.writeable = False
+    _put_on_host(a, seen, loader.hosted(backend.name).kind(a._kind.dtype))
+
+
+def _put_on_host(a: Handle, seen: np.ndarray[Any, Any], kind: Kind) -> None:
+    """In one step for other threads, which run where something is called: the end of the value that was there is a call."""
+    before = a._v, a._kind, a._root, a._ghost
+    a._v, a._kind, a._root, a._ghost = seen, kind, None, seen
+    views.has_settled()
+    del before
+
+
+def hold_on_host(root: Handle, derived: list[Handle], values: np.ndarray[Any, Any]) -> None:
+    """Put a copy of the values on the host in place of what a root holds, and views of it in place of its views."""
+    whole, held = ghost(root), loader.hosted(root._kind.backend.home.name)
+    memory = np.empty_like(whole)
+    memory[...] = values
+    line = memory.transpose(memory_order(memory))
+    start = whole.__array_interface__["data"][0]
+    places = [memory]  # all made before one is locked: a view that was there before its root was locked can be written
+    for each in derived:
+        g = ghost(each)
+        offset = g.__array_interface__["data"][0] - start if g.size else 0
+        places.append(np.ndarray(g.shape, g.dtype, line, offset, g.strides))
+    for each, seen in zip((root, *derived), places):
+        if not views.writeable(each):
+            seen.flags.writeable = False
+        _put_on_host(each, seen, held.kind(seen.dtype))
+    root._owned = False
+    root._writes += 1
+
+
+def views_of(root: Handle) -> list[Handle]:
+    """The arrays that are views of one, found by asking the collector.
+
+    It walks its lists meanwhile, and there are libraries whose objects allocate while they are visited (TensorFlow's handles): a collection
+    that begins then takes the lists apart under its feet, and the process ends.
+    """
+    begins_by_itself = gc.isenabled()
+    gc.disable()
+    try:
+        found = gc.get_referrers(root)
+    finally:
+        if begins_by_itself:
+            gc.enable()
+    return [other for other in found if isinstance(other, Handle) and other._base is root]

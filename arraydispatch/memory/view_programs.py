@@ -1,0 +1,222 @@
+"""How a view's description (offset, shape, strides) is read from, and written to, a root that cannot alias.
+
+A root's value has its logical shape; the memory that offsets and strides speak of is in C order, unless a *layout* (the
+root's own strides, as of an array made with ``order="F"``) says otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..backends.base import Backend, Native
+
+
+class ViewProgram(NamedTuple):
+    """How to read a view from a root, and how to write one back."""
+
+    root_shape: tuple[int, ...]
+    factors: tuple[int, ...]  # the root is first reshaped to this
+    key: tuple[slice, ...]  # then sliced
+    sliced: tuple[int, ...]  # the shape after the slice
+    kept: tuple[int, ...]  # without the axes of length 1
+    perm: tuple[int, ...]  # then transposed
+    flips: tuple[int, ...]  # then flipped
+    ones: tuple[int, ...]  # then reshaped: axes of length 1 put in
+    shape: tuple[int, ...]  # then broadcast
+    gather: np.ndarray[Any, Any] | None = None  # or: flat positions in the root, when no slice says it
+    sparse: bool = False  # whether a slice would copy far more than the view, to write it
+    order: tuple[int, ...] | None = None  # before all: the root is transposed, as its memory lies
+
+    def read(self, backend: Backend, root: Native) -> Native:
+        """The view's value."""
+        prim = backend.prim
+        x = root if self.order is None else prim.transpose(root, self.order)
+        if self.gather is not None:
+            flat = prim.reshape(x, (-1,))
+            return prim.take(flat, backend.from_numpy(self.gather, backend.device_of(x)), 0)
+        if self.factors != self.root_shape:
+            x = prim.reshape(x, self.factors)
+        if self.sliced != self.factors:
+            x = prim.slice(x, self.key)
+        if self.kept != self.sliced:
+            x = prim.reshape(x, self.kept)
+        if self.perm != tuple(range(len(self.perm))):
+            x = prim.transpose(x, self.perm)
+        if self.flips:
+            x = prim.flip(x, self.flips)
+        if self.ones != tuple(self.kept[p] for p in self.perm):
+            x = prim.reshape(x, self.ones)
+        if self.shape != self.ones:
+            x = prim.broadcast_to(x, self.shape)
+        return x
+
+    @property
+    def whole(self) -> bool:
+        """Whether the view is all of the root, in some order."""
+        return self.gather is None and self.sliced == self.factors
+
+    def write(self, backend: Backend, root: Native, value: Native, donate: bool = False) -> Native:
+        """The root's value with the view's elements replaced; ``donate``: the root's buffer may be reused."""
+        prim = backend.prim
+        if self.order is not None:
+            made = self._replace(order=None).write(backend, prim.transpose(root, self.order), value)
+            return prim.transpose(made, tuple(int(i) for i in np.argsort(self.order)))
+        if self.gather is not None:
+            return self._scatter(backend, root, self.gather, value, donate)
+        x = value
+        transposed = tuple(self.kept[p] for p in self.perm)
+        if transposed != self.ones:
+            x = prim.reshape(x, transposed)
+        if self.flips:
+            x = prim.flip(x, self.flips)
+        if self.perm != tuple(range(len(self.perm))):
+            x = prim.transpose(x, tuple(int(i) for i in np.argsort(self.perm)))
+        if self.kept != self.sliced:
+            x = prim.reshape(x, self.sliced)
+        if self.sliced == self.factors:  # the whole root
+            return x if self.factors == self.root_shape else prim.reshape(x, self.root_shape)
+        if donate and self.sparse:
+            return self._scatter(backend, root, self._positions(), x, donate)
+        if self.factors == self.root_shape:
+            return backend.slice_update(root, self.key, x, donate)
+        return prim.reshape(
+            backend.slice_update(prim.reshape(root, self.factors), self.key, x, donate), self.root_shape
+        )
+
+    def spreads(self) -> bool:
+        """Whether a reshape of the root, or the window that the steps of a slice span, is large beside the view."""
+        if self.factors == self.root_shape:
+            if all(part.step == 1 for part in self.key):
+                return False
+            span = math.prod(part.stop - part.start for part in self.key)
+        else:
+            span = math.prod(self.root_shape)
+        return _FEW * math.prod(self.sliced) <= span
+
+    def _positions(self) -> np.ndarray[Any, Any]:
+        """Flat positions in the root of what is sliced."""
+        where = np.zeros((), np.int64)
+        radix = math.prod(self.factors)
+        for n, part in zip(self.factors, self.key):
+            radix //= n
+            where = np.add.outer(where, np.arange(part.start, part.stop, part.step) * radix)
+        return where
+
+    def _scatter(
+        self, backend: Backend, root: Native, positions: np.ndarray[Any, Any], value: Native, donate: bool
+    ) -> Native:
+        """One index array for each axis of the root, which is not reshaped: that would be a copy."""
+        prim, device = backend.prim, backend.device_of(root)
+        places = np.unravel_index(positions.reshape(-1), self.root_shape)
+        indices = tuple(backend.from_numpy(np.ascontiguousarray(i), device) for i in places)
+        scatter = getattr(prim, "scatter_donated", prim.scatter) if donate else prim.scatter
+        return scatter(root, indices, prim.reshape(value, (-1,)), "set")
+
+
+_FEW = 16
+"""A view of fewer elements than this part of what a slice would have to copy is written element by element."""
+
+
+@lru_cache(maxsize=4096)
+def compile_view(
+    root_shape: tuple[int, ...],
+    offset: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    layout: tuple[int, ...] | None = None,
+) -> ViewProgram:
+    """Find slices, a transpose, flips and reshapes that say (offset, shape, strides) of a root.
+
+    ``layout``: the root's own strides in elements, where its memory is not in C order.
+    """
+    if layout is not None and 0 not in shape:
+        found = _compile((root_shape, layout), offset, shape, strides)
+        if found is not None:
+            return found
+        order = tuple(sorted(range(len(layout)), key=lambda i: -layout[i]))
+        return compile_view(tuple(root_shape[i] for i in order), offset, shape, strides)._replace(order=order)
+    if 0 in shape:  # nothing to read: an empty slice of the flat root, in the view's shape
+        size = int(np.prod(root_shape))
+        empty = slice(0, 0, 1)
+        return ViewProgram(root_shape, (size,), (empty,), (0,), (0,), (0,), (), shape, shape)
+    steps = [abs(s) for n, s in zip(shape, strides) if n > 1]
+    for factors in _factorings(root_shape, steps):
+        found = _compile((root_shape, None), offset, shape, strides, factors)
+        if found is not None:
+            return found
+    where = np.full(shape, offset, np.int64)
+    for axis, (n, s) in enumerate(zip(shape, strides)):
+        where += (np.arange(n) * s).reshape((n,) + (1,) * (len(shape) - axis - 1))
+    return ViewProgram(root_shape, (), (), (), (), (), (), (), shape, where)
+
+
+def _compile(
+    root: tuple[tuple[int, ...], tuple[int, ...] | None],
+    offset: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    factors: tuple[int, ...] | None = None,
+) -> ViewProgram | None:
+    """The program over the root (its shape and layout) looked at as ``factors``; None if slices cannot say it."""
+    root_shape, layout = root
+    factors = root_shape if factors is None else factors
+    live = [i for i, (n, s) in enumerate(zip(shape, strides)) if n > 1 and s != 0]
+    start = offset + sum(strides[i] * (shape[i] - 1) for i in live if strides[i] < 0)
+    dims = [(shape[i], abs(strides[i])) for i in live]
+    found = _match(factors, layout or _radices(factors), start, dims)
+    if found is None:
+        return None
+    key, axes = found  # axes[k]: the factor axis that dims[k] walks along
+    order = sorted(range(len(dims)), key=lambda k: axes[k])
+    kept = tuple(dims[k][0] for k in order)
+    perm = tuple(order.index(k) for k in range(len(dims)))
+    flips = tuple(k for k, i in enumerate(live) if strides[i] < 0)
+    ones = tuple(n if i in live else 1 for i, n in enumerate(shape))
+    sliced = tuple(len(range(s.start, s.stop, s.step)) for s in key)
+    program = ViewProgram(root_shape, factors, key, sliced, kept, perm, flips, ones, shape)
+    return program._replace(sparse=program.spreads())
+
+
+def _radices(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides in elements of an array in C order."""
+    return tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
+
+
+def _factorings(root_shape: tuple[int, ...], steps: list[int]) -> list[tuple[int, ...]]:
+    """Shapes to look at the root's memory with: its own, the one the view's strides suggest, flat."""
+    size = int(np.prod(root_shape))
+    found = [root_shape]
+    radix, factors = size, []
+    for step in sorted(set(steps), reverse=True):
+        if step and radix % step == 0:
+            factors.append(radix // step)
+            radix = step
+    found.append((*factors, radix))
+    found.append((size,))
+    return found
+
+
+def _match(
+    factors: tuple[int, ...], radices: tuple[int, ...], start: int, dims: list[tuple[int, int]]
+) -> tuple[tuple[slice, ...], list[int]] | None:
+    """One slice for each factor axis, and the axis each view dimension walks along; None if slices cannot say it."""
+    if start >= math.prod(factors):
+        return None
+    begins = [(start // r) % n for r, n in zip(radices, factors)]
+    key = [slice(b, b + 1, 1) for b in begins]
+    axes: list[int] = []
+    for n, step in dims:
+        for axis, (r, length) in enumerate(zip(radices, factors)):
+            stride, rest = divmod(step, r)
+            fits = rest == 0 and axis not in axes and length > 1 and begins[axis] + stride * (n - 1) < length
+            if fits:
+                key[axis] = slice(begins[axis], begins[axis] + stride * (n - 1) + 1, stride)
+                axes.append(axis)
+                break
+        else:
+            return None
+    return tuple(key), axes

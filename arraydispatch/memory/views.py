@@ -1,0 +1,636 @@
+"""Views on every backend: a root owns a native value, a view is (root, offset, shape, strides), NumPy's own description.
+
+So NumPy answers for it. Every array can have a *ghost*: an ndarray of its shape, dtype and strides whose memory is
+never touched (:mod:`arraydispatch.memory.ghosts`: 64 GiB cost addresses, no memory). Slicing, transposing or reshaping the ghost tells whether NumPy
+would alias or copy, with which strides, and raises NumPy's own errors.
+
+Where native arrays alias (numpy, torch), a view holds a native view. Elsewhere, and for negative strides on torch, a
+view is read by *compiling* its description into slices, flips, transposes and reshapes of the root (a gather only when
+nothing simpler says it), cached until the root is written, and a write goes through to the root. Depth never grows
+with the number of view steps: a view of a view has the same root.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from ..backends import loader
+from ..backends.base import Backend, Kind, Native
+from ..common.process_state import process
+from ..common.pytrees import first, leaves, mapped
+from ..runtime import conversion
+from .ghosts import Ghost, memory_order, stand_in, stand_in_like
+from .reinterpretation import Placement, items, reread
+from .roots import memory_of
+from .view_programs import compile_view
+
+
+class Handle:
+    """The state of an array; :class:`arraydispatch.array.Array` adds the behaviour.
+
+    Slots
+    -----
+    _v : native array
+        The value; stale for a view whose ``_root`` was written since ``_seen``.
+    _kind : Kind
+        Backend and dtype.
+    _root : Handle or None
+        Where the value must be read again from; None for roots and for views that alias natively.
+    _seen : int
+        The root's number of writes when ``_v`` was read.
+    _ghost : ndarray or None
+        Made on demand.
+    _base : Handle or None
+        The root, as ``ndarray.base`` has it; None for a root.
+    _owned : bool
+        On an immutable backend, of a root: the value's buffer was made by a kernel of ours and nobody else can see it, so
+        an update may reuse it. Python's reference count could not tell: ``device_put`` and ``addressable_data`` alias
+        without changing it. :func:`expose` takes the bit away.
+    _writes : int
+        Number of writes to a root.
+    _twin : tuple
+        Of a value in the host state: its native copy, and what :func:`lifted` knows it by. Not set before there is one.
+    _looks : int
+        Of a root: how often a small part of it was read. Not set before the first time.
+    _views : list of weak references
+        Of a root: the views that read it. Not set before there is one.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_base",
+        "_ghost",
+        "_kind",
+        "_looks",
+        "_owned",
+        "_root",
+        "_seen",
+        "_twin",
+        "_v",
+        "_views",
+        "_writes",
+    )
+
+    _v: Native
+    _kind: Kind
+    _root: Handle | None
+    _seen: int
+    _owned: bool
+    _writes: int
+    _ghost: Ghost | None
+    _base: Handle | None
+    _twin: tuple[Native, int, Any, Any]
+    _views: list[weakref.ref[Handle]]
+    _looks: int
+
+    @classmethod
+    def _holding(cls, value: Native, kind: Kind) -> Any:
+        """An array of this very class, where :data:`wrapper` makes another."""
+        made = _bare(cls)
+        made._v, made._kind, made._owned, made._writes = value, kind, False, 0
+        made._root = made._ghost = made._base = None
+        return made
+
+
+def maker(cls: type[Handle]) -> Callable[..., Any]:
+    """What makes arrays: ``make(value, kind, owned=False)``, whatever the type of ``cls`` does in calls.
+
+    ``make.bare()`` is an array without a value yet. ``type.__call__`` finds the way there in two thirds of the time that
+    ``object.__new__`` takes, as long as no class among those of ``cls`` has an ``__init__``.
+    """
+    bare = type.__call__.__get__(cls)
+
+    def make(value: Native, kind: Kind, owned: bool = False) -> Any:
+        made = bare()
+        made._v = value
+        made._kind = kind
+        made._owned = owned
+        made._root = made._ghost = made._base = None
+        made._writes = 0
+        return made
+
+    make.cls, make.bare = cls, bare  # type: ignore[attr-defined]
+    return make
+
+
+_bare: Callable[[type], Any] = object.__new__
+
+try:
+    _fields: Any = import_module("arraydispatch._fields")
+except ImportError:
+    compiled = False
+else:
+    compiled = True
+"""Whether the modules that hatch_build.py names are compiled: they read the slots of some classes as fields of a struct."""
+frames = 0 if compiled else 1
+"""Frames that a call of a function there takes."""
+
+
+def fields(cls: Any) -> Any:
+    """Such a class: its slots lie as ``_fields.h`` has them."""
+    if compiled:
+        _fields.check(cls, tuple(sorted(set(cls.__slots__) - {"__weakref__"})))
+    return cls
+
+
+def direct(cls: type[Handle]) -> None:
+    """Have operators of arrays of this very class find its methods of today at once, where the core is compiled."""
+    if compiled:
+        _fields.direct(cls)
+
+
+fields(Kind)
+fields(Handle)
+if compiled:
+    _fields.filled(Handle)
+    maker, _bare = _fields.Maker, _fields.bare
+
+wrapper: Callable[..., Any] = maker(Handle)
+"""What makes every array; the array layer hands in its own."""
+
+waiting: dict[int, tuple[Any, ...]] = {}
+"""``id`` of memory that pending values are to be computed from -> the tapes they are on. Who writes, or lets memory out, runs
+these first."""
+run_readers: Callable[[Handle], None] = lambda a: None
+"""What does that for the memory of an array: handed in by the engine."""
+
+watch: Callable[[Handle, Native], None] | None = None
+"""While a transform runs: called with a root and what is about to be written to it, and raises if that may not be."""
+
+
+@process.follows("watch", "wrapper")
+def _follow() -> None:
+    global watch, wrapper
+    watch, wrapper = process.watch, process.wrapper
+
+
+process.wrapper = wrapper
+
+
+# -- reading ---------------------------------------------------------------------------------------------------------
+
+
+def native(a: Handle) -> Native:
+    """The current native value."""
+    root = a._root
+    if root is None:
+        return a._v
+    writes = root._writes  # looked at first: a write during the read makes the next look read again
+    if a._seen != writes:
+        value = root._v
+        try:
+            read = _read(a, value)
+        except Exception as error:
+            with exchange:
+                moved = a._root is not root
+            if not (moved or replaced(root, value) or loader.mended(error)):
+                raise
+            return native(a)
+        with exchange:
+            if a._root is root:  # else another thread has brought it to the host meanwhile
+                a._v = read
+                # On a mutable backend the root changes without our knowing: read again next time.
+                a._seen = NEVER if a._kind.backend.mutable else writes
+    return a._v
+
+
+def held(a: Handle) -> tuple[Kind, Native]:
+    """Kind and current native value of one moment: another thread may bring the value to the host between two looks."""
+    kind, value = a._kind, native(a)
+    while a._kind is not kind:
+        kind, value = a._kind, native(a)
+    return kind, value
+
+
+NEVER = -1
+INSIDE = -2
+"""Of a root, in ``_seen``: it was wrapped while its library traced a function of the user's, and is that function's own."""
+
+exchange = threading.RLock()
+"""Held while a root's buffer is donated and its successor put in place, and while a buffer is let out."""
+
+
+settled: tuple[int, float] = (0, -1.0)
+"""The thread that last brought a value to the host, and when."""
+_A_CALL = 0.5  # seconds: one that began before that has ended
+
+
+def has_settled() -> None:
+    """Note that this thread has just brought a value to the host."""
+    global settled
+    settled = threading.get_ident(), monotonic()
+
+
+def moved_by_another_thread() -> bool:
+    """Whether one has brought a value to the host just now, whose kind and memory a call may have read one before and one after."""
+    thread, when = settled
+    return thread != threading.get_ident() and monotonic() - when < _A_CALL
+
+
+def exchange_is_mine() -> bool:
+    """Whether this thread holds :data:`exchange`."""
+    return exchange._is_owned()  # type: ignore[attr-defined]
+
+
+def expose(a: Handle) -> Native:
+    """The native value, for somebody else to keep: its buffer is no longer ours alone."""
+    if waiting:
+        run_readers(a)
+    with exchange:
+        owner(a)._owned = False
+        return native(a)
+
+
+def lifted(a: Handle, device: Any = None) -> Native:
+    """A value in the host state as a native array of the library, which nobody writes, nor keeps.
+
+    Of an immutable library it is a copy, kept until the array is written; who has seen the memory might write it unseen.
+    """
+    backend = a._kind.backend.home
+    value = a._v
+    if backend.mutable or value.nbytes <= conversion.REMEMBERED:
+        return conversion.lift(backend, value, device)
+    root = owner(a)
+    writes = root._writes
+    try:
+        twin, seen, asked, place = a._twin
+        # A result of the library's says where it is, and what is made beside no such array says nothing.
+        if seen == writes and root._owned and (device is asked or (device is not None and device == place)):
+            return twin
+    except AttributeError:
+        pass
+    made = conversion.lift(backend, value, device)
+    if root._owned and backend.is_concrete(made):  # else it is the program's that is being made
+        a._twin = made, writes, device, backend.device_of(made)
+    return made
+
+
+def replaced(a: Handle, value: Native) -> bool:
+    """Whether another thread has written the array since ``value`` was read, whose buffer may be gone: read again."""
+    if a._kind.backend.mutable:
+        return False
+    with exchange:
+        return native(a) is not value
+
+
+def keep_apart(arrays: Iterable[Any], results: Any, but: Handle | None = None) -> None:
+    """Take the ownership bit from arrays whose buffer a function's native results share; ``but``: not from this root."""
+    for a in leaves(arrays):
+        if isinstance(a, Handle):
+            root = owner(a)
+            if root._owned and root is not but and not root._kind.backend.mutable:
+                with exchange:
+                    if _shares(root._kind.backend, root._v, results):
+                        root._owned = False
+
+
+def _shares(backend: Backend, value: Native, results: Any) -> bool:
+    return first(lambda r: backend.is_native(r) and backend.may_share(r, value), (results,)) is not None
+
+
+def ghost(a: Handle) -> Ghost:
+    """NumPy's stand-in for the array: same shape, dtype, strides, flags and base relation; no data."""
+    found = a._ghost
+    if found is None:
+        with exchange:  # of those that threads make at one time, the first is the one where views of it lie
+            found = a._ghost
+            if found is None:
+                found = a._ghost = _new_ghost(a)
+    return found
+
+
+def _new_ghost(a: Handle) -> Ghost:
+    backend, dtype = a._kind.backend, a._kind.dtype
+    if backend.native_is_ndarray:
+        memory: Ghost = a._v
+        return memory
+    strides = backend.strides_of(a._v)
+    if a._base is not None and strides is not None:
+        return _ghost_in(a._base, a, strides)
+    shape = backend.shape_of(a._v)
+    return stand_in(shape, dtype) if strides is None or 0 in shape else _ghost_of_strides(shape, strides, dtype)
+
+
+def _ghost_in(root: Handle, a: Handle, strides: tuple[int, ...]) -> Ghost:
+    """The ghost of a native view: a view of the root's ghost, at the same place."""
+    backend, whole = a._kind.backend, ghost(root)
+    dtype = a._kind.dtype
+    size = dtype.itemsize
+    offset = backend.offset_of(a._v) * size - backend.offset_of(root._v) * whole.itemsize
+    if 0 in backend.shape_of(a._v):
+        offset = 0
+    flat = whole.base if isinstance(whole.base, np.ndarray) else whole
+    locked = not flat.flags.writeable
+    if locked:  # after the view was made, which was of a writeable array: only ghosts make views of read-only ones
+        flat.flags.writeable = True
+    made: Ghost = np.ndarray(
+        backend.shape_of(a._v),
+        dtype,
+        flat if flat.flags.c_contiguous else flat.transpose(memory_order(flat)),
+        offset,
+        tuple(s * size for s in strides),
+    )
+    if locked:
+        flat.flags.writeable = False
+    return made
+
+
+def _ghost_of_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]) -> Ghost:
+    plain = stand_in(shape, dtype)
+    in_bytes = tuple(s * dtype.itemsize for s in strides)
+    if all(n == 1 or s == t for n, s, t in zip(shape, in_bytes, plain.strides)):
+        return plain
+    span = 1 + sum((n - 1) * s for n, s in zip(shape, strides))
+    made: Ghost = np.ndarray(shape, dtype, stand_in((span,), dtype), 0, in_bytes)
+    return stand_in_like(made) if span == made.size else made  # which has these strides and owns its memory
+
+
+def _alike(one: Ghost, other: Ghost) -> bool:
+    """Whether the strides of two arrays of one shape are the same, where they mean anything."""
+    return (
+        one.strides == other.strides
+        or not one.size
+        or all(
+            n == 1 or s * other.itemsize == t * one.itemsize for n, s, t in zip(one.shape, one.strides, other.strides)
+        )
+    )
+
+
+def layout_of(g: Ghost) -> tuple[int, ...] | None:
+    """The strides in elements of a root's memory, None where it is in C order."""
+    return None if g.flags.c_contiguous else tuple(s // g.itemsize for s in g.strides)
+
+
+def lay_out(a: Any, like: Ghost) -> Any:
+    """Give an array that nobody has seen yet the memory order of an ndarray of its shape."""
+    if not isinstance(a, Handle) or like.ndim < 2 or _alike(ghost(a), like):
+        return a
+    backend = a._kind.backend
+    if backend.native_is_ndarray:
+        value, a._v = a._v, np.empty_like(like, a._kind.dtype)
+        a._v[...] = value
+        a._ghost = None
+    elif backend.mutable:
+        order = memory_order(like)
+        with backend.within():
+            lines = backend.prim.copy(backend.prim.transpose(a._v, order))
+            a._v = backend.prim.transpose(lines, tuple(int(i) for i in np.argsort(order)))
+        a._ghost = None
+    else:  # the value keeps its logical shape: only its description differs
+        a._ghost = stand_in_like(like, a._kind.dtype)
+    return a
+
+
+def keep_order(a: Any, host: Ghost) -> Any:
+    """Give a new array the memory order of the ndarray that its values came from."""
+    if a._kind.backend.mutable or host.flags.c_contiguous:  # libraries with an order of their own keep it by themselves
+        return a
+    return lay_out(a, stand_in_like(host))
+
+
+_WRITEABLE = 0x400  # NPY_ARRAY_WRITEABLE
+
+
+def writeable(a: Handle, to_write: bool = False) -> bool:
+    """Whether nobody locked the array (``flags.writeable``).
+
+    What ``np.broadcast_arrays`` gives warns at ``flags.writeable``; here only whoever is going to write.
+    """
+    seen = a._v if a._kind.backend.native_is_ndarray else a._ghost
+    if seen is None:
+        return True
+    return bool(seen.flags.writeable if to_write else seen.flags.num & _WRITEABLE)
+
+
+def owner(a: Handle) -> Handle:
+    """The root an array belongs to: itself if it is one."""
+    return a if a._base is None else a._base
+
+
+def placement_of(a_ghost: Ghost, root_ghost: Ghost) -> Placement:
+    """Offset, shape and strides of a view in its own elements, from the root's first byte."""
+    size = a_ghost.itemsize
+    offset = a_ghost.__array_interface__["data"][0] - root_ghost.__array_interface__["data"][0]
+    return offset // size, a_ghost.shape, tuple(s // size for s in a_ghost.strides)
+
+
+def _read(a: Handle, value: Native) -> Native:
+    """A view's value, from that of its root."""
+    root, backend = owner(a), a._kind.backend
+    try:
+        if backend.scope is None:
+            return _read_in_scope(a, root, value, backend)
+        with backend.within():
+            return _read_in_scope(a, root, value, backend)
+    except Exception as error:
+        loader.check_memory(error)
+        raise
+
+
+def _read_in_scope(a: Handle, root: Handle, value: Native, backend: Backend) -> Native:
+    whole = ghost(root)
+    placement, shape, layout = placement_of(ghost(a), whole), whole.shape, layout_of(whole)
+    if backend.mutable:
+        value, offset, shape, strides = items(root._v, root._kind, a._kind, placement)
+        once = tuple(1 if s == 0 else n for s, n in zip(strides, shape))
+        alias, flips = alias_of(backend, value, offset, once, strides)
+        alias = backend.prim.flip(alias, flips)
+        return alias if once == shape else backend.prim.broadcast_to(alias, shape)
+    if a._kind is not root._kind:
+        if layout is not None:
+            value, layout = backend.prim.transpose(value, memory_order(whole)), None
+        value = reread(backend, value, root._kind.dtype, a._kind.dtype)
+        shape = backend.shape_of(value)
+    return compile_view(shape, *placement, layout).read(backend, value)
+
+
+def alias_of(
+    backend: Backend, value: Native, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> tuple[Native, tuple[int, ...]]:
+    """A native alias with the signs of the strides taken off, and the axes to flip."""
+    flips = tuple(i for i, s in enumerate(strides) if s < 0 and shape[i] > 1)
+    for i in flips:
+        offset += strides[i] * (shape[i] - 1)
+    return backend.strided(value, shape, tuple(abs(s) for s in strides), offset), flips
+
+
+def on_host(a: Handle, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """An array's values as an ndarray, in the memory order that its strides tell of.
+
+    Who passes the strides on to ``as_strided`` reads past the end of anything else.
+    """
+    g = a._ghost
+    if g is None or _alike(values, g):
+        return values
+    seen = of_root_on_host(a)
+    return _laid(values, g) if seen is None else seen
+
+
+def of_root_on_host(a: Handle) -> np.ndarray[Any, Any] | None:
+    """A view as an ndarray on its root's memory on the host, whose values are not made; None of a root, and of a device's."""
+    g, root = a._ghost, owner(a)
+    if root is a or g is None:
+        return None
+    held = root._kind.backend.peek(expose(root))
+    if held is not None:
+        whole = ghost(root)
+        if not _alike(held, whole):
+            held = _laid(held, whole)
+        buffer = held.transpose(memory_order(held))
+        if buffer.flags.c_contiguous and _alike(held, whole):
+            offset = g.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+            return np.ndarray(g.shape, g.dtype, buffer, offset, g.strides)
+    return None
+
+
+def outgrows(a: Handle) -> bool:
+    """Whether an array is a view that has more elements than its root: windows, and what is broadcast."""
+    return a._root is not None and ghost(a).nbytes > ghost(owner(a)).nbytes
+
+
+def _laid(values: np.ndarray[Any, Any], like: Ghost) -> np.ndarray[Any, Any]:
+    made = np.empty_like(like)
+    made[...] = values
+    return made
+
+
+def can_reread(a: Handle, view_ghost: Ghost) -> bool:
+    """Whether the root, read as the view's dtype, has the view's elements among its own."""
+    size, whole = view_ghost.itemsize, ghost(owner(a))
+    if not view_ghost.size:
+        return whole.nbytes % size == 0
+    offset = view_ghost.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+    places = (offset, whole.nbytes, *(s for n, s in zip(view_ghost.shape, view_ghost.strides) if n > 1))
+    return all(place % size == 0 for place in places)
+
+
+# -- making views ----------------------------------------------------------------------------------------------------
+
+
+def derive(a: Handle, view_ghost: Ghost) -> Any:
+    """The view of ``a``'s root that ``view_ghost`` (made from ``a``'s ghost by NumPy) describes."""
+    if a._kind.backend.native_is_ndarray:
+        return _derived_on_host(a, view_ghost)
+    with exchange:  # nobody brings the root to the host, its views with it, before this one is known
+        backend = a._kind.backend  # looked at again: another thread may have been quicker
+        return _derived_on_host(a, view_ghost) if backend.native_is_ndarray else _derived(a, view_ghost)
+
+
+def _derived(a: Handle, view_ghost: Ghost) -> Any:
+    root = owner(a)
+    backend = a._kind.backend
+    kind = a._kind if view_ghost.dtype == a._kind.dtype else a._kind.of(view_ghost.dtype)
+    if backend.mutable:
+        alias, flips = alias_of(backend, *items(root._v, root._kind, kind, placement_of(view_ghost, ghost(root))))
+        if not flips:
+            made = wrapper(alias, kind)
+            made._base = root
+            made._ghost = view_ghost
+            _remember(root, made)
+            return made
+    made = wrapper(None, kind)
+    made._root = made._base = root
+    made._seen = NEVER
+    made._ghost = view_ghost
+    _remember(root, made)
+    return made
+
+
+def _derived_on_host(a: Handle, view_ghost: Ghost) -> Any:
+    kind = a._kind if view_ghost.dtype == a._kind.dtype else a._kind.of(view_ghost.dtype)
+    if moved_by_another_thread():
+        view_ghost = _on_memory(view_ghost, a)
+    made = wrapper(view_ghost, kind)
+    made._base = owner(a)
+    made._ghost = view_ghost
+    return made
+
+
+def _on_memory(seen: Ghost, a: Handle) -> Ghost:
+    """A view of what another thread has just brought to the host, whose place was asked of the ghost it had before."""
+    before = memory_of(seen)
+    if before is memory_of(a._v) or not seen.size:
+        return seen
+    memory = memory_of(owner(a)._v)
+    offset = seen.__array_interface__["data"][0] - before.__array_interface__["data"][0]
+    made: Ghost = np.ndarray(seen.shape, seen.dtype, memory.transpose(memory_order(memory)), offset, seen.strides)
+    made.flags.writeable = seen.flags.writeable
+    return made
+
+
+_FEW = 32
+
+
+def _remember(root: Handle, view: Handle) -> None:
+    try:
+        known = root._views
+    except AttributeError:
+        known = root._views = []
+    known.append(weakref.ref(view))
+    if len(known) > _FEW and len(known) & (len(known) - 1) == 0:  # at each doubling those that are gone are forgotten
+        root._views = [each for each in known if each() is not None]
+
+
+def readers(root: Handle) -> list[Handle]:
+    """The views of a root, which would have to follow it if its value went elsewhere."""
+    try:
+        found = [each() for each in root._views]
+    except AttributeError:
+        return []
+    return [view for view in found if view is not None]
+
+
+def through_ghost(arrays: list[Handle], result: Any, copied: Callable[[], Any]) -> Any:
+    """Turn what a NumPy view function returned for ghosts into views; ``copied()`` computes it where NumPy copied."""
+    roots = {id(memory_of(ghost(a))): a for a in arrays}
+
+    def turn(g: Any) -> Any:
+        if isinstance(g, np.ndarray):
+            for a in arrays:
+                if g is a._ghost:  # NumPy returned its argument
+                    return a
+            viewed = roots.get(id(memory_of(g)))
+            if viewed is None:
+                raise _Copied
+            return derive(viewed, g)
+        if isinstance(g, list | tuple):
+            return mapped(turn, g)
+        if isinstance(g, np.generic):  # an element: the ghost's memory holds no values
+            raise _Copied
+        return g
+
+    try:
+        return turn(result)
+    except _Copied:
+        made = copied()
+    for copy in made if isinstance(made, list | tuple) else (made,):
+        if isinstance(copy, Handle) and copy._kind.backend.mutable:  # a library may alias where NumPy copies
+            backend = copy._kind.backend
+            if any(a._kind.backend is backend and backend.may_share(copy._v, owner(a)._v) for a in arrays):
+                copy._v, copy._ghost = backend.prim.copy(copy._v), None
+    if not isinstance(result, np.ndarray):
+        return made
+    made = lay_out(made, result)
+    if isinstance(made, Handle) and result.base is not None and not made._kind.backend.native_is_ndarray:
+        # NumPy's is a view too, of a copy that nobody else has: who locks it may unlock views of it.
+        made._ghost = ghost(made)[...]
+    return made
+
+
+class _Copied(Exception):
+    pass
+
+
+def derive_native(a: Handle, value: Native) -> Any:
+    """The view of ``a`` that ``value`` is, on a backend whose native arrays have views; its ghost is made on demand."""
+    made = wrapper(value, a._kind)
+    made._base = root = owner(a)
+    _remember(root, made)
+    return made

@@ -1,0 +1,213 @@
+"""Writing to arrays: a view's values go through to its root, on every backend.
+
+Where a library's arrays are immutable, the root gets another value, in the buffer of the one before wherever nobody else has seen it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from ..backends.base import Backend, Native
+from ..common import tracing
+from . import views
+from .ghosts import memory_order
+from .reinterpretation import items, reread
+from .roots import memory_of
+from .view_programs import compile_view
+from .views import Handle, alias_of, derive, exchange, ghost, layout_of, native, owner, placement_of
+
+__all__ = ["assign", "places", "repeats", "update", "write_at"]
+
+
+def assign(a: Handle, value: Native, fresh: bool = False) -> None:
+    """Overwrite the whole array with a native value of its shape and dtype, through to its root.
+
+    ``fresh``: the value's buffer was made by a kernel of ours and is seen by nobody else.
+    """
+    backend = a._kind.backend
+    root = a._root
+    if views.waiting:
+        views.run_readers(a)
+    if views.watch is not None:
+        views.watch(owner(a), value)
+    if repeats(a) and not backend.native_is_ndarray:
+        _write_repeated(a, value)
+    elif backend.mutable:
+        if root is None:
+            backend.fill(a._v, value)
+            if backend.hosted:
+                owner(a)._writes += 1
+        else:
+            alias, flips = alias_of(backend, *items(root._v, root._kind, a._kind, placement_of(ghost(a), ghost(root))))
+            backend.fill(alias, backend.prim.flip(value, flips))
+    elif root is None:
+        with exchange:
+            if a._kind.backend is not backend:  # another thread has brought it to the host meanwhile
+                assign(a, value, fresh)
+                return
+            _stays(a, value)
+            a._v = value
+            a._owned = fresh
+            a._writes += 1
+    elif ghost(a).size:
+        with backend.within(), exchange:
+            if a._kind.backend is not backend:
+                assign(a, value, fresh)
+                return
+            try:
+                _write_through(a, root, value, fresh, backend)
+            except BaseException:
+                _rescue(root)
+                raise
+
+
+def _write_through(a: Handle, root: Handle, value: Native, fresh: bool, backend: Backend) -> None:
+    whole = ghost(root)
+    placement, shape, layout = placement_of(ghost(a), whole), whole.shape, layout_of(whole)
+    with exchange:
+        donate = root._owned and getrefcount(root._v) <= _ALONE
+        before = root._v
+        if a._kind is not root._kind and a._kind.dtype != root._kind.dtype:
+            have, want, prim = root._kind.dtype, a._kind.dtype, backend.prim
+            order = memory_order(whole)
+            memory = reread(backend, before if layout is None else prim.transpose(before, order), have, want)
+            program = compile_view(backend.shape_of(memory), *placement)
+            after = reread(backend, program.write(backend, memory, value), want, have)
+            in_memory = shape if layout is None else tuple(shape[i] for i in order)
+            if backend.shape_of(after) != in_memory:
+                after = prim.reshape(after, in_memory)
+            if layout is not None:
+                after = prim.transpose(after, tuple(int(i) for i in np.argsort(order)))
+            fresh = True
+        else:
+            program = compile_view(shape, *placement, layout)
+            after = program.write(
+                backend, before, value, donate and views.watch is None and backend.is_concrete(before)
+            )
+            fresh = fresh or not program.whole
+        _stays(root, after)
+        root._v = after
+        root._owned = fresh
+        root._writes += 1
+        backend.kept()
+
+
+def _stays(root: Handle, after: Native) -> None:
+    """Refuse what a library traces for a root that lives outside of its program: it would be of that program for ever."""
+    backend = root._kind.backend
+    leaks = views.watch is None and backend.staged(after) and not backend.staged(root._v)
+    if leaks and getattr(root, "_seen", 0) != views.INSIDE:
+        raise tracing.leak()
+
+
+def _rescue(root: Handle) -> None:
+    """Where a signal came after the buffer was given away: keep what was made in it."""
+    made = root._kind.backend.successor(root._v)
+    if made is not None:
+        root._v = made
+        root._writes += 1
+
+
+_ALONE = 2
+"""References to a value that its array alone holds, one of them while it is asked: a traced program holds its constants."""
+
+
+def update(a: Handle, change: Callable[[Native, bool], Native]) -> None:
+    """Write ``change(value, donate)`` of an immutable backend's root or view; ``donate``: it may reuse the buffer.
+
+    ``change`` returns the value itself if there was nothing to write, and else a buffer that nobody else sees.
+    """
+    root = a._root
+    if root is not None or a._kind.backend.mutable:
+        before = native(a)
+        after = change(before, False)
+        if after is not before:
+            assign(a, after)
+        return
+    with exchange:
+        donate = a._owned and views.watch is None and getrefcount(a._v) <= _ALONE
+        before = a._v
+        try:
+            after = change(before, donate and a._kind.backend.is_concrete(before))
+            if views.watch is not None:
+                views.watch(a, after)
+            _stays(a, after)
+            if after is not before or a._owned:
+                a._v = after
+                a._writes += 1
+            a._owned = a._owned if after is before else True
+            a._kind.backend.kept()
+        except BaseException:
+            _rescue(a)
+            raise
+
+
+# -- views that have an element of their root more than once ------------------------------------------------------------
+
+
+def repeats(a: Handle) -> bool:
+    """Whether elements of a view may lie at one place, as those of ``np.broadcast_arrays`` and sliding windows do."""
+    if a._base is None:
+        return False
+    g = ghost(a)
+    reach = 0
+    if not g.size:  # whatever its strides
+        return False
+    for stride, n in sorted((abs(s), n) for s, n in zip(g.strides, g.shape) if n > 1):
+        if stride <= reach:
+            return True
+        reach += stride * (n - 1)
+    return False
+
+
+def _write_repeated(a: Handle, value: Native) -> None:
+    """Overwrite a view that repeats elements: of two values for one place the last one stays."""
+    g = ghost(a)
+    last = tuple(slice(n - 1 if s == 0 else 0, n, 1) for n, s in zip(g.shape, g.strides))
+    once = g[last]
+    if once.shape == g.shape:
+        write_at(a, places(a), value)
+    elif once.size:
+        backend = a._kind.backend
+        with backend.within():
+            kept = backend.prim.slice(value, last)
+        assign(derive(a, once), kept)
+
+
+def places(a: Handle) -> np.ndarray[Any, Any]:
+    """Where each element of a view lies in its root's memory, counted in elements of the view's dtype."""
+    whole = ghost(owner(a))
+    offset, shape, strides = placement_of(ghost(a), whole)
+    positions = np.full(shape, offset)
+    for axis, (n, stride) in enumerate(zip(shape, strides)):
+        positions += (np.arange(n) * stride).reshape(n, *(1,) * (len(shape) - axis - 1))
+    return positions
+
+
+def _line(root: Handle, dtype: np.dtype[Any]) -> Any:
+    """A root's memory in a line, as items of a dtype."""
+    whole = ghost(root)
+    in_order = whole.transpose(memory_order(whole))
+    line = (
+        in_order.reshape(-1) if in_order.flags.c_contiguous else memory_of(whole)
+    )  # with what lies between its elements
+    return derive(root, line.view(dtype))
+
+
+def write_at(a: Handle, positions: np.ndarray[Any, Any], value: Native) -> None:
+    """Write a native value of the positions' shape into the root's memory: of two at one place the last one stays."""
+    if not positions.size:
+        return
+    line, backend = _line(owner(a), a._kind.dtype), a._kind.backend
+    prim = backend.prim
+    last = np.full(ghost(line).size, -1)
+    last[positions.reshape(-1)] = np.arange(positions.size)
+    with backend.within():
+        device = backend.device_of(value)
+        chosen, written = (backend.from_numpy(x, device) for x in (np.maximum(last, 0), last >= 0))
+        new = prim.where(written, prim.take(prim.reshape(value, (-1,)), chosen, 0), native(line))
+    assign(line, new, fresh=True)

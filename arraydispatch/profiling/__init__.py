@@ -1,0 +1,1 @@
+"""Profiles of what ran where: counters, records, reports, verification."""

@@ -1,0 +1,568 @@
+"""What ran where: counts for each function and each source line, taken at the dispatch door.
+
+A :class:`Profile` is a listener on :mod:`arraydispatch.common.events`. A call is filed under the first frame outside this
+package, NumPy and the installed packages, as (code object, instruction): finding out the line number is left to the
+end, because it costs as much as the rest. Each thread has its own tables, so nothing is lost and nothing locks.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from time import perf_counter
+from types import CodeType, FrameType, TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from .. import fastpath
+from ..backends import loader
+from ..common import callers, events
+from ..common.names import name_of
+from ..functions.registry import SPECS
+from ..runtime import settings
+from . import records
+from .line_counts import NOTES, Tally
+from .records import Block, Call, Compilation, Event, Message, Note, Part, Transfer
+from .thread_counts import Internal, Tables, items
+from .uploads import Known
+
+__all__ = ["Block", "Call", "Compilation", "Event", "Message", "Note", "Part", "Profile", "Transfer"]
+
+_TO_NUMPY = "to_numpy()"
+"""How Matplotlib asks, and users do."""
+_IN_C = "an operation of an ndarray's, or an extension module,"
+"""Who asks for an ndarray without a frame to tell by."""
+_SMALL = 1024
+"""Moves of arrays below this many bytes are counted, but nobody is advised to avoid them."""
+_MOST_EVENTS = 200_000
+"""Events that a thread keeps for a trace; what comes later is counted, not kept."""
+_SAMPLE = 8
+"""Each how many calls of a function by which loops grow arrays the size of the result is looked at."""
+
+
+_getframe = sys._getframe  # looked up at every call
+
+
+def function_name(func: Any) -> str:
+    """The name under which a function is reported: ``np.mean``, ``np.linalg.inv``, ``np.add``, ``__getitem__``."""
+    return name_of(func)
+
+
+class Profile(events.Listener):
+    """Counts what runs while it is installed; ``with ad.profile() as p:``.
+
+    Profiles nest: an inner one passes on what it hears. The time a profile itself takes is in none of its figures.
+
+    Parameters
+    ----------
+    trace : bool
+        Keep each call with its time, for a trace and the time line of the HTML report.
+    synchronize : bool
+        Wait for the result of each call, so that its time is the time of the work and not of asking for it. Matters
+        on accelerators and on libraries that run asynchronously, and costs their overlap.
+    backends : sequence of str, optional
+        Report only calls on these.
+    owns : callable, optional
+        Says of a file name that calls are to be filed there although it is an installed one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import arraydispatch as ad
+    >>> x = ad.asarray([1.0, 2.0])
+    >>> with ad.profile() as p:
+    ...     y = np.sin(x)
+    >>> p.calls_on_backend
+    1
+    """
+
+    def __init__(
+        self,
+        *,
+        trace: bool = False,
+        synchronize: bool = False,
+        backends: Iterable[str] | None = None,
+        owns: Callable[[str], bool] | None = None,
+    ) -> None:
+        self._local = threading.local()
+        self._threads: list[Tables] = []
+        self._up, self._down, self._taken = Known(), Known(), Known()
+        self._internal = Internal(owns)
+        self._tracing = trace
+        self._waits = self._more = synchronize
+        self._only = None if backends is None else frozenset(backends)
+        self.began = perf_counter()
+        self.ended: float | None = None
+        self._counted, self._counting = 0, False
+        self.runs = 1
+        """Over how many runs the figures are averaged."""
+        self.children: list[Tally] = []
+        """What other processes counted of the same run."""
+        self.ndarrays: list[Note] = []
+        """Lines where operators and methods of ndarrays, which nothing tells of, do the work; the launcher looks for them."""
+        self.aside: list[Note] = []
+        """Folders of modules that the launcher left to NumPy, though they are not installed; it looks for them."""
+        self.retimed: float | None = None
+        """Seconds of one run without the profile, where :func:`profile_function` measured them."""
+
+    # -- listening ---------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Listen from now on."""
+        events.begin(self)
+        self.began, self.ended = perf_counter(), None
+        self._counted, self._counting = self._counted - fastpath.calls(), True
+        self._more = self._waits or self._outer is not None
+
+    def stop(self) -> None:
+        """Listen no longer."""
+        if self.ended is None:
+            self.ended = perf_counter()
+            self._counted, self._counting = self._counted + fastpath.calls(), False
+            events.end(self)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.stop()
+
+    def _tables(self) -> Tables:
+        try:
+            tables: Tables = self._local.tables
+        except AttributeError:
+            tables = self._local.tables = Tables()
+            self._threads.append(tables)
+        return tables
+
+    def origin(self, frame: FrameType) -> FrameType:
+        """The first frame, going out, that is neither ours nor a library's; the outermost one if all are."""
+        internal = self._internal
+        while internal[frame.f_code.co_filename]:
+            outer = frame.f_back
+            if outer is None:
+                break
+            frame = outer
+        return frame
+
+    def _between(self, frame: FrameType) -> tuple[str, str]:
+        """The installed library between this frame and the user's line, and the function of NumPy's, where one is."""
+        internal, numpys = self._internal, ""
+        while internal[file := frame.f_code.co_filename] and frame.f_back is not None:
+            if file.startswith(callers.NUMPYS):
+                numpys = f"NumPy's {frame.f_code.co_qualname}"
+            elif callers.is_installed(file) and not callers.is_ours(file):
+                return str(frame.f_globals.get("__name__", "a library")).partition(".")[0], numpys
+            frame = frame.f_back
+        return "", numpys
+
+    def call(
+        self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None, doors: int = 1
+    ) -> None:
+        """Count one call."""
+        if events.inside.depth:
+            return
+        if self._more:
+            seconds = self._more_of_call(func, backend, kind, reason, seconds, result)
+        frame = _getframe(1 + doors)
+        code = frame.f_code
+        if code is events.entrance:
+            frame = frame.f_back or frame
+            code = frame.f_code
+        try:
+            tables = self._local.tables
+        except AttributeError:
+            tables = self._tables()
+        if tables.loading is not None:
+            seconds = tables.without_start(seconds)
+        if tables.kernel:
+            tables.kernel = False
+            if kind in records.ON_BACKEND:
+                kind = "host kernel"
+        # id(), because hashing a code object hashes its bytecode; the row keeps the code object alive.
+        key = (func, kind, id(code), frame.f_lasti, backend, reason)
+        row = tables.calls.get(key)
+        if row is None:  # a new place, or a frame that is not the user's: only those have rows
+            frame = self.origin(frame)
+            code = frame.f_code
+            key = (func, kind, id(code), frame.f_lasti, backend, reason)
+            row = tables.calls.get(key)
+            if row is None:
+                spec = SPECS.get(func)
+                grows = spec is not None and spec.grows
+                row = tables.calls[key] = [0, 0.0, code, [0, -1] if grows else None]
+                self.first_call(func, kind, reason, frame)
+        row[0] += 1
+        row[1] += seconds
+        if row[3] is not None and row[0] % _SAMPLE == 1 and result is not None:
+            _watch_growth(row[3], backend, result)
+        if self._tracing:
+            if len(tables.events) < _MOST_EVENTS:
+                tables.events.append((perf_counter(), seconds, key, code))
+            else:
+                tables.dropped += 1
+
+    def host_kernel(self) -> None:
+        """Note that what ends next is no work of the library's."""
+        self._tables().kernel = True
+        if self._outer is not None:
+            self._outer.host_kernel()
+
+    def _more_of_call(self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any) -> float:
+        """What not every profile does; the seconds with those of the wait."""
+        if self._waits and result is not None:
+            seconds += _wait(backend, result)
+        if self._outer is not None:
+            self._outer.call(func, backend, kind, reason, seconds, result)
+        return seconds
+
+    def first_call(self, func: Any, kind: str, reason: str, frame: FrameType) -> None:
+        """Told when a place runs a function in a new way: the launcher says host fallbacks at once."""
+
+    def _count(self, table: str, what: tuple[Any, ...], amount: int = 0) -> list[Any]:
+        frame = self.origin(sys._getframe(2))
+        code = frame.f_code
+        row = getattr(self._tables(), table).setdefault((*what, id(code), frame.f_lasti), [0, 0, code])
+        row[0] += 1
+        row[1] += amount
+        return row
+
+    def transfer(self, direction: str, nbytes: int, why: str, host: Any = None) -> None:
+        """Count bytes moved, and notice arrays that move again."""
+        if why in (events.AT_A_DOOR, _TO_NUMPY):
+            library, numpys = self._between(sys._getframe(1))
+            if library or why != _TO_NUMPY:
+                why = events.AT_A_DOOR.replace("a library", library or numpys or _IN_C)
+        self._count("transfers", (direction, why), nbytes)
+        if self._tracing and len(moves := self._tables().moves) < _MOST_EVENTS:
+            moves.append((perf_counter(), direction, nbytes))
+        if host is not None and nbytes >= _SMALL:
+            tables = self._tables()
+            adopting, arrays = tables.adopting, why == events.HELD  # the program's own, and parts of it
+            if direction == "to_device" and adopting is not None and not (arrays and adopting.shape != host.shape):
+                host, tables.adopting, arrays = adopting, None, False  # what moves is a copy of it
+            kept = host.base if isinstance(host.base, np.ndarray) else host
+            if direction == "to_host":
+                self._down.add(kept)
+            elif arrays:  # nobody can make an array of what is one already
+                self._up.add(kept)
+            elif kept in self._down:
+                self._count("returns", ("ndarray", _describe(host)), nbytes)
+            elif (again := self._up.again(kept, host)) is not None and not self._between(sys._getframe(1))[0]:
+                # What a library moves again and again is not in the user's hands.
+                again.count(self._count("uploads", ("ndarray", _describe(host)), nbytes), nbytes)
+        if self._outer is not None:
+            self._outer.transfer(direction, nbytes, why, host)
+
+    def met(self, x: np.ndarray[Any, Any]) -> bool:
+        """Whether an ndarray has been on its way to the backend, or from there; small ones are not remembered."""
+        return x.nbytes < _SMALL or any(
+            part in known for known in (self._up, self._down, self._taken) for part in (x, x.base) if part is not None
+        )
+
+    def adopted(self, x: np.ndarray[Any, Any]) -> None:
+        """Note an ndarray that the launcher is about to take in: what moves next is a copy of it."""
+        self._tables().adopting = x if x.nbytes >= _SMALL else None
+        if x.nbytes >= _SMALL:
+            self._taken.add(x)
+
+    def cast(self, have: Any, want: Any) -> None:
+        """Count a dtype that the precision policy changed."""
+        self._count("casts", (str(have), str(want)))
+        if self._outer is not None:
+            self._outer.cast(have, want)
+
+    def sync(self, why: str) -> None:
+        """Count a look at a value on an accelerator."""
+        self._count("syncs", ("sync", why))
+        if self._outer is not None:
+            self._outer.sync(why)
+
+    def compiled(self, backend: str, count: int, seconds: float) -> None:
+        """Count a compilation, and notice calls that compile though one before them did."""
+        frame = self.origin(sys._getframe(1))
+        place = id(frame.f_code), frame.f_lasti
+        tables = self._tables()
+        done = sum(row[0] for key, row in items(tables.calls) if key[2:4] == place)
+        row = tables.compilations.setdefault((backend, *place), [0, 0.0, frame.f_code, 0, done])
+        row[0] += count
+        row[1] += seconds
+        if done != row[4]:
+            row[3] += 1
+            row[4] = done
+        if self._outer is not None:
+            self._outer.compiled(backend, count, seconds)
+
+    def started(self, backend: str, begin: float, end: float, mine: bool) -> None:
+        """Count the start of a library, whose time is not that of the call that needed it."""
+        tables = self._tables()
+        tables.loading = begin, end
+        if mine:
+            tables.starts[backend,] = [1, end - begin]
+        if self._outer is not None:
+            self._outer.started(backend, begin, end, mine)
+
+    def place(self) -> tuple[CodeType, int]:
+        """The line that calls are filed under now."""
+        frame = self.origin(sys._getframe(1))
+        return frame.f_code, frame.f_lasti
+
+    def block_counted(self, backend: str, calls: int, seconds: float) -> None:
+        """Count a block, and the calls in it, where it ended."""
+        frame = self.origin(sys._getframe(1))
+        code, rows = frame.f_code, self._tables().calls
+        for name, kind, count, spent in ((events.BLOCK, "block", 1, seconds), (events.RECORDED, "fused", calls, 0.0)):
+            row = rows.setdefault((name, kind, id(code), frame.f_lasti, backend, ""), [0, 0.0, code, None])
+            row[:2] = row[0] + count, row[1] + spent
+        if self._outer is not None:
+            self._outer.block_counted(backend, calls, seconds)
+
+    def block(
+        self, tier: str, why: str, seconds: float, by_numpy: float, parts: Sequence[tuple[tuple[CodeType, int], float]]
+    ) -> None:
+        """Count a block, and share out its time over the lines that recorded it."""
+        frame = self.origin(sys._getframe(1))
+        code, tables = frame.f_code, self._tables()
+        row = tables.blocks.setdefault((tier, why, id(code), frame.f_lasti), [0, 0, 0.0, 0.0, code])
+        row[:4] = row[0] + 1, row[1] + len(parts), row[2] + seconds, row[3] + by_numpy
+        for (code, at), share in parts:
+            part = tables.parts.setdefault((id(code), at), [0, 0.0, 0.0, code])
+            part[:3] = part[0] + 1, part[1] + share * seconds, part[2] + share * by_numpy
+        if self._outer is not None:
+            self._outer.block(tier, why, seconds, by_numpy, parts)
+
+    def left(self, what: str, why: str) -> None:
+        """Count an array that stayed a NumPy array."""
+        self._count("left", (what, why))
+        if self._outer is not None:
+            self._outer.left(what, why)
+
+    def message(self, text: str, **values: Any) -> None:
+        """Put a message of the program's own into the profile: a phase that begins, a residual, a step size.
+
+        Parameters
+        ----------
+        text : str
+            The message.
+        **values
+            Numbers or words that belong to it.
+        """
+        frame = self.origin(sys._getframe(1))
+        self._tables().messages.append(
+            (perf_counter(), text, values, callers.straight(frame.f_code.co_filename), frame.f_lineno)
+        )
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def tally(self) -> Tally:
+        """All counts so far, with those of :attr:`children`."""
+        found = Tally(processes=1)
+        found.counted = self._counted_here
+        for tables in list(self._threads):
+            for (func, kind, _, at, backend, reason), (count, seconds, code, growth) in items(tables.calls):
+                if self._only is None or backend in self._only:
+                    key = function_name(func), backend, kind, reason, *callers.place_of(code, at)
+                    found.count("calls", key, count, seconds, growth[0] if growth else 0)
+            for name in NOTES:
+                for (what, why, _, at), (count, amount, code) in items(getattr(tables, name)):
+                    if count:
+                        found.count(name, (what, why, *callers.place_of(code, at)), count, amount)
+            for (backend, _, at), (count, seconds, code, again, _) in items(tables.compilations):
+                found.count("compilations", (backend, *callers.place_of(code, at)), count, seconds, again)
+            for key, row in items(tables.starts):
+                found.count("starts", key, *row)
+            for (tier, why, _, at), (count, calls, seconds, by_numpy, code) in items(tables.blocks):
+                found.count("blocks", (tier, why, *callers.place_of(code, at)), count, calls, seconds, by_numpy)
+            for (_, at), (calls, seconds, by_numpy, code) in items(tables.parts):
+                found.count("parts", callers.place_of(code, at), calls, seconds, by_numpy)
+        for child in self.children:
+            found.add(child)
+        return found
+
+    def forget(self) -> None:
+        """Count from zero: in a process that is a copy of one that counted."""
+        self._local = threading.local()
+        self._threads, self.children = [], []
+        self._counted = -fastpath.calls() if self._counting else 0
+        self.began = perf_counter()
+
+    def calls(self) -> list[Call]:
+        """Every (function, line, way), most time first."""
+        return self.tally().calls(self.runs)
+
+    def transfers(self) -> list[Transfer]:
+        """Bytes moved by each line, most first."""
+        return self.tally().transfers(self.runs)
+
+    def left_numpy(self) -> list[Note]:
+        """Arrays that stayed NumPy arrays, most frequent first."""
+        return self.tally().notes("left", self.runs)
+
+    def syncs(self) -> list[Note]:
+        """Looks at values on an accelerator."""
+        return self.tally().notes("syncs", self.runs)
+
+    def repeated_uploads(self) -> list[Note]:
+        """Lines that moved an ndarray to the backend which had been moved before."""
+        return self.tally().notes("uploads", self.runs)
+
+    def returns(self) -> list[Note]:
+        """Lines that moved an ndarray to the backend which had come from there."""
+        return self.tally().notes("returns", self.runs)
+
+    def casts(self) -> list[Note]:
+        """Dtypes that the precision policy changed: ``what`` became ``why``."""
+        return self.tally().notes("casts", self.runs)
+
+    def compilations(self) -> list[Compilation]:
+        """What libraries compiled, by line, most time first."""
+        return self.tally().compilations(self.runs)
+
+    def starts(self) -> dict[str, tuple[int, float]]:
+        """Backend -> in how many processes its library was loaded meanwhile, and seconds that took; they are in no call's time."""
+        return self.tally().starts()
+
+    def blocks(self) -> list[Block]:
+        """Blocks of recorded calls, by the line at which they ended, most time first."""
+        return self.tally().blocks(self.runs)
+
+    def parts(self) -> list[Part]:
+        """The lines that recorded what ran in blocks, each with its share of their time, most time first."""
+        return self.tally().parts(self.runs)
+
+    def messages(self) -> list[Message]:
+        """What the program told the profile, in order."""
+        found = [
+            Message(when - self.began, text, values, file, line, tables.thread)
+            for tables in list(self._threads)
+            for when, text, values, file, line in list(tables.messages)
+        ]
+        return sorted(found, key=lambda message: message.seconds)
+
+    def events(self) -> list[Event]:
+        """Each call by itself, in order; needs ``trace=True``."""
+        found = []
+        for tables in list(self._threads):
+            known: dict[tuple[int, int], tuple[str, int, str]] = {}
+            for end, seconds, (func, kind, at, instruction, backend, _), code in list(tables.events):
+                place = known.get((at, instruction))
+                if place is None:
+                    place = known[at, instruction] = callers.place_of(code, instruction)
+                start = end - seconds - self.began
+                found.append(
+                    Event(start, seconds, function_name(func), backend, kind, place[0], place[1], tables.thread)
+                )
+        return sorted(found, key=lambda event: event.start)
+
+    def moves(self) -> list[tuple[float, str, int]]:
+        """Each transfer by itself, in order, as (seconds since the profile began, direction, bytes); needs ``trace=True``."""
+        found = [move for tables in list(self._threads) for move in list(tables.moves)]
+        return sorted((when - self.began, direction, nbytes) for when, direction, nbytes in found)
+
+    @property
+    def traced(self) -> bool:
+        """Whether calls are kept one by one."""
+        return self._tracing
+
+    @property
+    def dropped_events(self) -> int:
+        """Calls that came after the trace was full."""
+        return sum(tables.dropped for tables in list(self._threads))
+
+    @property
+    def synchronized(self) -> bool:
+        """Whether each call was waited for."""
+        return self._waits
+
+    def totals(self) -> Mapping[str, int]:
+        """Calls by class so far; cheap, for a progress line."""
+        found = {"hosted": self._counted_here}
+        for tables in list(self._threads):
+            for key, row in items(tables.calls):
+                found[key[1]] = found.get(key[1], 0) + row[0]
+        return found
+
+    @property
+    def calls_on_backend(self) -> int:
+        """Calls that the backend's library ran."""
+        by_line = sum(call.count for call in self.calls() if call.on_backend)
+        return by_line + self.counted * (settings.default.backend == "numpy")
+
+    def calls_by_class(self) -> dict[str, int]:
+        """Number of calls of each class of entry."""
+        counts: dict[str, int] = {}
+        for call in self.calls():
+            counts[call.kind] = counts.get(call.kind, 0) + call.count
+        if self.counted:
+            kind = "native" if settings.default.backend == "numpy" else "hosted"
+            counts[kind] = counts.get(kind, 0) + self.counted
+        return counts
+
+    def seconds_by_class(self) -> dict[str, float]:
+        """Seconds that calls of each class took; those that were only counted are in none."""
+        found: dict[str, float] = {}
+        for call in self.calls():
+            found[call.kind] = found.get(call.kind, 0.0) + call.seconds
+        return found
+
+    @property
+    def counted(self) -> int:
+        """Calls by NumPy, on values in the host's memory, that were counted without their lines (:mod:`arraydispatch.fastpath`)."""
+        return self._counted_here + sum(child.counted for child in self.children)
+
+    @property
+    def _counted_here(self) -> int:
+        return self._counted + (fastpath.calls() if self._counting else 0)
+
+    def host_fallbacks(self) -> list[Call]:
+        """Calls that ran on the host, most frequent first."""
+        return sorted((call for call in self.calls() if call.kind == "host"), key=lambda call: -call.count)
+
+    def moved(self, direction: str) -> int:
+        """Bytes moved in one direction."""
+        return sum(row.nbytes for row in self.transfers() if row.direction == direction)
+
+    @property
+    def seconds(self) -> float:
+        """Wall time inside dispatched calls."""
+        return sum(call.seconds for call in self.calls())
+
+    @property
+    def wall(self) -> float:
+        """Wall time since the profile began, to its end if it has one; of one run, if it has several."""
+        if self.retimed is not None:
+            return self.retimed
+        return ((perf_counter() if self.ended is None else self.ended) - self.began) / self.runs
+
+
+def _describe(x: np.ndarray[Any, Any]) -> str:
+    return f"{x.dtype}{list(x.shape)}"
+
+
+def _watch_growth(growth: list[int], backend: str, result: Any) -> None:
+    held = loader.loaded_one(backend)  # which values on the host have not needed
+    native = held is not None and held.is_native(result)
+    size = math.prod(held.shape_of(result) if held is not None and native else getattr(result, "shape", ()))
+    if size > growth[1] >= 0:
+        growth[0] += _SAMPLE
+    growth[1] = size
+
+
+def _wait(backend: str, result: Any) -> float:
+    """Wait for native results and say how long it took."""
+    start = perf_counter()
+    held = loader.loaded_one(backend)
+    if held is None:  # and so no result is its own
+        return 0.0
+    for x in result if isinstance(result, list | tuple) else (result,):
+        if held.is_native(x) and held.is_concrete(x):
+            try:
+                held.synchronize(x)
+            except Exception as error:
+                if not held.gone(error):  # written meanwhile by another thread, which waits for what it made
+                    raise
+    return perf_counter() - start

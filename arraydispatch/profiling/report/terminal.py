@@ -1,0 +1,238 @@
+"""The report on a terminal, or in a log."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import IO, Any
+
+import numpy as np
+
+from ...common import callers
+from ...common.events import AT_A_DOOR
+from ..recorder import Profile
+from ..records import ON_BACKEND
+from .advice import size
+from .data import Run, as_dict
+
+__all__ = ["print_report", "print_verification", "short", "where"]
+
+_SHORT = 5
+_LONG = 40
+
+
+MEANINGS = {
+    "native": "one function of the library",
+    "override": "one function of the library",
+    "composed": "NumPy's behaviour out of several functions of the library",
+    "view": "no work: it says where values lie",
+    "hosted": "NumPy, on values in the host's memory, or what no device does (text, files, dates, objects)",
+    "fused": "recorded, to be run by NumPy in a block, in pieces and threads",
+    "block": "a block of such calls, at the line where it ended; its time is told of the lines that recorded it",
+    "host kernel": "NumPy on the library's own memory, where that is faster",
+    "host": "NumPy on a copy, because the library cannot",
+}
+"""Class of a call -> what ran."""
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _seconds(spent: float | None) -> str:
+    return f" ({spent:.2f} s)" if spent else ""
+
+
+def where(file: str, line: int) -> str:
+    """A place, its file as :func:`short` has it."""
+    return callers.shown(file, line, short)
+
+
+def short(file: str) -> str:
+    """A path as short as it stays clear."""
+    shown = os.path.relpath(file) if os.path.isabs(file) else file
+    return file if shown.startswith(os.pardir) else shown
+
+
+class _Output:
+    """What is written to: rich, which takes a tenth of the launcher's start, is imported for more than plain lines."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+        self._console: Any = None
+
+    def say(self, title: str, text: str) -> None:
+        """A line of plain text, the title bold where there is a terminal."""
+        if self._stream.isatty():
+            self.print(f"[bold]{title}[/]{_escape(text)}")
+        else:
+            self._stream.write(f"{title}{text}\n")
+
+    def print(self, what: Any) -> None:
+        """What rich prints."""
+        if self._console is None:
+            self._console = _console(self._stream)
+        self._console.print(what)
+
+
+def _escape(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
+
+
+def _console(stream: IO[str]) -> Any:
+    from rich.console import Console
+
+    # Without a terminal there is no width to keep to, and a wrapped table is hard to read in a log.
+    return Console(file=stream, highlight=False, emoji=False, soft_wrap=True, width=None if stream.isatty() else 160)
+
+
+def print_verification(found: dict[str, Any], stream: IO[str]) -> None:
+    """Print what a verification found, and nothing else."""
+    _print_verification(found, _Output(stream))
+
+
+def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> None:
+    """Print the report: one line of totals, then what did not run on the backend, and (``full``) where time went."""
+    console = _Output(stream)
+    data = as_dict(profile, run)
+    fallbacks = sum(row["count"] for row in data["host_fallbacks"])
+    left = sum(row["count"] for row in data["left_numpy"])
+    why = f" ({run.why})" if run.why else ""
+    policy = "" if run.precision is None else f", precision {run.precision}"
+    count = sum(row["count"] for row in data["compilations"])
+    by_class, seconds = data["calls_by_class"], data["seconds_by_class"]
+    by_numpy = ""
+    untimed = " (not timed: --report does)" if profile.counted else ""  # they are the backend's where that is NumPy
+    if "hosted" in by_class:
+        timed = untimed or _seconds(seconds.get("hosted"))
+        by_numpy += f"{_number(by_class['hosted'], 'call')} by NumPy on the host{timed} · "
+    if "fused" in by_class:
+        blocks = _number(by_class.get("block", 0), "block")
+        by_numpy += f"{_number(by_class['fused'], 'fused call')} in {blocks}{_seconds(seconds.get('block'))} · "
+    if "host kernel" in by_class:
+        by_numpy += f"{_number(by_class['host kernel'], 'host kernel')}{_seconds(seconds.get('host kernel'))} · "
+    library = sum(seconds.get(kind, 0.0) for kind in ON_BACKEND)
+    timed = (untimed if "hosted" not in by_class else "") or _seconds(library)
+    compiled = f"{_number(count, 'compilation')} took {data['seconds_compiling']:.2f} s · " if count else ""
+    console.say(
+        "arraydispatch",
+        f": {run.backend} {run.version} on {run.device}{policy}{why} · "
+        f"{_number(data['calls_on_backend'], 'call')} on the backend{timed} · {by_numpy}"
+        f"{_number(fallbacks, 'host fallback')}{_seconds(seconds.get('host'))} · "
+        f"{_number(left, 'array')} left NumPy · {compiled}"
+        f"{size(data['bytes_to_device'])} to the device, {size(data['bytes_to_host'])} back · {run.seconds:.2f} s"
+        + (f" · in {data['processes']} processes" if data["processes"] > 1 else ""),
+    )
+    for row in data["starts"]:
+        also = f" (in {row['count']} processes)" if row["count"] > 1 else ""
+        console.say(
+            "",
+            f"  {row['backend']} was loaded meanwhile in {row['seconds']:.2f} s{also}, which no call is charged with.",
+        )
+    if not run.complete:
+        console.say("", "  The program was cut short: the figures are of what ran until then.")
+    if data["blocks"]:
+        took, plain = (sum(row[key] for row in data["blocks"]) for key in ("seconds", "by_numpy"))
+        console.say(
+            "",
+            f"  plain NumPy would have taken about {plain:.2f} s for what ran in blocks in {took:.2f} s (measured: each kind "
+            "of block was run call by call, too, the first times it came).",
+        )
+    if run.rng == "device":
+        console.say("", "  random arrays, where the program draws any, are the library's own (--rng device).")
+    limit = _LONG if full else _SHORT
+
+    def section(title: str, rows: list[dict[str, Any]], texts: Callable[[dict[str, Any]], tuple[str, str]]) -> None:
+        if not rows:
+            return
+        from rich.table import Table
+
+        table = Table("count", title, "why", "where", box=None, pad_edge=False, padding=(0, 2), title_justify="left")
+        for row in rows[:limit]:
+            table.add_row(f"{row['count']:,}", *map(_escape, texts(row)), _escape(where(row["file"], row["line"])))
+        console.print(table)
+        if len(rows) > limit:
+            console.print(f"  … and {len(rows) - limit} more lines (--report shows more, --report FILE.html all)")
+
+    section("ran on the host", data["host_fallbacks"], lambda row: (row["function"], row["reason"]))
+    section("left NumPy", data["left_numpy"], lambda row: (row["what"], row["why"]))
+    asked = [row for row in data["transfers"] if row["why"].endswith(AT_A_DOOR.removeprefix("a library"))]
+    section("went to a library", asked, lambda row: (size(row["bytes"]), row["why"]))
+    for row in data["advice"][:limit]:
+        console.print(f"  [bold]{row['kind']}[/] at {_escape(where(row['file'], row['line']))}: {_escape(row['text'])}")
+    if not data["lines"] and not by_class:
+        console.say("", "  No call of NumPy's met an array: there are no functions and no lines to list.")
+    if run.verification is not None:
+        _print_verification(run.verification, console)
+    if not full:
+        return
+    section("precision", data["casts"], lambda row: (f"{row['what']} → {row['why']}", "the precision policy"))
+    section("waited for the device", data["syncs"], lambda row: (row["what"], row["why"]))
+    moves = sorted(data["transfers"], key=lambda row: -row["bytes"])
+    section(
+        "moved", moves, lambda row: (f"{size(row['bytes'])} {row['direction'].replace('_', ' the ', 1)}", row["why"])
+    )
+    section(
+        "ran in blocks",
+        data["blocks"],
+        lambda row: (
+            f"{_number(row['calls'], 'call')}, {row['seconds']:.3f} s, {row['by_numpy']:.3f} s by plain NumPy; {row['tier']}",
+            f"it ended: {row['why']}",
+        ),
+    )
+    section("compiled", data["compilations"], lambda row: (f"{row['seconds']:.2f} s", row["backend"]))
+    if data["lines"]:
+        _print_tables(data, console)
+    for row in data["messages"]:
+        values = ", ".join(f"{key} {value}" for key, value in row["values"].items())
+        console.print(f"  {row['seconds']:.3f} s  {_escape(row['text'])}{'  ' if values else ''}{_escape(values)}")
+
+
+_REMARKS = {"left_numpy": "left NumPy", "syncs": "syncs", "casts": "dtype changes", "compilations": "compilations"}
+
+
+def _print_tables(data: dict[str, Any], console: _Output) -> None:
+    from rich.table import Table
+
+    table = Table("function", "class", "calls", "seconds", "µs each", box=None, pad_edge=False, padding=(0, 2))
+    for row in data["functions"][:_LONG]:
+        each = f"{1e6 * row['seconds'] / row['count']:,.1f}"
+        table.add_row(_escape(row["function"]), row["class"], f"{row['count']:,}", f"{row['seconds']:.4f}", each)
+    console.print(table)
+    for name, meaning in MEANINGS.items():
+        if name in data["calls_by_class"]:
+            console.print(f"  [dim]{name}: {meaning}[/]")
+    table = Table("line", "calls", "classes", "seconds", "moved", "", box=None, pad_edge=False, padding=(0, 2))
+    for row in data["lines"][:_LONG]:
+        classes = ", ".join(f"{n:,} {name}" for name, n in row["classes"].items())
+        remarks = [f"{row[key]:,} {text}" for key, text in _REMARKS.items() if row[key]]
+        moved = row["bytes_to_device"] + row["bytes_to_host"]
+        table.add_row(
+            _escape(where(row["file"], row["line"])), f"{row['calls']:,}", classes, f"{row['seconds']:.4f}",
+            size(moved) if moved else "", ", ".join(remarks),
+        )  # fmt: skip
+    console.print(table)
+
+
+def _print_verification(found: dict[str, Any], console: _Output) -> None:
+    unchecked = sum(found["unchecked"].values())
+    also = f", {unchecked:,} not checked" if unchecked else ""
+    console.print(
+        f"[bold]verify[/]: {_number(found['checked'], 'result')} compared with NumPy {np.__version__}, views and new arrays "
+        f"included{also} · "
+        f"{_number(found['differing'], 'difference')} beyond the tolerance"
+    )
+    for row in found["differences"][:_LONG]:
+        place = _escape(where(row["file"], row["line"]))
+        console.print(
+            f"  [bold red]differs[/] {place}: {_escape(row['function'])}, {row['count']:,} of its calls: {_escape(row['text'])}"
+        )
+    for row in [row for row in found["largest"] if row["error"] > 0][:_SHORT]:
+        place = _escape(where(row["file"], row["line"]))
+        console.print(
+            f"  largest within the tolerance: {row['error']:.2g} relative, {_escape(row['function'])} at {place}"
+        )
+    for reason, count in found["unchecked"].items():
+        console.print(f"  not checked: {count:,} × {_escape(reason)}")

@@ -1,0 +1,560 @@
+"""The doors of ``Array`` while a program is verified: each runs the call, runs NumPy, and compares.
+
+While a :class:`Verification` is in force, the methods and operators of ``Array``, the two protocols and the creation
+functions are replaced by ones that do both. An ndarray's own method is what an array's method is held against. Without
+one in force nothing is replaced, so nothing is paid.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from types import TracebackType
+from typing import IO, Any, Self
+
+import numpy as np
+
+import arraydispatch
+
+from ...api import creation, public
+from ...array import Array
+from ...array.flat import Flat
+from ...array.members import OPERATORS
+from ...backends import loader
+from ...common.callers import shown, straight
+from ...common.errors import ArrayDispatchError
+from ...common.process_state import process
+from ...common.pytrees import mapped
+from ...common.user_warnings import FLOATING_ERRORS
+from ...dispatch.scipy_calls import known_as
+from ...functions.registry import METHODS, SPECS, facts_of, spec_of
+from ...memory.views import Handle
+from ...runtime import dtypes, settings
+from ..recorder import Profile, function_name
+from .comparison import Finding, compare
+from .host_inputs import Hosts, Unfit, to_host
+from .known_errors import check_for, raw, scale_for, unverified
+from .magnitudes import largest
+from .rounding import Nearby, jump
+
+__all__ = ["Difference", "Verification"]
+
+_NOT_METHODS = frozenset(
+    "__array__ __array_finalize__ __array_function__ __array_interface__ __array_namespace__ __array_prepare__"
+    " __array_struct__ __array_ufunc__ __array_wrap__ __bool__ __buffer__ __class__ __class_getitem__ __complex__ __copy__"
+    " __deepcopy__ __delattr__ __delitem__ __dir__ __dlpack__ __dlpack_device__ __doc__ __float__ __format__ __getattribute__"
+    " __hash__ __index__ __init__ __init_subclass__ __int__ __iter__ __len__ __new__ __reduce__ __reduce_ex__ __repr__"
+    " __setattr__ __setstate__ __sizeof__ __str__ __subclasshook__ dump dumps item resize setflags to_device tobytes tofile"
+    " tolist".split()
+)
+"""What gives no array to compare."""
+_WRITING_METHODS = frozenset("__setitem__ fill sort partition put byteswap".split())
+_PROPERTIES = ("T", "mT", "real", "imag")
+_LARGEST = 10
+
+
+def _updates(func: Any) -> bool:
+    spec = spec_of(func)
+    return spec is not None and spec.mode == "update"
+
+
+@dataclass
+class Difference:
+    """What was found at one line for one function, the largest of all its calls."""
+
+    function: str
+    file: str
+    line: int
+    count: int
+    error: float
+    tolerance: float
+    text: str
+    ours: str
+    numpy: str
+
+
+_in_force: list[Verification] = []
+_changing = threading.RLock()
+
+
+class Verification:
+    """Compares every dispatched call with NumPy while it is in force; ``with Verification() as v: …``.
+
+    The program's results stay what they are. Calls that take functions of the program's own are not run twice, because
+    these may do more than compute; the calls they make are compared.
+
+    Parameters
+    ----------
+    stream : file, optional
+        Where the first difference is named when it is found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import arraydispatch as ad
+    >>> from arraydispatch.profiling.verification import Verification
+    >>> with Verification() as v:
+    ...     y = np.cumsum(ad.asarray([1.0, 2.0, 3.0]))
+    >>> v.differences()
+    []
+    """
+
+    def __init__(self, stream: IO[str] | None = None, owns: Callable[[str], bool] | None = None) -> None:
+        self._stream = stream
+        self._places = Profile(owns=owns)  # it knows which frame is the user's
+        self._inside = threading.local()
+        self._lock = threading.Lock()
+        self._rows: dict[tuple[str, str, int, bool], Difference] = {}
+        self._undo: list[tuple[Any, str, Any]] = []
+        self._output: dict[Any, int] = {}
+        self.checked = 0
+        self.unchecked: dict[str, int] = {}
+
+    # -- in force ----------------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Replace the doors."""
+        with _changing:
+            if self in _in_force:
+                raise RuntimeError("this verification is in force already.")
+            self._replace_all()
+            _in_force.append(self)
+
+    def stop(self) -> None:
+        """Put everything back; the doors of those that started later stay."""
+        with _changing:
+            if self not in _in_force:
+                return
+            later = _in_force[_in_force.index(self) + 1 :]
+            for each in (*reversed(later), self):
+                each._put_back()
+            for each in later:
+                each._replace_all()
+            _in_force.remove(self)
+
+    def _replace_all(self) -> None:
+        process.add("suspended", 1)  # so that the general path is in force
+        for name in sorted(set(dir(np.ndarray)) - _NOT_METHODS):
+            ours = vars(Array).get(name)
+            if callable(ours):
+                self._replace(Array, name, self._method(name, ours, getattr(np.ndarray, name)))
+        for name in _PROPERTIES:
+            self._replace(Array, name, self._property(name, vars(Array)[name]))
+        self._replace(Array, "__array_ufunc__", self._ufunc_door(Array.__array_ufunc__))
+        self._replace(Array, "__array_function__", self._function_door(Array.__array_function__))
+        self._replace(Flat, "__setitem__", self._flat_door(Flat.__setitem__))
+        for name in creation.__all__:
+            real = getattr(np, name, None) or getattr(np.fft, name, None)
+            if real is not None:
+                self._replace(creation, name, self._creation_door(real, getattr(creation, name), real))
+        entry = self._creation_door(np.asarray, public.asarray, lambda obj, dtype=None, **_: np.asarray(obj, dtype))
+        self._replace(public, "asarray", entry)
+        self._replace(arraydispatch, "asarray", entry)
+
+    def _put_back(self) -> None:
+        while self._undo:
+            setattr(*self._undo.pop())
+        process.add("suspended", -1)
+
+    def _replace(self, owner: Any, name: str, made: Any) -> None:
+        self._undo.append((owner, name, vars(owner)[name] if isinstance(owner, type) else getattr(owner, name)))
+        setattr(owner, name, made)
+
+    # -- the doors ---------------------------------------------------------------------------------------------------
+
+    def _method(self, name: str, ours: Callable[..., Any], real: Callable[..., Any]) -> Callable[..., Any]:
+        word = name.strip("_")
+        func = next((OPERATORS[w] for w in (word, word[1:]) if name.startswith("__") and w in OPERATORS), name)
+        writes = name in _WRITING_METHODS or (name.startswith("__i") and name != "__invert__")
+        elementwise = name.startswith("__") and "matmul" not in name
+
+        @functools.wraps(ours)
+        def method(*args: Any, **kwargs: Any) -> Any:
+            return self._both(func, ours, real, args, kwargs, writes or kwargs.get("out") is not None, elementwise)
+
+        return method
+
+    def _property(self, name: str, ours: property) -> property:
+        def read(a: Any) -> Any:
+            assert ours.fget is not None
+            return self._both(name, ours.fget, lambda x: getattr(x, name), (a,), {}, False, True)
+
+        def write(a: Any, value: Any) -> None:
+            assert ours.fset is not None
+            self._both(name, ours.fset, lambda x, v: setattr(x, name, v), (a, value), {}, True)
+
+        return property(read, None if ours.fset is None else write, doc=ours.__doc__)
+
+    def _ufunc_door(self, ours: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(ours)
+        def door(a: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+            real = ufunc if method == "__call__" else getattr(ufunc, method)
+            writes = method == "at" or kwargs.get("out") is not None
+
+            def run(*args: Any, **keywords: Any) -> Any:
+                return ours(a, ufunc, method, *args, **keywords)
+
+            return self._both(
+                ufunc, run, real, inputs, kwargs, writes, elementwise=method in ("__call__", "outer", "at")
+            )
+
+        return door
+
+    def _function_door(self, ours: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(ours)
+        def door(a: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+            writes = _updates(func) or kwargs.get("out") is not None or kwargs.get("copy") is False
+            writes = writes or len(args) > self._output_at(func)
+
+            def run(*positional: Any, **keywords: Any) -> Any:
+                return ours(a, func, types, positional, keywords)
+
+            return self._both(func, run, func, args, kwargs, writes)
+
+        return door
+
+    def _flat_door(self, ours: Callable[..., Any]) -> Callable[..., Any]:
+        def real(host: Any, key: Any, value: Any) -> None:
+            host.flat[key] = value
+
+        @functools.wraps(ours)
+        def door(flat: Any, key: Any, value: Any) -> None:
+            self._both("flat", lambda _, k, v: ours(flat, k, v), real, (flat.base, key, value), {}, True)
+
+        return door
+
+    def _creation_door(self, func: Any, ours: Callable[..., Any], real: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(ours)
+        def door(*args: Any, **kwargs: Any) -> Any:
+            return self._both(func, ours, real, args, kwargs, False)
+
+        return door
+
+    def _output_at(self, func: Any) -> int:
+        """How many positional arguments a function takes before ``out``."""
+        at = self._output.get(func)
+        if at is None:
+            try:
+                known = dict(inspect.signature(func).parameters)
+            except (ValueError, TypeError):
+                known = {}
+            named = "out" in known and known["out"].kind is not inspect.Parameter.KEYWORD_ONLY  # after *operands
+            at = self._output[func] = list(known).index("out") if named else sys.maxsize
+        return at
+
+    # -- the comparison ----------------------------------------------------------------------------------------------
+
+    def _both(
+        self,
+        func: Any,
+        run: Callable[..., Any],
+        real: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        writes: bool,
+        elementwise: bool = False,
+    ) -> Any:
+        if getattr(self._inside, "now", False) or not self._undo:  # a call that another call makes; the end has come
+            return run(*args, **kwargs)
+        if why := unverified(func):
+            self._skip(why)
+            return run(*args, **kwargs)
+        policy = settings.current_precision()
+        hosts = Hosts(writes, policy is not None and not raw(func))
+        self._inside.now = True
+        try:
+            try:
+                kept = func in METHODS and func in SPECS and _holds_none(args[0])
+                inputs = tuple(x if kept and x is args[0] else hosts.of(x) for x in args)
+                keywords = {key: hosts.of(x) for key, x in kwargs.items()}
+            except Unfit as unfit:
+                method = func in METHODS and not kept
+                name = known_as(func, args) if method else _name(func)
+                self._skip(
+                    f"{name} is of an object of SciPy's, which the call may change" if method else f"{name} {unfit}"
+                )
+                self._inside.now = False  # what a function of the program's own calls is looked at
+                return run(*args, **kwargs)
+            scale = None
+            if not writes:
+                scale = _quietly(scale_for, func, inputs, keywords, real, not elementwise)[0]
+            ear = _Heard()
+            reference, refused = _heard(ear, real, *inputs, **keywords)
+            try:
+                result = run(*args, **kwargs)
+            except ArrayDispatchError:
+                raise
+            except Exception as error:
+                if refused is None and reference is not NotImplemented and not ear.explains(error):
+                    says = f"{type(error).__name__}: {error}"
+                    self._found(func, Finding(np.inf, 0.0, (), None, None, f"raises {says}, where NumPy does not"))
+                raise
+            if result is NotImplemented:
+                return result
+            if refused is not None:
+                self._skip(f"{_name(func)}: NumPy refuses the call ({type(refused).__name__})")
+                return result
+            findings = self._findings(func, inputs, keywords, result, reference, scale, hosts, policy)
+            if not hosts.written and policy is None:
+                findings += self._decided(func, real, args, inputs, keywords, result, reference)
+            if findings:
+                self._found(func, max(findings, key=lambda finding: (finding.beyond, finding.error)))
+            with self._lock:
+                self.checked += 1
+            return result
+        finally:
+            self._inside.now = False
+
+    def _findings(
+        self,
+        func: Any,
+        inputs: tuple[Any, ...],
+        keywords: dict[str, Any],
+        result: Any,
+        reference: Any,
+        scale: Any,
+        hosts: Hosts,
+        policy: Any,
+    ) -> list[Finding]:
+        if hosts.written:
+            # The result is what was written, or None; values outside of what was written must be what they were.
+            return [compare(now, left, _written_scale(left)) for now, left in hosts.mutated()]
+        check = check_for(func)
+        ours = _plain(result)
+        if check is not None:
+            found = _quietly(check, inputs, keywords, ours, reference)[0]
+            if found is not None:
+                return list(found)
+        pairs: list[tuple[Any, Any]] = []
+        if not _pair(ours, reference, pairs):
+            return [Finding(np.inf, 0.0, (), None, None, f"gives {_kind(ours)} where NumPy gives {_kind(reference)}")]
+        return [self._leaf(a, b, scale, policy) for a, b in pairs]
+
+    def _decided(
+        self,
+        func: Any,
+        real: Callable[..., Any],
+        args: tuple[Any, ...],
+        inputs: tuple[Any, ...],
+        keywords: dict[str, Any],
+        result: Any,
+        reference: Any,
+    ) -> list[Finding]:
+        """What a function makes of arguments that rounding has left other than NumPy's."""
+        nearby: Nearby = self._inside.__dict__.setdefault("nearby", Nearby())
+        known = [nearby.of(x, host) for x, host in zip(args, inputs)]
+        others = [other for other in known if other is not None]
+        ours, calls, findings = _plain(result), 1, []
+        if others:
+            theirs = [host if other is None else other.numpys for host, other in zip(inputs, known)]
+            reference, refused = _quietly(real, *theirs, **keywords)
+            if refused is not None:
+                return []
+            calls += max(other.calls for other in others)
+            found = jump(facts_of(func).jumps, ours, reference, largest(inputs), others[0].origin)
+            findings = [] if found is None else [found]
+        if isinstance(result, Handle) and not findings:
+            nearby.keep(result, ours, reference, calls, lambda: others[0].origin if others else self._here(func))
+        return findings
+
+    def _here(self, func: Any) -> str:
+        frame = self._places.origin(sys._getframe(1))
+        return f"{_name(func)} at {shown(frame.f_code.co_filename, frame.f_lineno, os.path.basename)}"
+
+    def _leaf(self, ours: Any, reference: Any, scale: Any, policy: Any) -> Finding:
+        if policy is None and ours.dtype != reference.dtype and not dtypes.is_bfloat16(ours.dtype):
+            says = f"dtype {ours.dtype} where NumPy has {reference.dtype}"
+            return Finding(np.inf, 0.0, (), ours.dtype, reference.dtype, says)
+        if isinstance(scale, str):
+            scale = largest((reference,))
+        elif scale is not None and np.shape(scale) not in ((), reference.shape):
+            scale = largest((scale,))
+        return compare(ours, reference, scale)
+
+    def _skip(self, why: str) -> None:
+        with self._lock:
+            self.unchecked[why] = self.unchecked.get(why, 0) + 1
+
+    def _found(self, func: Any, finding: Finding) -> None:
+        if finding.error == 0:
+            return
+        frame = self._places.origin(sys._getframe(1))
+        place = straight(frame.f_code.co_filename), frame.f_lineno
+        beyond = finding.beyond
+        with self._lock:
+            first = beyond and not any(key[3] for key in self._rows)
+            row = self._rows.get((_name(func), *place, beyond))
+            if row is None:
+                made = Difference(_name(func), *place, 0, -1.0, finding.tolerance, "", "", "")
+                row = self._rows[made.function, *place, beyond] = made
+            row.count += 1
+            if finding.error > row.error:
+                row.error, row.tolerance, row.text = finding.error, finding.tolerance, _text(finding)
+                row.ours, row.numpy = _values(finding)
+        if first and self._stream is not None:
+            print(
+                f"arraydispatch: {shown(row.file, row.line)}: {row.function} differs from NumPy: {row.text}",
+                file=self._stream, flush=True,
+            )  # fmt: skip
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def differences(self) -> list[Difference]:
+        """What is beyond the tolerance, in the order in which it was found."""
+        with self._lock:
+            return [row for (*_, beyond), row in self._rows.items() if beyond]
+
+    def largest(self) -> list[Difference]:
+        """The largest differences within the tolerance."""
+        with self._lock:
+            within = [row for (*_, beyond), row in self._rows.items() if not beyond]
+        return sorted(within, key=lambda row: -row.error)[:_LARGEST]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        differences = self.differences()
+        return {
+            "checked": self.checked,
+            "unchecked": dict(self.unchecked),
+            "differing": sum(row.count for row in differences),
+            "differences": [asdict(row) for row in differences],
+            "largest": [asdict(row) for row in self.largest()],
+        }
+
+
+_one_at_a_time = threading.RLock()
+"""Threads that exchange the filters of warnings would put back each other's."""
+
+
+class _Heard:
+    """What NumPy has to say of a call while nobody listens: the kinds of floating-point errors, and the warnings.
+
+    Python remembers which lines have warned until filters change, so these are exchanged without its noticing, where
+    ``warnings.catch_warnings`` would have each line warn again and again.
+    """
+
+    def __init__(self) -> None:
+        self.kinds: set[str] = set()
+        self.warnings: list[warnings.WarningMessage] = []
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Hear all there is, as long as the block runs."""
+        told: Any = warnings
+        with _one_at_a_time, np.errstate(all="call", call=lambda kind, _: self.kinds.add(kind)):
+            before = told.filters, told._showwarnmsg
+            told.filters, told._showwarnmsg = [("always", None, Warning, None, 0)], self.warnings.append
+            try:
+                yield
+            finally:
+                told.filters, told._showwarnmsg = before
+
+    def explains(self, error: Exception) -> bool:
+        """Whether NumPy would have raised this too, by what the user wants done about what it has to say."""
+        modes: dict[str, Any] = {**np.geterr()}
+        due = {kind: modes[FLOATING_ERRORS[kind]] for kind in self.kinds}
+        kind = str(error).partition(" encountered")[0]
+        if isinstance(error, FloatingPointError):
+            return due.get(kind) == "raise"
+        if isinstance(error, Warning):
+            said = {(w.category, str(w.message)) for w in self.warnings}
+            return due.get(kind) == "warn" or (type(error), str(error)) in said
+        return not {"call", "log"}.isdisjoint(due.values())  # a function of the user's, which may raise anything
+
+
+def _quietly(call: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Exception | None]:
+    """What a call gives, without its warnings; or its exception."""
+    return _heard(_Heard(), call, *args, **kwargs)
+
+
+def _heard(ear: _Heard, call: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Exception | None]:
+    with ear.listening():
+        try:
+            return call(*args, **kwargs), None
+        except Exception as error:  # noqa: BLE001 -- whatever NumPy raises is its answer
+            return None, error
+
+
+def _name(func: Any) -> str:
+    return f"ndarray.{func}" if isinstance(func, str) and not func.startswith("__") else function_name(func)
+
+
+def _holds_none(owner: Any) -> bool:
+    """Whether an object of SciPy's has no array of ours: NumPy's arrays are then enough for its own code."""
+    return not any(isinstance(x, Handle) for x in getattr(owner, "__dict__", {}).values())
+
+
+def _plain(x: Any) -> Any:
+    """A result with ndarrays in place of arrays."""
+    if isinstance(x, Handle):
+        return to_host(x)
+    if isinstance(x, list | tuple):
+        return mapped(_plain, x)
+    if not isinstance(x, np.ndarray | np.generic | int | float | complex | str | None):
+        backend = loader.backend_of(x)
+        return x if backend is None else backend.to_numpy(x)
+    return x
+
+
+def _pair(ours: Any, reference: Any, found: list[tuple[Any, Any]]) -> bool:
+    """Collect the arrays and numbers of two results that correspond; False if their structures differ."""
+    if isinstance(reference, list | tuple):
+        if not isinstance(ours, list | tuple) or len(ours) != len(reference):
+            return False
+        return all(_pair(a, b, found) for a, b in zip(ours, reference))
+    if isinstance(reference, np.ndarray | np.generic | bool | int | float | complex):
+        if not isinstance(ours, np.ndarray | np.generic | bool | int | float | complex):
+            return False
+        if np.asarray(reference).dtype.hasobject:
+            return True
+        found.append((np.asarray(ours), np.asarray(reference)))
+    return True
+
+
+def _kind(x: Any) -> str:
+    return f"{type(x).__name__} of {len(x)}" if isinstance(x, list | tuple) else type(x).__name__
+
+
+def _written_scale(left: np.ndarray[Any, Any]) -> Any:
+    return None if left.dtype.kind not in "fc" else largest((left,))
+
+
+def _value(x: Any, digits: int) -> str:
+    return "" if x is None else f"{x:.{digits}g}" if isinstance(x, float | np.inexact) else str(x)
+
+
+def _values(finding: Finding) -> tuple[str, str]:
+    """Ours and NumPy's, with as many digits as it takes to tell them apart."""
+    for digits in range(9, 18):
+        found = _value(finding.ours, digits), _value(finding.numpy, digits)
+        if found[0] != found[1]:
+            break
+    return found
+
+
+def _text(finding: Finding) -> str:
+    if finding.says:
+        return finding.says
+    at = f" at {list(finding.place)}" if finding.place else ""
+    dtype = getattr(finding.ours, "dtype", "")
+    relative = (
+        ""
+        if not np.isfinite(finding.error)
+        else f"; relative error {finding.error:.2g}, tolerance {finding.tolerance:.2g}"
+    )
+    ours, numpys = _values(finding)
+    return f"{ours} ({dtype}) where NumPy has {numpys}{at}{relative}"

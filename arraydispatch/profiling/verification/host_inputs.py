@@ -1,0 +1,170 @@
+"""The inputs of a call as NumPy gets them: the same values, in memory that NumPy may write.
+
+Views of one array are views of one copy of it, so that what NumPy writes through one is seen through the others, and a
+view that has lost its array is found out.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...backends import loader
+from ...backends.base import Backend
+from ...backends.devices import Device
+from ...common.pytrees import mapped
+from ...memory import views
+from ...memory.views import Handle
+from ...runtime import dtypes
+
+__all__ = ["Hosts", "Unfit", "to_host"]
+
+_PLAIN = (
+    bool, int, float, complex, str, bytes, type(None), type, np.dtype, slice, types.EllipsisType, np.generic, np.ufunc,
+    np.random.Generator, type(np._NoValue), range, Backend, Device,
+)  # fmt: skip
+_WIDE = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128)}
+
+
+class Unfit(Exception):
+    """A call that cannot be run twice; the message says why."""
+
+
+def to_host(a: Handle) -> np.ndarray[Any, Any]:
+    """The values of an array, for as long as a call takes; memory may be shared."""
+    kind, value = views.held(a)
+    if kind.backend.hosted:  # nobody keeps it or writes it: what the library has of it stays good
+        return kind.backend.to_numpy(value)
+    return kind.backend.to_numpy(views.expose(a))
+
+
+def _widened(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return _WIDE["f"] if dtypes.is_bfloat16(dtype) else _WIDE.get(dtype.kind, dtype)
+
+
+class Hosts:
+    """The host side of one call's arguments.
+
+    Parameters
+    ----------
+    written : bool
+        Whether the call may write into its arguments: NumPy then gets copies.
+    widen : bool
+        Whether floating values become float64 and complex128: under a precision policy NumPy computes as if there was
+        none.
+    """
+
+    def __init__(self, written: bool, widen: bool) -> None:
+        self.written = written
+        self.widen = widen
+        self._roots: dict[int, tuple[Any, _Copy]] = {}
+
+    def of(self, x: Any) -> Any:
+        """An argument as NumPy gets it; raises :class:`Unfit`."""
+        if isinstance(x, Handle):
+            return self._array(x)
+        if isinstance(x, np.ndarray):
+            return self._ndarray(x)
+        if isinstance(x, _PLAIN):
+            return self._wide_type(x) if self.widen else x
+        if isinstance(x, list | tuple | dict):
+            return mapped(self.of, x)
+        backend = loader.backend_of(x)
+        if backend is not None and not self.written:
+            return self._widest(backend.to_numpy(x))
+        if callable(x):
+            raise Unfit("takes a function")
+        raise Unfit(f"takes a {type(x).__name__}")
+
+    def _wide_type(self, x: Any) -> Any:
+        """``dtype=np.float32`` means the precision in force, so it means float64 to NumPy here."""
+        if isinstance(x, np.dtype) or (isinstance(x, type) and issubclass(x, np.inexact)):
+            return _widened(np.dtype(x))
+        return x
+
+    def _widest(self, host: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        if self.widen:
+            return host.astype(_widened(host.dtype), copy=False)
+        return host.astype(np.float32) if dtypes.is_bfloat16(host.dtype) else host
+
+    def _ndarray(self, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        if x.dtype.hasobject:
+            raise Unfit("takes an array of Python objects")
+        if not self.written:
+            return self._widest(x)
+        root = x
+        while isinstance(root.base, np.ndarray):
+            root = root.base
+        return self._copy(root, root, root).view_at(x)
+
+    def _array(self, a: Handle) -> np.ndarray[Any, Any]:
+        root = views.owner(a)
+        if not root._kind.backend.is_concrete(root._v):
+            raise Unfit("is traced by a library")
+        if a is root and not self.written:
+            made = self._widest(to_host(a)).view()
+        else:
+            made = self._copy(root, views.ghost(root), to_host(root)).view_at(views.ghost(a))
+        made.flags.writeable = self.written
+        return made
+
+    def _copy(self, root: Any, whole: np.ndarray[Any, Any], values: np.ndarray[Any, Any]) -> _Copy:
+        known = self._roots.get(id(root))
+        if known is None:
+            known = self._roots[id(root)] = root, _Copy(whole, self._widest(values), self.written)
+        return known[1]
+
+    def mutated(self) -> Iterator[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
+        """The values now, and those that NumPy has left, of each array that the call may have written."""
+        for root, copy in self._roots.values():
+            yield (to_host(root) if isinstance(root, Handle) else root), copy.host
+
+
+class _Copy:
+    """The values of a whole array, laid out as the array is, of which views can be had.
+
+    Parameters
+    ----------
+    whole : ndarray
+        The array, or the ghost of one: it gives addresses and strides, its values are not looked at.
+    values : ndarray
+        Its values, perhaps in a wider dtype.
+    apart : bool
+        Whether the memory must be another than that of ``values``.
+    """
+
+    def __init__(self, whole: np.ndarray[Any, Any], values: np.ndarray[Any, Any], apart: bool) -> None:
+        self._whole = whole.dtype
+        self._ratio = ratio = values.itemsize // whole.itemsize
+        strides = tuple(s * ratio for s in whole.strides)
+        self._low, high = np.lib.array_utils.byte_bounds(whole) if whole.size else (0, 0)
+        self.host = values
+        if not whole.size:
+            self._memory = np.zeros(0, np.uint8)
+        elif not apart and values.flags.c_contiguous and values.strides == strides:
+            self._memory = values.reshape(-1).view(np.uint8)
+        else:
+            self._memory = np.zeros((high - self._low) * ratio, np.uint8)
+            start = (_address(whole) - self._low) * ratio
+            self.host = np.ndarray(whole.shape, values.dtype, self._memory, start, strides)
+            self.host[...] = values
+
+    def view_at(self, seen: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The part that ``seen``, a view of the whole, sees."""
+        dtype, ratio = self.host.dtype, self._ratio
+        if seen.dtype != self._whole:
+            if ratio != 1 and (seen.dtype.kind, self._whole.kind) != ("f", "c"):
+                raise Unfit("reads memory as another dtype")
+            dtype = seen.dtype if ratio == 1 else _WIDE["f"]
+        if not seen.size:
+            return np.zeros(seen.shape, dtype)
+        offset = (_address(seen) - self._low) * ratio
+        return np.ndarray(seen.shape, dtype, self._memory, offset, tuple(s * ratio for s in seen.strides))
+
+
+def _address(x: np.ndarray[Any, Any]) -> int:
+    found: int = x.__array_interface__["data"][0]
+    return found

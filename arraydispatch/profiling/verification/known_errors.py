@@ -1,0 +1,317 @@
+"""What is known of single functions: what their rounding errors are relative to, and which results are not unique.
+
+Eigenvectors have no sign, equal values no order. Such results are held against what defines them, not against the ones
+that NumPy happens to give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...common.pytrees import mapped
+from ...functions.registry import facts_of
+from .comparison import Finding, same
+from .ill_conditioned import CHECKS
+from .magnitudes import adjoint, largest, residual, wide
+
+__all__ = ["check_for", "raw", "scale_for", "unverified"]
+
+Arrays = tuple[np.ndarray[Any, Any], ...]
+Check = Callable[[tuple[Any, ...], dict[str, Any], Any, Any], list[Finding] | None]
+"""``check(args, kwargs, ours, reference)``: what it found, or None where the results are to be compared as they are."""
+
+
+def unverified(func: Any) -> str:
+    """Why a function is not run twice; empty if it is."""
+    facts = facts_of(func)
+    return "is about memory" if facts.memory else "writes files" if facts.files else facts.unverified
+
+
+def raw(func: Any) -> bool:
+    """Whether a result says something about the dtype itself: NumPy gets its inputs as they are."""
+    return func in _RAW_METHODS or facts_of(func).raw
+
+
+_RAW_METHODS = ("view", "byteswap")
+
+
+def scale_for(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], run: Callable[..., Any], wide: bool) -> Any:
+    """What errors of this call are relative to, besides the result itself.
+
+    ``wide``: whether the result is that of a function of the whole array, not element by element.
+    """
+    facts = facts_of(func)
+    if facts.error == "period":
+        return 1.0
+    if facts.error == "remainder":
+        return largest(args)
+    if not wide:
+        return run(_term(args[0]), _term(args[1], facts.sign), **kwargs) if facts.sign else None
+    if facts.error == "square":
+        return largest(args) ** 2
+    if facts.error == "spread":
+        return largest(args)
+    if facts.error == "sum":
+        try:
+            made = run(*[absolute(x) for x in args], **kwargs)
+        except Exception:  # noqa: BLE001 -- an axis, or a bound, has become another one: do without
+            return largest(args)
+        if isinstance(made, list | tuple):
+            return largest(made)
+        return largest((made,)) if getattr(func, "__module__", "") == "numpy.fft" else made
+    return "largest"
+
+
+def _term(x: Any, sign: float = 1.0) -> np.ndarray[Any, Any]:
+    return np.asarray(sign * np.abs(wide(x)))
+
+
+def absolute(x: Any) -> Any:
+    """Floating values without their signs; the rest as it is."""
+    if isinstance(x, list | tuple):
+        return mapped(absolute, x, frozenset())
+    if isinstance(x, np.ndarray | np.inexact) and x.dtype.kind in "fc":
+        return np.abs(x)
+    return -x if isinstance(x, float) and x < 0 else x
+
+
+# -- results that are not unique ---------------------------------------------------------------------------------------
+
+
+def _unit(vectors: Any, name: str, dtype: np.dtype[Any]) -> Finding:
+    product = np.conj(np.swapaxes(vectors, -1, -2)) @ vectors
+    return residual(f"the product of {name} with itself", product, np.eye(vectors.shape[-1]), 1.0, dtype)
+
+
+def _symmetric(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    a = wide(args[0])
+    uplo = (kwargs.get("UPLO") or (args[1] if len(args) > 1 else "L")).upper()
+    half = np.tril(a, -1) if uplo == "L" else np.triu(a, 1)
+    return half + np.conj(np.swapaxes(half, -1, -2)) + np.einsum("...ii->...i", a)[..., None].real * np.eye(a.shape[-1])
+
+
+def _eigh(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding]:
+    a, dtype = _symmetric(args, kwargs), ours[1].dtype
+    w, v, size = wide(ours[0]), wide(ours[1]), largest((reference[0],))
+    return [
+        residual("an eigenvalue", w, reference[0], size, dtype),
+        residual("a @ v - w v", a @ v, v * w[..., None, :], size, dtype),
+        _unit(v, "the eigenvectors", dtype),
+    ]
+
+
+def _eig(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding]:
+    a, w, v = wide(args[0]), wide(ours[0]), wide(ours[1])
+    lengths = np.sqrt(np.sum(np.abs(v) ** 2, axis=-2))
+    return [
+        residual("a @ v - w v", a @ v, v * w[..., None, :], largest((a,)), ours[1].dtype),
+        residual("the length of an eigenvector", lengths, np.ones_like(lengths), 1.0, ours[1].dtype),
+    ]
+
+
+def _svd(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    if not isinstance(ours, tuple):
+        return None
+    a, dtype = wide(_given(args, kwargs, "a")), ours[0].dtype
+    u, s, vh = map(wide, ours)
+    k, size = s.shape[-1], largest((reference[1],))
+    return [
+        residual("a singular value", s, reference[1], size, dtype),
+        residual("u s vh - a", (u[..., :k] * s[..., None, :]) @ vh[..., :k, :], a, size, dtype),
+        _unit(u, "u", dtype),
+        _unit(np.swapaxes(vh, -1, -2), "vh", dtype),
+    ]
+
+
+def _given(args: tuple[Any, ...], kwargs: dict[str, Any], name: str, at: int = 0, default: Any = None) -> Any:
+    return args[at] if len(args) > at else kwargs.get(name, default)
+
+
+def _basis(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    """Vectors of a space, as those of the range or of the null space of a matrix: another basis of it does as well."""
+    if np.shape(ours) != np.shape(reference):
+        return None
+    a, b, dtype = wide(ours), wide(reference), np.asarray(ours).dtype
+    return [
+        _unit(a, "the vectors", dtype),
+        residual("the projection onto the space", a @ adjoint(a), b @ adjoint(b), 1.0, dtype),
+    ]
+
+
+def _qr(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    mode = kwargs.get("mode", args[1] if len(args) > 1 else "reduced")
+    if mode == "r":
+        r = wide(ours)
+        return [residual("abs(r)", np.abs(r), np.abs(wide(reference)), largest((r,)), ours.dtype)]
+    if mode not in ("reduced", "complete"):
+        return None
+    q, r = map(wide, ours)
+    a, dtype = wide(args[0]), ours[0].dtype
+    return [residual("q @ r - a", q @ r, a, largest((a,)), dtype), _unit(q, "q", dtype)]
+
+
+# SciPy's have other parameters; with those that ask for another problem SciPy itself computes, and results are compared.
+
+
+def _eigh_of_scipy(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    asked = ("b", "subset_by_index", "subset_by_value")
+    if len(args) > 1 or any(kwargs.get(name) is not None for name in asked) or not isinstance(ours, tuple):
+        return None
+    return _eigh((_given(args, kwargs, "a"), "L" if kwargs.get("lower", True) else "U"), {}, ours, reference)
+
+
+def _eig_of_scipy(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    asked = ("b", "left", "homogeneous_eigvals")
+    if len(args) > 1 or any(kwargs.get(name) is not None for name in asked) or not isinstance(ours, tuple):
+        return None
+    return _eig((_given(args, kwargs, "a"),), {}, ours, reference)
+
+
+def _qr_of_scipy(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    a, mode = _given(args, kwargs, "a"), _given(args, kwargs, "mode", 3, "full")
+    if _given(args, kwargs, "pivoting", 4, False) or mode == "raw":
+        return None
+    if mode == "r":
+        return _qr((a, "r"), {}, ours[0], reference[0])
+    return _qr((a, "reduced" if mode == "economic" else "complete"), {}, ours, reference)
+
+
+def _polar(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding]:
+    a, left = wide(_given(args, kwargs, "a")), _given(args, kwargs, "side", 1, "right") == "left"
+    (u, p), dtype, size = map(wide, ours), ours[0].dtype, largest((a,))
+    wide_one = a.shape[-1] > a.shape[-2]
+    return [
+        residual("the definite factor", p, wide(reference[1]), size, dtype),
+        residual("the product of the factors", p @ u if left else u @ p, a, size, dtype),
+        _unit(adjoint(u) if wide_one else u, "u", dtype),
+    ]
+
+
+def _solve(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    a, b, x = wide(args[0]), wide(args[1]), wide(ours)
+    back = a @ x[..., None] if b.ndim == 1 else a @ x
+    scale = a.shape[-1] * largest((a,)) * largest((x,)) + largest((b,))
+    return [residual("a @ x - b", back, b[..., None] if b.ndim == 1 else b, scale, ours.dtype)]
+
+
+def _inv(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding]:
+    a, x = wide(args[0]), wide(ours)
+    scale = a.shape[-1] * largest((a,)) * largest((x,))
+    return [residual("a @ inv(a) - 1", a @ x, np.broadcast_to(np.eye(a.shape[-1]), a.shape), scale, ours.dtype)]
+
+
+def _cholesky(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding]:
+    a, f = wide(args[0]), wide(ours)
+    upper = kwargs.get("upper", False)
+    back = np.conj(np.swapaxes(f, -1, -2)) @ f if upper else f @ np.conj(np.swapaxes(f, -1, -2))
+    half = np.triu if upper else np.tril
+    return [residual("the product of the factors", half(back), half(a), largest((a,)), ours.dtype)]
+
+
+def _determinant(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding]:
+    a = wide(args[0])
+    bound = float(np.max(np.prod(np.sqrt(np.sum(np.abs(a) ** 2, axis=-1)), axis=-1), initial=0.0))
+    return [residual("the determinant", wide(ours), wide(reference), bound, np.asarray(ours).dtype)]
+
+
+def _least_squares(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding]:
+    a, b, x = wide(args[0]), wide(args[1]), wide(ours[0])
+    size = a.shape[0] * largest((a,)) * (largest((a,)) * a.shape[1] * largest((x,)) + largest((b,)))
+    normal = np.conj(a.T) @ (a @ x - b)
+    return [
+        residual("the residual's part in the range of a", normal, np.zeros_like(normal), size, ours[0].dtype),
+        residual("a singular value", wide(ours[3]), wide(reference[3]), largest((reference[3],)), ours[3].dtype),
+    ]
+
+
+def _general(kwargs: dict[str, Any]) -> bool:
+    """Whether a matrix is what it holds, not half of it."""
+    return kwargs.get("assume_a") in (None, "general", "gen")
+
+
+def _solve_of_scipy(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    if len(args) > 2 or not _general(kwargs):
+        return None
+    a, b = wide(_given(args, kwargs, "a")), _given(args, kwargs, "b", 1)
+    return _solve((np.swapaxes(a, -1, -2) if kwargs.get("transposed") else a, b), {}, ours, reference)
+
+
+def _inv_of_scipy(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    return _inv((_given(args, kwargs, "a"),), {}, ours, reference) if _general(kwargs) else None
+
+
+def _least_squares_of_scipy(
+    args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any
+) -> list[Finding] | None:
+    if ours[3] is None or reference[3] is None:  # a driver of LAPACK's that has no singular values
+        return None
+    return _least_squares((_given(args, kwargs, "a"), _given(args, kwargs, "b", 1)), {}, ours, reference)
+
+
+def _procrustes(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding]:
+    a, b = wide(_given(args, kwargs, "A")), wide(_given(args, kwargs, "B", 1))
+    r, fit, dtype = wide(ours[0]), reference[1], ours[0].dtype
+    return [
+        _unit(r, "the matrix", dtype),
+        residual("the sum of the singular values", ours[1], fit, float(abs(fit)), dtype),
+        residual("how well the matrix maps a to b", np.sum(np.conj(r) * (adjoint(a) @ b)), fit, float(abs(fit)), dtype),
+    ]
+
+
+def _along(args: tuple[Any, ...], kwargs: dict[str, Any], at: int) -> tuple[Any, int]:
+    axis = kwargs.get("axis", args[at] if len(args) > at else -1)
+    a = np.asarray(args[0])
+    return (a.ravel(), 0) if axis is None else (a, axis)
+
+
+def _argsort(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    if np.shape(ours) != np.shape(reference):
+        return None
+    a, axis = _along(args, kwargs, 1)
+    by_ours, by_numpy = (np.take_along_axis(a, np.asarray(x), axis) for x in (ours, reference))
+    complete = np.array_equal(np.sort(ours, axis), np.sort(reference, axis))
+    wrong = not complete or not _equal(by_ours, by_numpy)
+    return [Finding(np.inf if wrong else 0.0, 0.0, (), None, None, "the order it gives does not sort the array")]
+
+
+def _argpartition(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    if np.shape(ours) != np.shape(reference):
+        return None
+    a, axis = _along(args, kwargs, 2)
+    by_ours, by_numpy = (np.take_along_axis(a, np.asarray(x), axis) for x in (ours, reference))
+    return _parted(args, kwargs, by_ours, by_numpy, axis)
+
+
+def _partition(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    if np.shape(ours) != np.shape(reference):
+        return None
+    return _parted(args, kwargs, ours, reference, _along(args, kwargs, 2)[1])
+
+
+def _parted(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any, axis: int) -> list[Finding]:
+    kth = kwargs.get("kth", args[1] if len(args) > 1 else 0)
+    placed = all(_equal(np.take(ours, k, axis), np.take(reference, k, axis)) for k in np.atleast_1d(kth))
+    equal = placed and _equal(np.sort(ours, axis), np.sort(reference, axis))
+    return [Finding(0.0 if equal else np.inf, 0.0, (), None, None, "the array is not parted at kth")]
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return np.shape(a) == np.shape(b) and bool(same(a, b).all())
+
+
+_CHECKS: dict[str, Check] = {
+    "eigh": _eigh, "eig": _eig, "svd": _svd, "qr": _qr, "solve": _solve, "inverse": _inv, "cholesky": _cholesky,
+    "determinant": _determinant, "least squares": _least_squares, "argsort": _argsort, "argpartition": _argpartition,
+    "partition": _partition, "basis": _basis, "SciPy's eigh": _eigh_of_scipy, "SciPy's eig": _eig_of_scipy, "SciPy's qr": _qr_of_scipy,
+    "polar": _polar, "procrustes": _procrustes, "SciPy's solve": _solve_of_scipy, "SciPy's inverse": _inv_of_scipy,
+    "SciPy's least squares": _least_squares_of_scipy, **CHECKS,
+}  # fmt: skip
+"""What a result is defined by -> the check."""
+
+
+def check_for(func: Any) -> Check | None:
+    """The check of a function whose result is not unique."""
+    return _CHECKS.get(facts_of(func).defined)

@@ -1,0 +1,94 @@
+"""Where rounding decides: a zero that has become 1e-13 is within the rounding of its terms, and turns an angle by 180 degrees.
+
+Every call is compared from the program's own inputs, so what a difference leads to is seen nowhere. Therefore what NumPy had in
+place of an array that is not bit for bit its own is kept for a few calls, and functions that jump are held against what they
+give for that.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .comparison import Finding
+
+__all__ = ["Nearby", "Other", "jump"]
+
+_FEW = 4
+"""Calls after which a difference is left alone: from there on it may be the program's own way to grow."""
+_KEPT, _LARGEST = 64, 1 << 20
+"""Arrays that are kept, and elements of each at most."""
+_JUMP = 1e-3
+"""What is more than a small error made larger."""
+
+
+class Other(NamedTuple):
+    """What NumPy had in place of an array."""
+
+    ours: np.ndarray[Any, Any]
+    numpys: np.ndarray[Any, Any]
+    calls: int
+    origin: str
+    """The call that differs, and its line."""
+
+
+class Nearby:
+    """The arrays of one thread that differ from NumPy's, for as long as there is room."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[int, Other] = OrderedDict()
+
+    def of(self, x: Any, host: Any) -> Other | None:
+        """What is known of an argument, if it still has the values that it had."""
+        found = self._kept.get(id(x))
+        if found is None or not isinstance(host, np.ndarray) or not _identical(host, found.ours):
+            return None
+        return found
+
+    def keep(self, x: Any, ours: Any, numpys: Any, calls: int, origin: Callable[[], str]) -> None:
+        """Keep what NumPy has in place of a result, where it has something else."""
+        if calls > _FEW or not isinstance(ours, np.ndarray) or not isinstance(numpys, np.ndarray):
+            return
+        if ours.dtype.kind not in "fc" or not 0 < ours.size <= _LARGEST or ours.dtype != numpys.dtype:
+            return
+        if ours.shape == numpys.shape and not _identical(ours, numpys):
+            self._kept[id(x)] = Other(ours.copy(), numpys.copy(), calls, origin())
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+
+
+def _identical(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+
+def jump(jumps: str | None, ours: Any, numpys: Any, sizes: float, origin: str) -> Finding | None:
+    """The largest difference that rounding of an argument has made, if it is a jump; ``sizes``: of the arguments.
+
+    ``jumps`` is what is known of the function (:class:`arraydispatch.functions.registry.Facts`); any may part numbers from NaN and infinity.
+    """
+    if isinstance(ours, tuple | list) and isinstance(numpys, tuple | list):
+        found = [jump(jumps, a, b, sizes, origin) for a, b in zip(ours, numpys)]
+        return next((finding for finding in found if finding is not None), None)
+    a, b = np.asarray(ours), np.asarray(numpys)
+    if a.shape != b.shape or not a.size or not {a.dtype.kind, b.dtype.kind} <= set("biufc"):
+        return None
+    with np.errstate(all="ignore"):
+        parted = np.isfinite(a) != np.isfinite(b)
+        if jumps is not None:
+            scale = {"exact": 0.0, "unit": 1.0, "operand": sizes}[jumps]
+            apart = np.abs(np.subtract(a, b, dtype=np.result_type(a, b, np.float64)))
+            bound = np.maximum(np.abs(b), scale) if scale else np.full(b.shape, 0.1)
+            error = np.where(apart > 0, apart / np.where(bound > 0, bound, 1.0), 0.0)
+            error = np.where(parted, np.inf, np.where(np.isnan(error), 0.0, error))
+        else:
+            error = np.where(parted, np.inf, 0.0)
+    at = np.unravel_index(int(np.argmax(error)), error.shape)
+    if error[at] <= _JUMP:
+        return None
+    place = tuple(map(int, at))
+    where = f" at {list(place)}" if place else ""
+    says = f"{a[at]} where NumPy has {b[at]}{where}, because of what rounding left of {origin}"
+    return Finding(float(error[at]), _JUMP, place, a[at], b[at], says)

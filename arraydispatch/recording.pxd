@@ -1,6 +1,0 @@
-from .engine.tape cimport record
-from .ndarrays cimport ndarray
-from .views cimport Handle
-
-cpdef _at_once(func, tuple inputs)
-cpdef _computed(func, tuple inputs)

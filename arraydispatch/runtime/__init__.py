@@ -1,0 +1,1 @@
+"""Settings in force, and the placement, dtypes, conversion and threads that follow from them."""

@@ -1,0 +1,162 @@
+"""Moving values between NumPy and the libraries, and between libraries. Every move is counted in ``events``."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..backends import loader
+from ..backends.base import Backend, Native, Unsupported
+from ..common import events, tracing
+from ..common.errors import TraceError
+from . import dtypes, settings
+
+
+def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: str = "", copy: bool = True) -> Native:
+    """A native array of an ndarray's values; raises :class:`Unsupported` for dtypes that exist only on the host."""
+    if not x.dtype.isnative:
+        x = x.astype(x.dtype.newbyteorder("="))
+    if dtypes.category(x.dtype) == "other":
+        raise Unsupported(dtypes.only_on_host(x.dtype))
+    if device is None and not backend.native_is_ndarray:
+        device = default_device(backend)
+    if x.dtype.char in "qQ":  # C's long long: equal to int64 and uint64, but types of their own
+        x = x.view(np.dtype(x.dtype.str))
+    made = backend.from_numpy(x, device, copy)
+    _remembered(made, x)
+    if events.tap is not None and not backend.native_is_ndarray:
+        events.tap.transfer("to_device", x.nbytes, why, x)
+    return made
+
+
+def _remembered(made: Native, x: np.ndarray[Any, Any]) -> None:
+    """Tell the trace that runs here, if one does, of values that may decide a shape."""
+    if tracing.running and x.dtype.kind in "biu":
+        tracing.remember(made, x.copy())
+
+
+REMEMBERED = 1 << 16
+"""Bytes up to which :func:`lift` remembers what it uploaded."""
+
+
+def lift(backend: Backend, x: np.ndarray[Any, Any], device: Any) -> Native:
+    """The values of an array in the host state as a native array that nobody writes: constants of a loop go there once.
+
+    The values are the key, not the array, which may be written in between. Where the library can alias memory of the
+    host it does. What is broadcast goes there as it is before, and is broadcast there: NumPy's iterator does not count
+    such axes when it chooses the memory order of results, but a copy of them has an order.
+    """
+    if 0 in x.strides and any(n > 1 and not step for n, step in zip(x.shape, x.strides)):
+        once = x[tuple(slice(None if step else 1) for step in x.strides)]
+        with backend.within():
+            return backend.prim.broadcast_to(lift(backend, once, device), x.shape)
+    if backend.mutable:
+        made = backend.from_numpy(x, device, False)
+        _remembered(made, x)
+        if events.tap is not None and not backend.on_cpu(made):
+            events.tap.transfer("to_device", x.nbytes, events.HELD, x)
+        return made
+    if x.nbytes > REMEMBERED:
+        return upload(backend, x, device, events.HELD)
+    try:
+        return _lifted(backend, x.tobytes(), x.dtype, x.shape, device)
+    except _OfAProgram as made:
+        return made.args[0]
+
+
+class _OfAProgram(Exception):
+    """A constant of a program that is being made, which means nothing outside: not one to remember."""
+
+
+@lru_cache(maxsize=256)
+def _lifted(backend: Backend, data: bytes, dtype: np.dtype[Any], shape: tuple[int, ...], device: Any) -> Native:
+    host = np.frombuffer(data, dtype).reshape(shape)
+    made = upload(backend, host, device, events.HELD)
+    if not backend.is_concrete(made):
+        raise _OfAProgram(made)
+    return made
+
+
+def download(backend: Backend, a: Native, why: str = "") -> np.ndarray[Any, Any]:
+    """The values as an ndarray; memory is shared where the library can.
+
+    Raises
+    ------
+    TraceError
+        If the value is not known now because a library is tracing.
+    """
+    if not backend.is_concrete(a):
+        raise tracing.refusal(why)
+    host = backend.to_numpy(a)
+    if events.tap is not None and not backend.native_is_ndarray:
+        events.tap.transfer("to_host", host.nbytes, why, host)
+    return host
+
+
+def beginning(size: int, dtype: np.dtype[Any]) -> Backend:
+    """What holds the value of a new array: the host on a CPU, and for small ones anywhere, where there is a host state.
+
+    The library need not have been imported for that. What NumPy has no arithmetic for begins in the library.
+    """
+    if settings.default.min_size and settings.current_precision() not in (16, "bf16"):
+        host = loader.hosted(settings.current_name())
+        if host.holds(dtype) and (size < settings.default.min_size or settings.on_cpu(host.name)):
+            return host
+    return settings.current_backend()
+
+
+def shared(backend: Backend, a: Native) -> np.ndarray[Any, Any]:
+    """The ndarray on the memory of a native array that shares it, as NumPy's own are: their flags can be set."""
+    seen = backend.to_numpy(a)
+    if not seen.flags.c_contiguous:  # NumPy asks who has the memory whether one line of bytes may be written
+        order = sorted(range(seen.ndim), key=lambda i: -seen.strides[i])
+        lines = seen.transpose(order)
+        if lines.flags.c_contiguous:
+            return np.asarray(lines.data).transpose(np.argsort(order))
+    return np.asarray(seen.data)
+
+
+def of_result(backend: Backend, dtype: np.dtype[Any]) -> Backend:
+    """What holds a result that NumPy computed for a backend."""
+    if settings.default.min_size and settings.on_cpu(backend.name) and settings.current_precision() not in (16, "bf16"):
+        held = loader.hosted(backend.name)
+        if held.holds(dtype):
+            return held
+    return backend
+
+
+def precise(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that a fresh value of ``dtype`` has under the precision in force; a change is counted."""
+    wanted = dtypes.apply_precision(dtype, settings.current_precision())
+    if events.tap is not None and wanted != dtype:
+        events.tap.cast(dtype, wanted)
+    return wanted
+
+
+def default_device(backend: Backend) -> Any:
+    """The library's own object of the device that new arrays of this backend go to; None: the library's default."""
+    device = settings.default.devices.get(backend.name)
+    return None if device is None else device.native
+
+
+def between(source: Backend, target: Backend, a: Native, dlpack: bool) -> Native:
+    """A native array of ``target`` with the values of one of ``source``: by DLPack where possible, else a counted copy."""
+    if source is target:
+        return a
+    if not source.is_concrete(a):
+        raise TraceError(
+            "an array cannot change library while tracing; convert it before the traced function is called."
+        )
+    if dlpack:
+        try:
+            moved = target.from_dlpack(source.shareable(a))
+            if target.dtype_of(moved) == source.dtype_of(a):
+                return moved
+        except Exception:  # noqa: BLE001, S110 -- libraries raise many types here (TRAPS 24); the copy below is always right
+            pass
+    host = source.to_numpy(a)
+    if events.tap is not None:
+        events.tap.transfer("copy", host.nbytes, f"{source.name} to {target.name} without DLPack")
+    return target.from_numpy(host, default_device(target), True)

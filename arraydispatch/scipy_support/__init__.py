@@ -1,0 +1,190 @@
+"""SciPy's functions on arrays: stand-ins that dispatch as NumPy's functions do, and entries for them in the same registry.
+
+NumPy's functions dispatch on their arguments (NEP 18); most of SciPy's do not. So each public function gets a *stand-in*, made
+of the very object that NumPy makes of its own functions: called without an array of ours it is SciPy's function, with not even a
+frame in between; called with one it asks ``__array_function__``, and all that follows is what happens to a function of NumPy's.
+:mod:`arraydispatch.interop.scipy_stand_ins` puts stand-ins in the places of the functions, as exchanges that can be taken out.
+
+Nothing here imports SciPy before it is there. A topic (``linalg``, ``signal``, …) enters what the libraries can compute, by
+:func:`implements`, when the first array comes to a function of its module; all else is SciPy's own, on the host by policy.
+Functions that SciPy itself has written for any array-API namespace are entered by :func:`any_namespace`.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from types import FunctionType, ModuleType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..common import names
+from ..functions import registry
+from ..functions.registry import METHODS, SCIENTIFIC
+from ..memory.views import Handle
+
+__all__ = ["MODULES", "arrays_among", "implements", "is_function", "load", "method_stand_in", "public", "stand_in"]
+
+B = TypeVar("B", bound=Callable[..., Any])
+
+MODULES: dict[str, str] = {
+    "scipy.cluster.hierarchy": "cluster",
+    "scipy.cluster.vq": "cluster",
+    "scipy.fft": "fft",
+    "scipy.integrate": "integrate",
+    "scipy.interpolate": "interpolate",
+    "scipy.linalg": "linalg",
+    "scipy.ndimage": "ndimage",
+    "scipy.optimize": "optimize",
+    "scipy.signal": "signal",
+    "scipy.signal.windows": "signal",
+    "scipy.sparse": "sparse",
+    "scipy.sparse.linalg": "sparse",
+    "scipy.spatial": "spatial",
+    "scipy.spatial.distance": "spatial",
+    "scipy.special": "special",
+    "scipy.stats": "stats",
+}
+"""Module of SciPy's -> the topic here that enters what the libraries can compute of it."""
+
+_ArrayFunctionDispatcher: Any = importlib.import_module("numpy._core._multiarray_umath")._ArrayFunctionDispatcher
+"""What NumPy makes of its own functions (NEP 18)."""
+
+PLAIN = frozenset({
+    int, float, complex, bool, str, bytes, type(None), type, slice, np.ndarray, np.dtype, np.bool_, np.float64, np.float32,
+    np.int64, np.int32, FunctionType,
+})  # fmt: skip
+"""Types that are no arrays of ours and hold none."""
+
+_PARTS: dict[str, tuple[str, ...]] = {
+    "fft": ("fft",),
+    "integrate": ("integrate", "array_api_functions"),
+    "linalg": ("linalg", "structured_systems", "matrices"),
+    "ndimage": ("ndimage", "interpolation", "neighbourhoods", "labelled_objects"),
+    "signal": ("signal", "filters", "smoothing", "array_api_functions", "spectra"),
+    "spatial": ("spatial",),
+    "special": ("bessel_derivatives", "legendre", "array_api_functions"),
+    "stats": ("distributions", "array_api_functions"),
+}
+"""Topic -> the modules here that enter its functions."""
+
+_loaded: set[str] = set()
+_loading = threading.RLock()
+_stand_ins: dict[Any, Any] = {}
+"""Function of SciPy's -> its stand-in, which is made once."""
+
+
+def arrays_among(values: Iterable[Any], found: list[Any], depth: int = 3) -> None:
+    """Collect the arrays of ours among arguments, in sequences and dicts too."""
+    for x in values:
+        cls = type(x)
+        if cls in PLAIN:
+            continue
+        if isinstance(x, Handle):
+            found.append(x)
+        elif issubclass(cls, list | tuple | dict) and depth:
+            items = x.values() if issubclass(cls, dict) else x
+            if not PLAIN.issuperset(map(type, items)):
+                arrays_among(items, found, depth - 1)
+
+
+MATRICES: dict[type, Callable[..., Any]] = {}
+"""Type of sparse arrays -> the function that runs SciPy's functions on them; such arrays decide before others do."""
+
+
+def _relevant(topic: str) -> Callable[..., list[Any]]:
+    """What NumPy asks which arguments decide: none, if there is no array of ours."""
+
+    def relevant(*args: Any, **kwargs: Any) -> list[Any]:
+        found: list[Any] = []
+        if MATRICES:
+            found += [x for x in (*args, *kwargs.values()) if type(x) in MATRICES]
+        arrays_among(args, found)
+        if kwargs:
+            arrays_among(kwargs.values(), found)
+        if found and topic not in _loaded:
+            load(topic)
+        return found
+
+    return relevant
+
+
+_askers = {topic: _relevant(topic) for topic in set(MODULES.values())}
+
+
+def load(topic: str) -> None:
+    """Have a topic enter its functions; others wait meanwhile."""
+    with _loading:
+        if topic not in _loaded:
+            for part in _PARTS.get(topic, ()):
+                importlib.import_module(f"{__name__}.{part}")
+            _loaded.add(topic)
+
+
+def _made(real: Any, module: str, name: str) -> Any:
+    made = _stand_ins.get(real)
+    if made is None:
+        made = _ArrayFunctionDispatcher(_askers[MODULES[module]], real)
+        functools.update_wrapper(made, real)
+        made.__module__ = module  # where it is found again when it is unpickled
+        SCIENTIFIC.add(made)
+        names.FULL[made] = f"{module}.{name}"
+        made = _stand_ins.setdefault(real, made)
+    return made
+
+
+def stand_in(full: str) -> Any:
+    """What stands in for a function, by the name that users know it by; None where this SciPy lacks it."""
+    module, _, name = full.rpartition(".")
+    real = getattr(importlib.import_module(module), name, None)
+    return real if real is None or real in SCIENTIFIC else _made(real, module, name)
+
+
+def method_stand_in(real: Any, module: str, cls: type, name: str) -> Any:
+    """What stands in for a method of a class."""
+    made = _made(real, module, f"{cls.__name__}.{name}")
+    METHODS.add(made)
+    return made
+
+
+def public(module: ModuleType) -> list[str]:
+    """The functions, written in Python or Cython, that a module offers."""
+    own = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    only = _OF_ARRAYS.get(module.__name__)
+    found = [name for name in own if name not in _NOT_OF_ARRAYS and (only is None or name in only)]
+    return sorted(name for name in found if is_function(_real(getattr(module, name, None))))
+
+
+def is_function(value: Any) -> bool:
+    """Whether it is written in Python or Cython, so that it may take whatever becomes an ndarray."""
+    return isinstance(value, FunctionType) or type(value).__name__ == "cython_function_or_method"
+
+
+def _real(held: Any) -> Any:
+    return held.__wrapped__ if isinstance(held, _ArrayFunctionDispatcher) and held in SCIENTIFIC else held
+
+
+_NOT_OF_ARRAYS = frozenset({
+    "test", "register_backend", "set_backend", "set_global_backend", "skip_backend", "set_workers", "get_workers",
+})  # fmt: skip
+
+_OF_ARRAYS: dict[str, frozenset[str]] = {
+    "scipy.optimize": frozenset("isotonic_regression linprog lsq_linear milp nnls quadratic_assignment".split()),
+    "scipy.sparse": frozenset(),
+}
+"""Modules of which these functions alone are of arrays; the others are of functions, which they call with ndarrays, or make matrices."""
+
+
+def implements(*full: str, **about: Any) -> Callable[[B], B]:
+    """Enter a body for functions of SciPy's, as :func:`arraydispatch.functions.registry.implements` does for NumPy's."""
+    found = [func for func in map(stand_in, full) if func is not None]
+    return registry.implements(*found, **about)
+
+
+def imported() -> list[str]:
+    """Those of :data:`MODULES` that have been imported."""
+    return [name for name in MODULES if name in sys.modules]

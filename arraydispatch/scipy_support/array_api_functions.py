@@ -1,0 +1,133 @@
+"""Functions that SciPy has written for the arrays of any library: its own code runs, on arrays of ours, by the array-API standard.
+
+SciPy does so where ``SCIPY_ARRAY_API=1`` is set. Here the switch that it asks is on for the length of one call and for this call
+alone (an exchange of a name in SciPy's module that holds it), so no other code sees another SciPy. Only functions are entered whose
+code keeps to the standard's functions and never asks for an ndarray; a test holds each to that.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from ..backends.base import Backend, Unsupported
+from ..common import pytrees
+from ..common.patching import Exchange
+from ..common.pytrees import mapped
+from ..functions.registry import XP
+from ..memory import views
+from ..memory.views import Handle
+from ..runtime import conversion
+from . import implements, stand_in
+
+__all__ = ["by_the_standard", "ours", "plain_result"]
+
+_inside: ContextVar[bool] = ContextVar("_inside", default=False)
+
+
+class _Switch:
+    """What SciPy asks whether it takes arrays of any library: as it was, and in a call of ours, yes."""
+
+    def __init__(self, real: Any) -> None:
+        self.real = real
+
+    def __bool__(self) -> bool:
+        return bool(self.real) or _inside.get()
+
+
+_HOLDERS = ("scipy._lib._array_api_override", "scipy._lib._array_api")
+_NAME = "SCIPY_ARRAY_API"
+_exchanges: list[Exchange] = []
+
+
+@contextmanager
+def by_the_standard() -> Iterator[None]:
+    for each in _exchanges:
+        each.put()
+    before = _inside.set(True)
+    try:
+        yield
+    finally:
+        _inside.reset(before)
+
+
+def _prepare() -> bool:
+    """Whether this SciPy has the switch."""
+    for name in _HOLDERS:
+        module = importlib.import_module(name)
+        if not hasattr(module, _NAME):
+            return False
+        _exchanges.append(Exchange(module, _NAME, lambda exchange: _Switch(exchange.real)))
+    return True
+
+
+def ours(x: Any, backend: Backend, device: Any) -> Any:
+    """An argument with arrays of the backend's in place of ndarrays and of arrays in the host state."""
+    if isinstance(x, Handle):
+        if x._kind.backend is backend:
+            return x
+        if x._kind.backend.hosted and backend.holds(x._kind.dtype):
+            return views.wrapper(views.lifted(x, device), backend.kind(x._kind.dtype))
+        return x
+    if type(x) is np.ndarray and backend.holds(x.dtype):
+        value = conversion.upload(backend, x, device, "a NumPy array met an array on the device")
+        return views.wrapper(value, backend.kind(x.dtype))
+    return mapped(lambda y: ours(y, backend, device), x) if isinstance(x, list | tuple | dict) else x
+
+
+def plain_result(x: Any) -> Any:
+    """A result as SciPy's is of ndarrays: not of the standard's kind, and a scalar where it has no axes."""
+    if not isinstance(x, Handle) or not x._kind.standard:
+        return x
+    kind = x._kind.backend.kind(x._kind.dtype)
+    value = views.native(x)
+    if not x._kind.backend.shape_of(value):
+        made = kind.scalar(value)
+        return x if made is None else made
+    return views.wrapper(value, kind)
+
+
+def _enter(full: str) -> None:
+    func = stand_in(full)
+    if func is None:
+        return
+    real = func.__wrapped__
+
+    @implements(full, mode="arrays", pure=False, returns="any", unverified="SciPy's own code runs it, on arrays")
+    def body(xp: XP, *args: Any, **kwargs: Any) -> Any:
+        backend = xp.backend
+        given = [ours(x, backend, None) for x in args]
+        keywords = {key: ours(x, backend, None) for key, x in kwargs.items()}
+        try:
+            with by_the_standard():
+                found = real(*given, **keywords)
+        except TypeError as error:
+            if not str(error).startswith("Multiple namespaces"):
+                raise
+            why = "SciPy's own code does not mix lists with arrays of a library"
+        except NotImplementedError as error:
+            why = str(error) or "SciPy's own code does not take arrays of a library here"
+        else:
+            return pytrees.converted(plain_result, found)
+        raise Unsupported(why)
+
+
+_STATS = (
+    "bartlett boxcox_llf chisquare circmean circstd circvar combine_pvalues describe differential_entropy directional_stats entropy"
+    " f_oneway false_discovery_control gmean gstd gzscore hmean iqr jarque_bera kruskal kurtosis kurtosistest levene lmoment moment"
+    " normaltest pmean power_divergence rankdata sem sigmaclip skew skewtest tmax tmean tmin trim_mean tsem tstd"
+    " tvar variation zmap zscore quantile expectile median_abs_deviation"
+).split()
+_INTEGRATE = "cumulative_simpson cumulative_trapezoid trapezoid".split()
+_SPECIAL = "log_softmax logsumexp softmax softplus".split()
+_SIGNAL = "freqz freqz_sos resample vectorstrength".split()
+
+if _prepare():
+    for _module, _names in (("stats", _STATS), ("integrate", _INTEGRATE), ("special", _SPECIAL), ("signal", _SIGNAL)):
+        for _name in _names:
+            _enter(f"scipy.{_module}.{_name}")

@@ -1,0 +1,538 @@
+"""``scipy.signal``: digital filters. A recursive filter is computed in blocks, all at once, by products of matrices.
+
+Where the filter's response to an impulse fades, each output is a sum over the inputs of its block and of the one before. Where it
+does not, over those of its block and the state with which that begins: the states follow one another by a matrix, so they are found
+by doubling, in as many steps as the number of blocks has binary digits. The matrices are made of SciPy's own filter, of some
+thousands of elements, in long double: every element of a result is a sum over theirs, so their errors would add up. States go from
+block to block in coordinates of which a step makes nothing larger.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from ..functions.registry import XP
+from ..runtime import dtypes
+from . import implements, stand_in
+from .operand_checks import array, every, only, row_of
+
+_BLOCK = 128
+_TAPS = 64
+"""More weights than this are multiplied by a matrix of elements, fewer one by one."""
+_MOST = 1 << 27
+_FADED = 2048
+"""Elements after which a filter that fades is to have done so."""
+_GROWS = 1e4
+_GAINS = 100.0
+_LARGEST = 1e300
+_FEW = 16
+"""As many elements are filtered one by one."""
+_KEPT = 32
+"""Filters whose answers are kept: a signal that comes in pieces, or many, go through the same one."""
+
+
+def _coefficients(xp: XP, x: Any) -> np.ndarray[Any, Any]:
+    if xp.is_array(x):
+        only(xp.backend.is_concrete(x), "a filter that is not known yet")
+        x = xp.backend.to_numpy(x)
+    return np.atleast_1d(np.asarray(x))
+
+
+def _normalised(b: Any, a: Any, to: np.dtype[Any]) -> tuple[Any, Any]:
+    wide = dtypes.COMPLEX128 if to.kind == "c" else dtypes.FLOAT64
+    b, a = b.astype(wide), a.astype(wide)
+    if a[0] == 0:
+        raise ValueError("The first element of a must be nonzero.")
+    size = max(len(a), len(b))
+    return np.pad(b / a[0], (0, size - len(b))), np.pad(a / a[0], (0, size - len(a)))
+
+
+def _wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """What the matrices of a filter are made in."""
+    return np.dtype(np.clongdouble if dtype.kind == "c" else np.longdouble)
+
+
+def _faded(response: np.ndarray[Any, Any]) -> int:
+    """After how many elements a response has faded; all of them where it has not."""
+    seen = np.flatnonzero(np.abs(response) > np.abs(response).max(initial=0.0) * 1e-18)
+    return int(seen[-1]) + 1 if seen.size else 1
+
+
+class _Design(NamedTuple):
+    """What a filter answers, in long double: to an impulse, and to each of its states where no input follows."""
+
+    response: Any
+    free: Any
+    left: Any
+    """The states after those of the beginning."""
+    length: int
+    """After how many elements all has faded."""
+    states: Any
+    """Those after an impulse."""
+    apart: Any
+    """These in other coordinates, where the states of the beginning are those of the end (:func:`_apart`)."""
+
+
+def _real() -> Any:
+    """SciPy's own filter."""
+    return stand_in("scipy.signal.lfilter").__wrapped__
+
+
+def _in_full(weights: bytes, char: str) -> tuple[Any, Any]:
+    """The weights of both sides in long double."""
+    b, a = np.frombuffer(weights, char).reshape(2, -1)
+    return b.astype(_wide(b.dtype)), a.astype(_wide(a.dtype))
+
+
+@functools.lru_cache(_KEPT)
+def _designed(weights: bytes, char: str, n: int, goes_on: bool, begins: bool) -> _Design:
+    """The answers over ``n`` elements; to signals that go on after them, or that begin with states."""
+    b, a = _in_full(weights, char)
+    real, order = _real(), len(b) - 1
+
+    def answers(length: int) -> Any:
+        impulse = np.zeros(length, b.dtype)
+        impulse[0] = 1
+        return np.asarray(real(b, a, impulse))
+
+    with np.errstate(all="ignore"):
+        response = answers(n)
+        free, left = real(b, a, np.zeros((order, n), b.dtype), -1, np.eye(order, dtype=b.dtype))
+        only(all((np.abs(v) < _LARGEST).all() for v in (response, free)), "a filter that grows without bound")
+        length = max(map(_faded, (response, *free)))
+        # The states at the end are those of the beginning, and the steps between amplify what is rounded in them.
+        longer = length == n and (goes_on or (begins and np.abs(left).max() > _GAINS))
+        states = _states_of(b, a, answers(n + _FADED) if longer else response)
+        apart = _apart(states, n) if longer and not goes_on else None
+    return _Design(response, free, left, length, states, apart)
+
+
+def _by_steps(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
+    """SciPy's loop itself, for a few elements: what its states lose, no product of matrices finds again."""
+    order, (rows, n), device = len(b) - 1, xp.shape_of(x), xp.backend.device_of(x)
+    states = xp.prim.full((rows, order), 0, b.dtype, device) if zi is None else zi
+    forward, back = (xp.backend.from_numpy(np.ascontiguousarray(v[None, 1:]), device) for v in (b, a))
+    zero, made = b.dtype.type(0).item(), []
+    for k in range(n):
+        new = row_of(xp, x, 1, k, k + 1)
+        out = xp.add(xp.multiply(new, b[0].item()), row_of(xp, states, 1, 0, 1))
+        moved = xp.prim.pad(row_of(xp, states, 1, 1, order), [(0, 0), (0, 1)], zero)
+        states = xp.subtract(xp.add(moved, xp.multiply(new, forward)), xp.multiply(out, back))
+        made.append(out)
+    return xp.prim.concatenate(made, 1), states
+
+
+def _run(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
+    """The filter of rows (r, n) in double precision from states (r, order) or zeros; the outputs and the states after them."""
+    order, (rows, n) = len(b) - 1, xp.shape_of(x)
+    if order == 0:
+        return xp.multiply(x, b.dtype.type(b[0]).item()), zi
+    if n <= _FEW and zi is not None:
+        return _by_steps(xp, b, a, x, zi)
+    zero, device = b.dtype.type(0).item(), xp.backend.device_of(x)
+
+    def matrix(values: Any) -> Any:
+        return xp.backend.from_numpy(np.ascontiguousarray(values.astype(b.dtype)), device)
+
+    weights, size = np.stack([b, a]).tobytes(), min(n, _FADED)
+    made = _designed(weights, b.dtype.char, size, n > size, zi is not None)
+    if made.length == _FADED < n:
+        first = xp.prim.full((rows, order), 0, b.dtype, device) if zi is None else zi
+        return _by_states(xp, weights, x, first, matrix)
+    out = _by_responses(xp, made.response, x, min(n, max(_BLOCK, made.length)), matrix)
+    reach = min(n, made.length)
+    after = xp.prim.matmul(row_of(xp, x, 1, n - reach, n), matrix(made.states[:reach][::-1]))
+    if zi is not None:
+        out = xp.add(out, xp.prim.pad(xp.prim.matmul(zi, matrix(made.free)), [(0, 0), (0, n - size)], zero))
+        if size == n:
+            there, later = np.eye(order), made.left
+            if made.apart is not None:
+                _, there, back, step = made.apart
+                later = step @ back
+            after = xp.add(after, xp.prim.matmul(xp.prim.matmul(zi, matrix(there)), matrix(later)))
+    return out, after
+
+
+def _states_of(b: Any, a: Any, response: Any) -> Any:
+    """A filter's states after an impulse: the sums over its inputs and outputs that are still to come, at each element."""
+    order, n = len(b) - 1, len(response)
+    states = np.zeros((n, order), response.dtype)
+    for k in range(order):
+        for j in range(k + 1, min(order, n + k) + 1):
+            late = j - k - 1
+            states[late, k] += b[j]
+            states[late:, k] -= a[j] * response[: n - late]
+    return states
+
+
+def _apart(states: Any, length: int) -> Any:
+    """A filter's states after an impulse in coordinates in which inputs move them as much in every direction.
+
+    The states themselves may hardly differ from one another, and a step takes differences of them: what is rounded in them grows by
+    the square of what it does in SciPy's loop. In these coordinates a step makes nothing larger.
+
+    Returns
+    -------
+    tuple of ndarray, or None
+        These states, the matrices to these coordinates and back, and the one of ``length`` steps without input in them. None where
+        there are none, as of a filter that has fewer states than it names, or that grows.
+    """
+    order, wide = states.shape[1], states.dtype
+    apart, back, unit = states.copy(), np.eye(order, dtype=wide), np.eye(order, dtype=wide)
+    for _ in range(2):  # Gram and Schmidt's, again for what the first left
+        part = np.zeros_like(back)
+        for k in range(order):
+            part[k, k] = np.sqrt((apart[:, k].conj() @ apart[:, k]).real)
+            if not np.abs(part[k, k]) > 1e-15 * np.abs(states).max():
+                return None
+            apart[:, k] /= part[k, k]
+            part[k, k + 1 :] = apart[:, k].conj() @ apart[:, k + 1 :]
+            apart[:, k + 1 :] -= np.outer(apart[:, k], part[k, k + 1 :])
+        back = part @ back
+    early, late = apart[:-length], apart[length:]
+    square, wanted = early.conj().T @ early, early.conj().T @ late
+    narrow = square.astype(dtypes.COMPLEX128 if wide.kind == "c" else dtypes.FLOAT64)
+    if not np.linalg.cond(narrow) < 1e6:
+        return None
+    there, step = np.zeros_like(back), np.zeros_like(back)
+    for k in reversed(range(order)):
+        there[k] = (unit[k] - back[k, k + 1 :] @ there[k + 1 :]) / back[k, k]
+    for _ in range(3):
+        step += np.linalg.solve(narrow, (wanted - square @ step).astype(narrow.dtype))
+    return apart, there, back, step
+
+
+def _split(xp: XP, x: Any, length: int) -> Any:
+    """Rows in blocks, the last one filled with zeros."""
+    rows, n = xp.shape_of(x)
+    blocks = -(-n // length)
+    padded = xp.prim.pad(x, [(0, 0), (0, blocks * length - n)], xp.dtype_of(x).type(0).item())
+    return xp.prim.reshape(padded, (rows, blocks, length))
+
+
+def _joined(xp: XP, parts: Any, n: int) -> Any:
+    rows, blocks, length = xp.shape_of(parts)
+    return row_of(xp, xp.prim.reshape(parts, (rows, blocks * length)), 1, 0, n)
+
+
+def _by_responses(xp: XP, response: Any, x: Any, length: int, matrix: Any) -> Any:
+    known = np.zeros(3 * length - 1, xp.dtype_of(x))
+    count = min(len(response), length)
+    known[length - 1 : length - 1 + count] = response[:count]
+    apart = np.lib.stride_tricks.sliding_window_view(known, length)[::-1]  # by how far an output is from an input
+    parts = _split(xp, x, length)
+    out = xp.prim.matmul(parts, matrix(apart[-length:]))
+    blocks = xp.shape_of(parts)[1]
+    if blocks > 1:
+        before = xp.prim.matmul(row_of(xp, parts, 1, 0, blocks - 1), matrix(apart[-2 * length : -length]))
+        out = xp.add(out, xp.prim.pad(before, [(0, 0), (1, 0), (0, 0)], xp.dtype_of(x).type(0).item()))
+    return _joined(xp, out, xp.shape_of(x)[1])
+
+
+class _Steps(NamedTuple):
+    """What a filter makes of one block, and of the states with which that begins."""
+
+    response: Any
+    of_state: Any
+    reached: Any
+    """The states after an impulse."""
+    apart: Any
+    """The same in the coordinates in which states go from block to block."""
+    there: Any
+    back: Any
+    powers: list[Any]
+    """Steps of a block, of two, of four, ..."""
+
+
+@functools.lru_cache(_KEPT)
+def _stepped(weights: bytes, char: str, doublings: int) -> _Steps:
+    b, a = _in_full(weights, char)
+    real, order, wide = _real(), len(b) - 1, b.dtype
+    length = max(_BLOCK, 2 * order)
+    reached = _designed(weights, char, _FADED, True, True).states
+    apart, there, back, moved = _apart(reached, length) or (reached, np.eye(order), np.eye(order), None)
+    with np.errstate(all="ignore"):
+        response = real(b, a, np.eye(length, dtype=wide))
+        of_state, step = real(b, a, np.zeros((order, length), wide), -1, np.eye(order, dtype=wide))
+        powers = [step if moved is None else moved]
+        for _ in range(doublings):
+            powers.append(powers[-1] @ powers[-1])
+        of_state = back @ of_state
+        largest = max(np.abs(m).max() for m in (response, of_state, *powers))
+    only(bool(largest < _GROWS), "a filter that grows, or loses digits in larger steps")
+    return _Steps(response, of_state, reached[:length], apart[:length], there, back, powers)
+
+
+def _by_states(xp: XP, weights: bytes, x: Any, zi: Any, matrix: Any) -> tuple[Any, Any]:
+    (rows, n), dtype = xp.shape_of(x), xp.dtype_of(x)
+    order = xp.shape_of(zi)[1]
+    length = max(_BLOCK, 2 * order)
+    made = _stepped(weights, dtype.char, (n // length).bit_length())
+    parts = _split(xp, x, length)
+    blocks, zero = xp.shape_of(parts)[1], dtype.type(0).item()
+    states = xp.prim.reshape(xp.prim.matmul(zi, matrix(made.there)), (rows, 1, order))
+    if blocks > 1:
+        come = xp.prim.matmul(row_of(xp, parts, 1, 0, blocks - 1), matrix(made.apart[::-1]))
+        states = xp.prim.concatenate([states, come], 1)
+    for k, power in enumerate(made.powers):
+        reach = 1 << k
+        if reach >= blocks:
+            break
+        earlier = xp.prim.matmul(row_of(xp, states, 1, 0, blocks - reach), matrix(power))
+        states = xp.add(states, xp.prim.pad(earlier, [(0, 0), (reach, 0), (0, 0)], zero))
+    out = xp.add(xp.prim.matmul(parts, matrix(made.response)), xp.prim.matmul(states, matrix(made.of_state)))
+    done = (blocks - 1) * length
+    b, a = _in_full(weights, dtype.char)
+    with np.errstate(all="ignore"):
+        left = _real()(b, a, np.zeros((order, n - done), b.dtype), -1, np.eye(order, dtype=b.dtype))[1]
+    last = xp.prim.reshape(row_of(xp, states, 1, blocks - 1, blocks), (rows, order))
+    after = xp.add(
+        xp.prim.matmul(row_of(xp, x, 1, done, n), matrix(made.reached[: n - done][::-1])),
+        xp.prim.matmul(last, matrix(made.back @ left)),
+    )
+    return _joined(xp, out, n), after
+
+
+def _rows(xp: XP, x: Any, axis: int) -> Any:
+    """The lines along an axis as rows."""
+    n = xp.shape_of(x)[axis]
+    return xp.prim.reshape(xp.moveaxis(x, axis, -1), (-1, n))
+
+
+def _lines(xp: XP, rows: Any, shape: tuple[int, ...], axis: int) -> Any:
+    """Rows as lines along an axis again."""
+    rest = (*shape[:axis], *shape[axis + 1 :], xp.shape_of(rows)[1])
+    return xp.moveaxis(xp.prim.reshape(rows, rest), -1, axis)
+
+
+def _signal(xp: XP, x: Any, to: np.dtype[Any]) -> Any:
+    """The signal in double precision; of what is not finite SciPy's own loop says how far it reaches."""
+    x = xp.prim.astype(x, dtypes.COMPLEX128 if to.kind == "c" else dtypes.FLOAT64)
+    only(not xp.backend.is_concrete(x) or every(xp, xp.isfinite(x)), "the signal is not finite")
+    return x
+
+
+def _of_weights(xp: XP, name: str, *weights: Any) -> Any:
+    """What SciPy makes of the few weights of a filter: on the host, as filters are designed there."""
+    like = next(w for w in weights if xp.is_array(w))
+    made = stand_in(f"scipy.signal.{name}").__wrapped__(*(_coefficients(xp, w) for w in weights))
+    return xp.backend.from_numpy(np.asarray(made), xp.backend.device_of(like))
+
+
+@implements("scipy.signal.lfilter_zi", returns="array", pure=False)
+def lfilter_zi(xp: XP, b: Any, a: Any) -> Any:
+    return _of_weights(xp, "lfilter_zi", b, a)
+
+
+@implements("scipy.signal.sosfilt_zi", returns="array", pure=False)
+def sosfilt_zi(xp: XP, sos: Any) -> Any:
+    return _of_weights(xp, "sosfilt_zi", sos)
+
+
+@implements("scipy.signal.lfilter", returns="array", error="sum")
+def lfilter(xp: XP, b: Any, a: Any, x: Any, axis: Any = -1, zi: Any = None) -> Any:
+    like = next((v for v in (x, zi, b, a) if xp.is_array(v)), None)
+    x = array(xp, x, like)
+    b, a = _coefficients(xp, b), _coefficients(xp, a)
+    for name, given in (("b", b), ("a", a)):
+        if given.ndim != 1 or not given.size:
+            raise ValueError(f"Parameter {name} is not a non-empty 1d array, since {name}.shape={given.shape!r}!")
+    shape = xp.shape_of(x)
+    if not shape:
+        raise ValueError("x must be at least 1-D")
+    axis = normalize_axis_index(axis, len(shape))
+    zi = None if zi is None else array(xp, zi, x)
+    given = [b.dtype, a.dtype, xp.dtype_of(x), *([] if zi is None else [xp.dtype_of(zi)])]
+    to = np.result_type(*given)
+    if to.char not in "fdFD":
+        only(to.char in "gGO" or to.kind == "V" or dtypes.is_bfloat16(to), f"it is of dtype {to}")
+        raise NotImplementedError(f"input type '{to}' not supported")
+    only(0 not in shape, "no data")
+    b, a = _normalised(b, a, to)
+    order = len(b) - 1
+    rows = _rows(xp, _signal(xp, x, to), axis)
+    first = None
+    if zi is not None:
+        wanted = tuple(order if i == axis else n for i, n in enumerate(shape))
+        have = xp.shape_of(zi)
+        if len(have) != len(wanted) or any(
+            h != w and (h != 1 or i == axis) for i, (h, w) in enumerate(zip(have, wanted))
+        ):
+            raise ValueError(f"Unexpected shape for parameter zi: expected {wanted}, found {have}.")
+        first = _rows(xp, xp.prim.astype(xp.prim.broadcast_to(zi, wanted), b.dtype), axis) if order else None
+    made, after = _run(xp, b, a, rows, first)
+    out = xp.prim.astype(_lines(xp, made, shape, axis), to)
+    if zi is None:
+        return out
+    left = _lines(xp, after, shape, axis) if order else xp.prim.broadcast_to(zi, wanted)
+    return out, xp.prim.astype(left, to)
+
+
+@implements("scipy.signal.sosfilt", returns="array", error="sum")
+def sosfilt(xp: XP, sos: Any, x: Any, axis: Any = -1, zi: Any = None) -> Any:
+    like = next((v for v in (x, zi, sos) if xp.is_array(v)), None)
+    x = array(xp, x, like)
+    shape = xp.shape_of(x)
+    if not shape:
+        raise ValueError("x must be at least 1-D")
+    sections = _coefficients(xp, sos)
+    sections = np.atleast_2d(sections)
+    if sections.ndim > 2:
+        raise ValueError("sos array must be 2D")
+    if sections.shape[1] != 6:
+        raise ValueError("sos array must be shape (n_sections, 6)")
+    if not (sections[:, 3] == 1).all():
+        raise ValueError("sos[:, 3] should be all ones")
+    zi = None if zi is None else array(xp, zi, x)
+    to = np.result_type(sections, xp.dtype_of(x), *([] if zi is None else [xp.dtype_of(zi)]))
+    if to.char not in "fdFD":
+        only(to.char in "gGO" or to.kind == "V" or dtypes.is_bfloat16(to), f"it is of dtype {to}")
+        raise NotImplementedError(f"input type '{to}' not supported")
+    axis = normalize_axis_index(axis, len(shape))
+    wanted = (len(sections), *(2 if i == axis else n for i, n in enumerate(shape)))
+    if zi is not None and xp.shape_of(zi) != wanted:
+        raise ValueError(
+            f"Invalid zi shape. With axis={axis!r}, an input with shape {shape!r}, and an sos array with {len(sections)} "
+            f"sections, zi must have shape {wanted!r}, got {xp.shape_of(zi)!r}."
+        )
+    only(0 not in shape, "no data")
+    rows = _rows(xp, _signal(xp, x, to), axis)
+    kind = xp.dtype_of(rows)
+    ends = []
+    for k, section in enumerate(sections):
+        b, a = _normalised(section[:3], section[3:], to)
+        first = None
+        if zi is not None:
+            one = xp.prim.reshape(row_of(xp, zi, 0, k, k + 1), wanted[1:])
+            first = _rows(xp, xp.prim.astype(one, kind), axis)
+        rows, after = _run(xp, b, a, rows, first)
+        ends.append(xp.prim.reshape(_lines(xp, after, shape, axis), (1, *wanted[1:])))
+    out = xp.prim.astype(_lines(xp, rows, shape, axis), to)
+    return out if zi is None else (out, xp.prim.astype(xp.prim.concatenate(ends, 0), to))
+
+
+def _on_a_line(xp: XP, rows: Any, taps: int, by_ends: bool) -> Any:
+    """Rows, and elements beyond them on the line through the first one and the last, or at each end through its two."""
+    n, dtype, device = xp.shape_of(rows)[1], xp.dtype_of(rows), xp.backend.device_of(rows)
+    first, last = row_of(xp, rows, 1, 0, 1), row_of(xp, rows, 1, n - 1, n)
+    slope = xp.divide(xp.subtract(last, first), n - 1)
+    slopes = (slope, slope)
+    if by_ends:
+        second, previous = row_of(xp, rows, 1, 1, 2), row_of(xp, rows, 1, n - 2, n - 1)
+        slopes = (xp.subtract(second, first), xp.subtract(last, previous))
+    steps = [np.arange(-taps, 0), np.arange(1, taps + 1)]
+    ends = [
+        xp.add(end, xp.multiply(slope, xp.backend.from_numpy(step.astype(dtype)[None], device)))
+        for end, slope, step in zip((first, last), slopes, steps)
+    ]
+    return xp.prim.concatenate([ends[0], rows, ends[1]], 1)
+
+
+def _turned(xp: XP, rows: Any, taps: int) -> Any:
+    """Rows, and beyond their ends what is found by turning them about the end; by turning that about its own end; and so on."""
+    n, dtype, device = xp.shape_of(rows)[1], xp.dtype_of(rows), xp.backend.device_of(rows)
+    if n == 1:  # SciPy divides by zero, which ends the process
+        places = np.zeros(1 + 2 * taps, np.int64)
+        return xp.prim.take(rows, xp.backend.from_numpy(places, device), 1)
+    first, last = row_of(xp, rows, 1, 0, 1), row_of(xp, rows, 1, n - 1, n)
+
+    ends = xp.prim.concatenate([first, last], 1)
+
+    def chosen(values: Any, places: Any) -> Any:
+        return xp.prim.take(values, xp.backend.from_numpy(places.astype(np.int64), device), 1)
+
+    def beyond(start: Any, stop: Any, mirrored: bool) -> list[Any]:
+        """Those next to the end ``start``, in the order of their distance from it, and those that are farther away."""
+        steps = np.arange(taps)
+        times, within = steps // (n - 1), steps % (n - 1)
+        odd = times % 2 == 1
+        places = np.where(odd, n - 2 - within, within + 1)
+        part = chosen(rows, n - 1 - places if mirrored else places)
+        near = min(taps, n - 1)
+        found = [xp.subtract(start, xp.subtract(row_of(xp, part, 1, 0, near), start))]
+        if taps > near:
+            turns = xp.backend.from_numpy(times[near:].astype(dtype)[None], device)
+            level = xp.add(start, xp.multiply(xp.subtract(start, stop), turns))
+            rise = xp.subtract(row_of(xp, part, 1, near, taps), chosen(ends, odd[near:] ^ mirrored))
+            falls = xp.backend.from_numpy(~odd[None, near:], device)
+            found.append(xp.add(level, xp.where(falls, xp.negative(rise), rise)))
+        return found
+
+    before = [xp.prim.flip(part, (1,)) for part in reversed(beyond(first, last, False))]
+    return xp.prim.concatenate([*before, rows, *beyond(last, first, True)], 1)
+
+
+def _of_changing_sign(xp: XP, rows: Any, taps: int) -> Any:
+    """Rows, and beyond their ends the same mirrored with the other sign, and as they are, by turns."""
+    n, device = xp.shape_of(rows)[1], xp.backend.device_of(rows)
+    at = np.arange(-taps, n + taps)
+    copies, within = at // n, at % n
+    odd = copies % 2 == 1
+    places = np.where(odd, n - 1 - within, within).astype(np.int64)
+    moved = xp.prim.take(rows, xp.backend.from_numpy(places, device), 1)
+    return xp.where(xp.backend.from_numpy(odd[None], device), xp.negative(moved), moved)
+
+
+_EXTENDED = {"wrap": "wrap", "symmetric": "symmetric", "reflect": "reflect", "edge": "edge"}
+_BEYOND = {
+    "line": lambda xp, rows, taps: _on_a_line(xp, rows, taps, False),
+    "smooth": lambda xp, rows, taps: _on_a_line(xp, rows, taps, True),
+    "antireflect": _turned,
+    "antisymmetric": _of_changing_sign,
+}
+"""Mode -> what makes elements beyond the ends of those within."""
+
+
+@implements("scipy.signal.upfirdn", returns="array", error="sum")
+def upfirdn(
+    xp: XP, h: Any, x: Any, up: Any = 1, down: Any = 1, axis: Any = -1, mode: Any = "constant", cval: Any = 0
+) -> Any:
+    x = array(xp, x, h)
+    weights = np.asarray(xp.backend.to_numpy(h)) if xp.is_array(h) and xp.backend.is_concrete(h) else h
+    only(not xp.is_array(weights), "a filter that is not known yet")
+    weights = np.asarray(weights)
+    if weights.ndim != 1 or weights.size == 0:
+        raise ValueError("h must be 1-D with non-zero length")
+    to = np.result_type(weights.dtype, xp.dtype_of(x), np.float32)
+    up, down = int(up), int(down)
+    if up < 1 or down < 1:
+        raise ValueError("Both up and down must be >= 1")
+    shape = xp.shape_of(x)
+    only(bool(shape) and 0 not in shape and to.char in "fdFD", "no data, or of another dtype")
+    mode = mode.lower() if isinstance(mode, str) else mode
+    if mode != "constant" and mode not in _EXTENDED and mode not in _BEYOND:
+        raise ValueError(f"Unknown mode: {mode}")
+    only(shape[axis] > 1 or mode not in ("line", "smooth"), "a line through one element")
+    axis = normalize_axis_index(axis, len(shape))
+    n, size = shape[axis], len(weights)
+    length = ((n - 1) * up + size - 1) // down + 1
+    taps = -(-size // up)
+    places = np.arange(length) * down
+    newest, phase = places // up, places % up
+    grid = np.pad(weights, (0, taps * up - size)).astype(to)
+    device = xp.backend.device_of(x)
+    rows = _rows(xp, xp.prim.astype(x, to), axis)
+    if mode == "constant":
+        rows = xp.prim.pad(rows, [(0, 0), (taps, taps)], to.type(cval).item())
+    elif mode in _EXTENDED:
+        known = np.pad(np.arange(n), taps, mode=_EXTENDED[mode])  # type: ignore[call-overload]
+        rows = xp.prim.take(rows, xp.backend.from_numpy(known.astype(np.int64), device), 1)
+    else:
+        rows = _BEYOND[mode](xp, rows, taps)
+    which = newest[:, None] - np.arange(taps)[None, :] + taps  # the element that each weight is for
+    factor = grid[phase[:, None] + up * np.arange(taps)[None, :]]
+    total: Any = None
+    if taps <= _TAPS:
+        for k in range(taps):
+            part = xp.prim.take(rows, xp.backend.from_numpy(np.ascontiguousarray(which[:, k]), device), 1)
+            term = xp.multiply(part, xp.backend.from_numpy(np.ascontiguousarray(factor[:, k])[None, :], device))
+            total = term if total is None else xp.add(total, term)
+    else:
+        only(which.size * xp.shape_of(rows)[0] <= _MOST, "so long a filter")
+        part = xp.prim.take(rows, xp.backend.from_numpy(which, device), 1)
+        total = xp.add.reduce(xp.multiply(part, xp.backend.from_numpy(factor[None], device)), axis=-1)
+    return _lines(xp, total, shape, axis)

@@ -1,0 +1,261 @@
+"""``scipy.ndimage``: what is made of the elements in a window around each element, in order of size or by a function of the caller's."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import math
+import operator
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..common.user_warnings import warn
+from ..functions.registry import SCIENTIFIC, XP, bind, spec_of
+from ..memory.views import Handle
+from ..runtime import dtypes
+from . import implements
+from .images import MOST_TAPS, axes_of, beyond, each, padding, stored, taken
+from .operand_checks import array, only, plain, row_of
+
+_MOST = 1 << 27
+"""Elements of all windows together."""
+
+
+def windows(
+    xp: XP, x: Any, sizes: Sequence[int], origins: Sequence[int], modes: Sequence[str], cval: Any
+) -> Callable[..., Any]:
+    """What gives the array moved by an offset in a window, one for each axis."""
+    shape = xp.shape_of(x)
+    for axis, (size, origin, mode) in enumerate(zip(sizes, origins, modes)):
+        x = beyond(xp, x, axis, size // 2 + origin, size - size // 2 - 1 - origin, mode, cval)
+
+    def at(place: Sequence[int]) -> Any:
+        return xp.prim.slice(x, tuple(slice(p, p + n, 1) for p, n in zip(place, shape)))
+
+    return at
+
+
+def _footprint(xp: XP, ndim: int, size: Any, footprint: Any, origin: Any, axes: Any) -> tuple[Any, list[int]]:
+    """Which elements of a window count, over all axes, and the window's origin along each."""
+    if size is not None and footprint is not None:
+        warn("ignoring size because footprint is set", UserWarning)
+    axes = axes_of(axes, ndim)
+    if footprint is None:
+        if size is None:
+            raise RuntimeError("no footprint or filter size provided")
+        wanted = np.ones([operator.index(n) for n in each(xp, size, len(axes))], dtype=bool)
+    else:
+        wanted = np.asarray(plain(xp, footprint), dtype=bool)
+    if len(axes) < ndim:
+        if wanted.ndim != len(axes):
+            raise RuntimeError(f"footprint.ndim ({wanted.ndim}) must match len(axes) ({len(axes)})")
+        wanted = np.expand_dims(wanted, tuple(i for i in range(ndim) if i not in axes))
+    given = [operator.index(o) for o in each(xp, origin, len(axes))]
+    origins = [0] * ndim
+    for axis, o in zip(axes, given):
+        origins[axis] = o
+    if wanted.ndim != ndim or 0 in wanted.shape:
+        raise RuntimeError(f"footprint.ndim ({wanted.ndim}) must match len(axes) ({len(axes)})")
+    for o, n in zip(origins, wanted.shape):
+        if not 0 <= n // 2 + o < n:
+            raise ValueError("invalid origin")
+    return wanted, origins
+
+
+def _parts(xp: XP, x: Any, wanted: Any, origins: Any, mode: Any, cval: Any) -> list[Any]:
+    """The array moved by each place of a window that counts."""
+    only(wanted.any(), "an empty footprint")
+    only(int(wanted.sum()) <= MOST_TAPS, "so large a window")
+    at = windows(xp, x, wanted.shape, origins, [padding(mode)] * xp.ndim_of(x), cval)
+    return [at(place) for place in itertools.product(*map(range, wanted.shape)) if wanted[place]]
+
+
+def _stacked(xp: XP, parts: list[Any]) -> Any:
+    shape = xp.shape_of(parts[0])
+    only(len(parts) * math.prod(shape) <= _MOST, "so large a window")
+    return xp.prim.concatenate([xp.prim.reshape(part, (1, *shape)) for part in parts], 0)
+
+
+# -- by order ----------------------------------------------------------------------------------------------------------------
+
+
+def extremes(
+    xp: XP, input: Any, size: Any, footprint: Any, output: Any, mode: Any, cval: Any, origin: Any, axes: Any, most: bool
+) -> Any:
+    """The largest or the smallest elements of windows of another form than a box."""
+    x, to = taken(xp, input, output)
+    wanted, origins = _footprint(xp, xp.ndim_of(x), size, footprint, origin, axes)
+    if not wanted.any():
+        raise ValueError("All-zero footprint is not supported.")
+    parts = _parts(xp, x, wanted, origins, mode, cval)
+    return stored(xp, functools.reduce(xp.maximum if most else xp.minimum, parts), to)
+
+
+def _ranked(
+    xp: XP, input: Any, size: Any, footprint: Any, output: Any, mode: Any, cval: Any, origin: Any, axes: Any,
+    rank: Callable[[int], int],
+) -> Any:  # fmt: skip
+    x, to = taken(xp, input, output)
+    wanted, origins = _footprint(xp, xp.ndim_of(x), size, footprint, origin, axes)
+    count = int(wanted.sum())
+    k = rank(count)
+    if k < 0:
+        k += count
+    if not 0 <= k < count:
+        raise RuntimeError("rank not within filter footprint size")
+    parts = _parts(xp, x, wanted, origins, mode, cval)
+    if k in (0, count - 1):
+        return stored(xp, functools.reduce(xp.maximum if k else xp.minimum, parts), to)
+    ordered = xp.prim.sort(_stacked(xp, parts), 0)
+    return stored(xp, xp.prim.reshape(row_of(xp, ordered, 0, k, k + 1), xp.shape_of(x)), to)
+
+
+@implements("scipy.ndimage.median_filter", returns="array", mode="output")
+def median_filter(
+    xp: XP, input: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect",
+    cval: Any = 0.0, origin: Any = 0, *, axes: Any = None,
+) -> Any:  # fmt: skip
+    return _ranked(xp, input, size, footprint, output, mode, cval, origin, axes, lambda n: n // 2)
+
+
+@implements("scipy.ndimage.rank_filter", returns="array", mode="output")
+def rank_filter(
+    xp: XP, input: Any, rank: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect",
+    cval: Any = 0.0, origin: Any = 0, *, axes: Any = None,
+) -> Any:  # fmt: skip
+    rank = operator.index(rank)
+    return _ranked(xp, input, size, footprint, output, mode, cval, origin, axes, lambda n: rank)
+
+
+@implements("scipy.ndimage.percentile_filter", returns="array", mode="output")
+def percentile_filter(
+    xp: XP, input: Any, percentile: Any, size: Any = None, footprint: Any = None, output: Any = None,
+    mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None,
+) -> Any:  # fmt: skip
+    percentile = plain(xp, percentile)
+
+    def rank(n: int) -> int:
+        share = percentile + 100.0 if percentile < 0.0 else percentile
+        if not 0 <= share <= 100:
+            raise RuntimeError("invalid percentile")
+        return n - 1 if share == 100.0 else int(float(n) * share / 100.0)
+
+    return _ranked(xp, input, size, footprint, output, mode, cval, origin, axes, rank)
+
+
+# -- by a function of the caller's ---------------------------------------------------------------------------------------------
+
+
+def _of_lines(function: Any) -> Any:
+    """The NumPy function that makes a number of a window, and of many windows at once with ``axis=``; None if it is another one."""
+    spec = spec_of(function) if callable(function) and isinstance(function, Hashable) else None
+    if spec is None or spec.mode != "function" or spec.func in SCIENTIFIC:
+        return None
+    return spec.func if "axis" in inspect.signature(spec.func).parameters else None
+
+
+@implements("scipy.ndimage.generic_filter", returns="array", mode="output")
+def generic_filter(
+    xp: XP, input: Any, function: Any, size: Any = None, footprint: Any = None, output: Any = None,
+    mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, extra_arguments: Any = (), extra_keywords: Any = None, *,
+    axes: Any = None,
+) -> Any:  # fmt: skip
+    known = _of_lines(function)
+    only(known is not None and not extra_arguments and not extra_keywords, "it calls a function for each element")
+    x = array(xp, input)
+    if xp.dtype_of(x).kind == "c":
+        raise TypeError("Complex type not supported")
+    x, to = taken(xp, x, output)
+    wanted, origins = _footprint(xp, xp.ndim_of(x), size, footprint, origin, axes)
+    made = bind(known, xp.backend)(_stacked(xp, _parts(xp, x, wanted, origins, mode, cval)), axis=0)
+    only(xp.shape_of(made) == xp.shape_of(x), "the function does not make a number of a window")
+    return stored(xp, xp.prim.astype(made, dtypes.FLOAT64), to)
+
+
+_PADDED = {
+    "reflect": "symmetric", "constant": "constant", "nearest": "edge", "mirror": "reflect", "wrap": "wrap",
+    "grid-mirror": "reflect", "grid-constant": "constant", "grid-wrap": "wrap", "valid": "valid",
+}  # fmt: skip
+
+
+def _whole(values: Any) -> bool:
+    return all(np.asarray(v).dtype.kind in "iu" for v in values)
+
+
+def _spread(value: Any, count: int) -> tuple[Any, ...]:
+    return (value,) * count if np.isscalar(value) else tuple(value)
+
+
+@implements("scipy.ndimage.vectorized_filter", mode="arrays", pure=False, returns="any")
+def vectorized_filter(
+    xp: XP, input: Any, function: Any, *, size: Any = None, footprint: Any = None, output: Any = None,
+    mode: Any = "reflect", cval: Any = None, origin: Any = None, axes: Any = None, batch_memory: Any = 2**30,
+) -> Any:  # fmt: skip
+    only(isinstance(input, Handle), "the array to filter is none of ours")
+    if not callable(function):
+        raise ValueError("`function` must be a callable.")
+    if size is None and footprint is None:
+        raise ValueError("Either `size` or `footprint` must be provided.")
+    if size is not None and footprint is not None:
+        raise ValueError("Either `size` or `footprint` may be provided, not both.")
+    axes = tuple(range(-input.ndim, 0)) if axes is None else (axes,) if np.isscalar(axes) else tuple(axes)
+    count = len(axes)
+    if count > input.ndim:
+        raise ValueError("The length of `axes` may not exceed the dimensionality of `input`(`input.ndim`).")
+    only(count > 0 and 0 not in input.shape, "nothing is filtered")
+    if size is not None:
+        size = _spread(size, count)
+        if not (_whole(size) and all(n > 0 for n in size)):
+            raise ValueError("All elements of `size` must be positive integers.")
+        compute = function
+    else:
+        mask = np.asarray(footprint).astype(bool)
+        size = mask.shape
+
+        def compute(view: Any, **_: Any) -> Any:
+            return function(view[..., mask], axis=-1)
+
+    if count != len(size):
+        raise ValueError(
+            "`axes` must be compatible with the dimensionality of the window specified by `size` or `footprint`."
+        )
+    origin = (0,) * count if origin is None else _spread(origin, count)
+    if not _whole(origin):
+        raise ValueError("All elements of `origin` must be integers.")
+    if len(origin) != count:
+        raise ValueError("`origin` must be an integer or tuple of integers with length equal to the number of axes.")
+    if mode not in _PADDED:
+        raise ValueError(f"`mode` must be one of {set(_PADDED)}.")
+    mode = _PADDED[mode]
+    if mode == "valid" and any(origin):
+        raise ValueError("`mode='valid'` is incompatible with use of `origin`.")
+    if cval is not None and mode != "constant":
+        raise ValueError("Use of `cval` is compatible only with `mode='constant'`.")
+    cval = np.asarray(0.0 if cval is None else cval)
+    if cval.dtype.kind not in "iufc":
+        raise ValueError("`cval` must include only numbers.")
+    memory = np.asarray(batch_memory)
+    if memory.ndim or memory.dtype.kind not in "iuf" or memory <= 0:
+        raise ValueError("`batch_memory` must be positive number.")
+    last = tuple(range(-count, 0))
+    x: Any = np.moveaxis(input, axes, last)
+    out = None if output is None else np.moveaxis(output, axes, last)
+    if mode != "valid":
+        borders = [(n // 2 + o, (n - 1) // 2 - o) for n, o in zip(size, origin)]
+        options = {"constant_values": cval[()]} if mode == "constant" else {}
+        x = np.pad(x, [(0, 0)] * (x.ndim - count) + borders, mode=mode, **options)
+    view: Any = np.lib.stride_tricks.sliding_window_view(x, size, last)
+    rows = view.shape[0]
+    at_once = min(rows, batch_memory // (math.prod(view.shape[1:]) * view.dtype.itemsize))
+    if at_once < 1:
+        raise ValueError("`batch_memory` is insufficient for minimum chunk size.")
+    at_once = int(at_once)
+    made = [compute(view[i : i + at_once], axis=last) for i in range(0, rows, at_once)]
+    found: Any = made[0] if len(made) == 1 else np.concatenate(made)
+    if out is not None:
+        out[...] = found
+        return output
+    return np.moveaxis(found, last, axes)

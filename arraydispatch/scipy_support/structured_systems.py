@@ -1,0 +1,240 @@
+"""``scipy.linalg``'s equations with a structure: triangles, factors that are kept, Toeplitz matrices and circulants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from ..common.user_warnings import warn
+from ..functions import fft as transforms
+from ..functions.contractions import conjugate
+from ..functions.factorisations import adjoint, identity, real_of, swapped
+from ..functions.registry import XP
+from ..runtime import dtypes
+from . import implements
+from .linalg import cholesky, diagonal, matrix
+from .operand_checks import array, checked, lapack, only, row_of
+
+
+@implements("scipy.linalg.solve_triangular", returns="array", min_bits=32)
+def solve_triangular(
+    xp: XP, a: Any, b: Any, trans: Any = 0, lower: Any = False, unit_diagonal: Any = False, overwrite_b: Any = False,
+    check_finite: Any = True,
+) -> Any:  # fmt: skip
+    a = checked(xp, a, check_finite)
+    shape = xp.shape_of(a)
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ValueError("expected square matrix")
+    a, b = lapack(xp, a, checked(xp, b, check_finite, a))
+    right = xp.shape_of(b)
+    only(0 not in shape and 0 not in right and bool(right), "an empty system")
+    if (right[0] if len(right) == 1 else right[-2]) != shape[-1]:
+        raise ValueError(f"shapes of a {shape} and b {right} are incompatible")
+    return _triangular(xp, a, b, bool(lower), {"N": 0, "T": 1, "C": 2}.get(trans, trans), bool(unit_diagonal))
+
+
+def _triangular(xp: XP, a: Any, b: Any, lower: bool, trans: int, unit: bool = False) -> Any:
+    n = xp.shape_of(a)[-1]
+    a = xp.tril(a, -1 if unit else 0) if lower else xp.triu(a, 1 if unit else 0)
+    if unit:
+        a = xp.add(a, identity(xp, xp.shape_of(a), xp.dtype_of(a), a))
+    elif xp.backend.is_concrete(a):
+        zeros = np.argwhere(xp.backend.to_numpy(xp.equal(diagonal(xp, a), 0)))
+        if zeros.size:
+            raise LinAlgError(f"singular matrix: resolution failed at diagonal {int(zeros[0][-1])}")
+    if trans:
+        a, lower = (swapped(xp, a) if trans == 1 else adjoint(xp, a)), not lower
+    vector = xp.ndim_of(b) == 1
+    if vector:
+        b = xp.prim.reshape(b, (n, 1))
+    x = xp.prim.solve_triangular(a, b, lower)
+    return xp.prim.reshape(x, xp.shape_of(x)[:-1]) if vector else x
+
+
+@implements("scipy.linalg.cho_factor", returns="array", min_bits=32)
+def cho_factor(xp: XP, a: Any, lower: Any = False, overwrite_a: Any = False, check_finite: Any = True) -> Any:
+    factor = cholesky(xp, a, lower, False, check_finite)
+    (a,) = lapack(xp, xp.asarray(a))  # whose other triangle stays, as LAPACK leaves it
+    rest = xp.triu(a, 1) if lower else xp.tril(a, -1)
+    return xp.add(factor, rest), lower
+
+
+@implements("scipy.linalg.cho_solve", returns="array", min_bits=32)
+def cho_solve(xp: XP, c_and_lower: Any, b: Any, overwrite_b: Any = False, check_finite: Any = True) -> Any:
+    c, lower = c_and_lower
+    c, b = lapack(xp, checked(xp, c, check_finite, b), checked(xp, b, check_finite, c))
+    shape = xp.shape_of(c)
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ValueError("The factored matrix c is not square.")
+    rows = xp.shape_of(b)[0] if xp.ndim_of(b) == 1 else xp.shape_of(b)[-2]
+    if shape[-1] != rows:
+        raise ValueError(f"incompatible dimensions ({shape} and {xp.shape_of(b)})")
+    only(0 not in shape and 0 not in xp.shape_of(b), "an empty system")
+    if lower:
+        return _triangular(xp, c, _triangular(xp, c, b, True, 0), True, 2)
+    return _triangular(xp, c, _triangular(xp, c, b, False, 2), False, 0)
+
+
+def _factored(xp: XP, a: Any, check_finite: Any) -> tuple[Any, Any]:
+    a = matrix(xp, a, check_finite)
+    only(xp.shape_of(a)[-1] == xp.shape_of(a)[-2], "the matrix is not square")
+    return xp.prim.lu(a)
+
+
+def _pivots(order: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The exchanges of rows, one after another, that bring them into an order, along the last axis."""
+    made = np.empty(order.shape, np.int32)
+    for at in np.ndindex(order.shape[:-1]):
+        rows = list(range(order.shape[-1]))
+        for k, row in enumerate(order[at].tolist()):
+            j = rows.index(row, k)
+            rows[k], rows[j] = rows[j], rows[k]
+            made[(*at, k)] = j
+    return made
+
+
+def _order(pivots: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The order into which exchanges bring rows, along the last axis."""
+    made = np.empty(pivots.shape, np.int64)
+    for at in np.ndindex(pivots.shape[:-1]):
+        rows = list(range(pivots.shape[-1]))
+        for k, j in enumerate(pivots[at].tolist()):
+            rows[k], rows[j] = rows[j], rows[k]
+        made[at] = rows
+    return made
+
+
+def _rows(xp: XP, x: Any, order: Any) -> Any:
+    """The rows of each matrix in an order of its own."""
+    return xp.take_along_axis(x, xp.prim.reshape(order, (*xp.shape_of(order), 1)), -2)
+
+
+@implements("scipy.linalg.lu_factor", returns="array", min_bits=32)
+def lu_factor(xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True) -> Any:
+    from scipy.linalg import LinAlgWarning
+
+    factors, order = _factored(xp, a, check_finite)
+    only(xp.backend.is_concrete(order), "exchanges of rows that are not known yet")
+    zeros = xp.backend.to_numpy(xp.equal(diagonal(xp, factors), 0))
+    for at in np.argwhere(zeros.any(axis=-1)):
+        first = zeros[tuple(at)].argmax()
+        warn(f"Diagonal number {first + 1} is exactly zero. Singular matrix.", LinAlgWarning)
+    return factors, xp.backend.from_numpy(_pivots(xp.backend.to_numpy(order)), xp.backend.device_of(factors))
+
+
+@implements("scipy.linalg.lu_solve", returns="array", min_bits=32)
+def lu_solve(
+    xp: XP, lu_and_piv: Any, b: Any, trans: Any = 0, overwrite_b: Any = False, check_finite: Any = True
+) -> Any:
+    factors, pivots = lu_and_piv
+    factors, b = lapack(xp, checked(xp, factors, check_finite, b), checked(xp, b, check_finite, factors))
+    shape, right = xp.shape_of(factors), xp.shape_of(b)
+    only(
+        shape[-2:] == shape[-1:] * 2 and 0 not in shape and 0 not in right,
+        "an empty system, or factors that are not square",
+    )
+    only(len(right) > 0 and trans in (0, 1, 2), "no right-hand side")
+    column = len(right) == 1
+    if shape[-1] != (right[0] if column else right[-2]):
+        raise ValueError(f"Shapes of lu {shape} and b {right} are incompatible")
+    if xp.is_array(pivots):
+        only(xp.backend.is_concrete(pivots), "exchanges of rows that are not known yet")
+        pivots = xp.backend.to_numpy(pivots)
+    order = _order(np.asarray(pivots))
+    lead = np.broadcast_shapes(shape[:-2], order.shape[:-1], () if column else right[:-2])
+    order = np.broadcast_to(order, (*lead, shape[-1]))
+    factors = xp.prim.broadcast_to(factors, (*lead, *shape[-2:]))
+    x = xp.prim.reshape(b, (*right, 1)) if column else b
+    x = xp.prim.broadcast_to(x, (*lead, *xp.shape_of(x)[-2:]))
+    device = xp.backend.device_of(x)
+    lower = xp.add(xp.tril(factors, -1), identity(xp, shape[-2:], xp.dtype_of(factors), factors))
+    upper = xp.triu(factors)
+    if trans:
+        turned = swapped if trans == 1 else adjoint
+        x = xp.prim.solve_triangular(turned(xp, upper), x, True)
+        x = xp.prim.solve_triangular(turned(xp, lower), x, False)
+        x = _rows(xp, x, xp.backend.from_numpy(np.argsort(order, axis=-1), device))
+    else:
+        x = _rows(xp, x, xp.backend.from_numpy(np.ascontiguousarray(order), device))
+        x = xp.prim.solve_triangular(upper, xp.prim.solve_triangular(lower, x, True), False)
+    return xp.prim.reshape(x, xp.shape_of(x)[:-1]) if column else x
+
+
+@implements("scipy.linalg.lu", returns="array", min_bits=32)
+def lu(
+    xp: XP, a: Any, permute_l: Any = False, overwrite_a: Any = False, check_finite: Any = True, p_indices: Any = False
+) -> Any:
+    factors, order = _factored(xp, a, check_finite)
+    shape = xp.shape_of(factors)[-2:]
+    eye = identity(xp, shape, xp.dtype_of(factors), factors)
+    lower, upper = xp.add(xp.tril(factors, -1), eye), xp.triu(factors)
+    place = xp.prim.argsort(order, xp.ndim_of(order) - 1)
+    if permute_l:
+        return _rows(xp, lower, place), upper
+    if p_indices:
+        return xp.prim.astype(place, np.dtype(np.int32 if shape[0] > 1 else np.int64)), lower, upper
+    kept = (
+        xp.dtype_of(factors) if shape[0] == 1 else real_of(xp.dtype_of(factors))
+    )  # of one number SciPy keeps the dtype
+    real = identity(xp, shape, kept, factors)
+    return xp.prim.take(real, place, 0), lower, upper
+
+
+def _circulant(xp: XP, c: Any, r: Any, check_finite: Any) -> tuple[Any, Any]:
+    """First column and first row of a Toeplitz matrix."""
+    c = checked(xp, c, check_finite, r)
+    return c, conjugate(xp, c) if r is None else checked(xp, r, check_finite, c)
+
+
+@implements("scipy.linalg.matmul_toeplitz", returns="array", min_bits=32, error="sum")
+def matmul_toeplitz(xp: XP, c_or_cr: Any, x: Any, check_finite: Any = False, workers: Any = None) -> Any:
+    column, row = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
+    like = next(v for v in (x, column, row) if xp.is_array(v))
+    c, r = _circulant(xp, array(xp, column, like), row, check_finite)
+    x = checked(xp, x, check_finite, like)
+    only(xp.ndim_of(c) == 1 and xp.ndim_of(r) == 1 and xp.ndim_of(x) in (1, 2), "a batch")
+    n, m = xp.shape_of(c)[0], xp.shape_of(r)[0]
+    if xp.shape_of(x)[0] != m:
+        raise ValueError(f"Incompatible dimensions: {m} columns, {xp.shape_of(x)[0]} rows")
+    only(n > 0 and m > 0 and 0 not in xp.shape_of(x), "nothing to multiply")
+    to = np.result_type(xp.dtype_of(c), xp.dtype_of(r), xp.dtype_of(x), dtypes.FLOAT64)  # whatever is given
+    only(to.char in "dD", f"it is of dtype {to}")
+    wide = dtypes.COMPLEX128
+    length = n + m - 1
+    c, r = xp.prim.astype(c, wide), xp.prim.astype(r, wide)
+    around = xp.prim.concatenate([c, xp.prim.flip(row_of(xp, r, 0, 1, m), (0,))], 0)
+    columns = xp.prim.reshape(x, (m, -1))
+    spectrum = transforms.fft(xp, xp.prim.reshape(around, (length, 1)), length, 0)
+    made = transforms.ifft(
+        xp, xp.multiply(spectrum, transforms.fft(xp, xp.prim.astype(columns, wide), length, 0)), length, 0
+    )
+    made = row_of(xp, made if to.kind == "c" else xp.prim.real(made), 0, 0, n)
+    return xp.prim.astype(xp.prim.reshape(made, (n, *xp.shape_of(x)[1:])), to)
+
+
+@implements("scipy.linalg.solve_circulant", returns="array", min_bits=32, error="sum")
+def solve_circulant(
+    xp: XP, c: Any, b: Any, singular: Any = "raise", tol: Any = None, caxis: Any = -1, baxis: Any = 0, outaxis: Any = 0
+) -> Any:
+    like = next(v for v in (c, b) if xp.is_array(v))
+    c, b = array(xp, c, like), array(xp, b, like)
+    only(
+        (xp.ndim_of(c), caxis, baxis, outaxis, singular, tol) == (1, -1, 0, 0, "raise", None),
+        "other axes or a tolerance",
+    )
+    only(
+        xp.ndim_of(b) in (1, 2) and 0 not in xp.shape_of(b) and xp.backend.is_concrete(c),
+        "an empty system, or one not known yet",
+    )
+    n = xp.shape_of(c)[0]
+    if xp.shape_of(b)[0] != n:
+        raise ValueError(f"Shapes of c {xp.shape_of(c)} and b {xp.shape_of(b)} are incompatible")
+    spectrum = transforms.fft(xp, c)
+    sizes = xp.backend.to_numpy(xp.absolute(spectrum))
+    if np.any(sizes <= np.max(sizes) * n * np.finfo(sizes.dtype).eps):
+        raise LinAlgError("near singular circulant matrix.")
+    over = xp.prim.reshape(spectrum, (n, *(1 for _ in xp.shape_of(b)[1:])))
+    made = transforms.ifft(xp, xp.divide(transforms.fft(xp, b, n, 0), over), n, 0)
+    return made if "c" in (xp.dtype_of(c).kind, xp.dtype_of(b).kind) else xp.prim.real(made)

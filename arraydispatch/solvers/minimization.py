@@ -1,0 +1,330 @@
+"""``minimize``: SciPy's methods with the library's derivatives, and gradient descent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..api import public
+from ..array import Array
+from ..backends.base import Backend
+from ..common.pytrees import tree_flatten, tree_unflatten
+from ..transforms.derivatives import hessian, jacobian, value_and_grad
+from ..transforms.flattening import is_array, library_of
+
+__all__ = ["minimize"]
+
+_WITHOUT = frozenset({"nelder-mead", "powell", "cobyla", "cobyqa"})
+"""Methods of SciPy's that take no derivatives."""
+_SECOND = frozenset({"newton-cg", "dogleg", "trust-ncg", "trust-krylov", "trust-exact", "trust-constr"})
+"""Methods that take second ones."""
+DESCENT = "gradient-descent"
+
+
+def minimize(
+    fun: Callable[..., Any],
+    x0: Any,
+    args: tuple[Any, ...] = (),
+    method: str = "L-BFGS-B",
+    *,
+    bounds: Any = None,
+    constraints: Any = (),
+    tol: float | None = None,
+    options: dict[str, Any] | None = None,
+    callback: Callable[[Any], Any] | None = None,
+    trajectory: bool = False,
+) -> Any:
+    """Find where a function written with NumPy is least.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x, *args)`` takes a pytree of real arrays as ``x0`` is, and returns one real number.
+    x0 : pytree
+        Where to begin, of floating arrays and numbers.
+    args : tuple
+        What ``fun`` takes besides.
+    method : str
+        Any of ``scipy.optimize.minimize``, or ``"gradient-descent"``, which has the options ``learning_rate`` (0.1), ``maxiter`` (1000)
+        and ``gtol`` (1e-5, of the largest element of the gradient).
+    bounds : pair or pytree, optional
+        ``(low, high)``: numbers or pytrees as ``x0``; or what SciPy takes, for ``x0`` a vector.
+    constraints : dict or sequence of dict
+        As of SciPy; their functions take what ``fun`` takes, and are differentiated too.
+    tol : float, optional
+        As of SciPy.
+    options : dict, optional
+        Of the method.
+    callback : callable, optional
+        ``callback(x)``, after each iteration; where it raises StopIteration the search ends.
+    trajectory : bool
+        Whether the result has ``trajectory``: the list of (``x``, ``fun``) after each iteration, from ``x0`` on.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        With ``x`` as ``x0`` is, of arrays on the backend, ``jac`` likewise, ``fun``, ``success``, ``message``, ``nit``, ``nfev``.
+
+    Raises
+    ------
+    TypeError
+        If ``x0`` has other than real floating numbers, or ``fun`` returns no real number.
+    ValueError
+        Of a method that there is not.
+
+    Notes
+    -----
+    The library evaluates and differentiates ``fun``; the method runs on the host, in 64 bits. The numpy backend has no derivatives:
+    SciPy takes differences there.
+    """
+    problem = _Problem(fun, x0, args)
+    if method.lower() == DESCENT:
+        if bounds is not None or constraints:
+            raise ValueError("gradient descent takes neither bounds nor constraints; 'L-BFGS-B' and 'SLSQP' do.")
+        unknown = set(options or {}) - set(_STEPS)
+        if unknown:
+            raise TypeError(
+                f"gradient descent has the options {', '.join(_STEPS)}, and no {', '.join(sorted(unknown))}."
+            )
+        return problem.descend(tol, callback, trajectory, **(options or {}))
+    return problem.by_scipy(method, bounds, constraints, tol, options, callback, trajectory)
+
+
+_STEPS = "learning_rate", "maxiter", "gtol"
+
+
+class _Problem:
+    """A function of a pytree as one of a vector of NumPy's, with its derivatives by the library."""
+
+    def __init__(self, fun: Callable[..., Any], x0: Any, args: tuple[Any, ...]) -> None:
+        leaves, self.structure = tree_flatten(x0)
+        found = library_of([*leaves, *tree_flatten(args)[0]])
+        if not any(
+            isinstance(x, Array) or (is_array(x) and not isinstance(x, np.ndarray | np.generic)) for x in leaves
+        ):
+            found = public.default_backend() if found.native_is_ndarray else found
+        self.backend: Backend = found.home
+        self.leaves = [self._array(x) for x in leaves]
+        self.shapes = [x.shape for x in self.leaves]
+        self.dtypes = [x.dtype for x in self.leaves]
+        self.sizes = [math.prod(shape) for shape in self.shapes]
+        self.fun, self.args = fun, args
+        self.derives = not self.backend.native_is_ndarray
+
+    def _array(self, x: Any) -> Any:
+        if not is_array(x) and not isinstance(x, int | float | list):
+            raise TypeError(f"ad.minimize moves arrays and numbers; in x0 there is a {type(x).__name__}.")
+        made = x if isinstance(x, Array) else public.asarray(x, backend=self.backend)
+        if made.dtype.kind in "iu":
+            made = made.astype(float)
+        if made.dtype.kind != "f":
+            raise TypeError(f"ad.minimize moves real numbers; in x0 there is an array of {made.dtype}.")
+        return made if made.backend.home is self.backend else public.convert(made, self.backend)
+
+    # -- between the two ---------------------------------------------------------------------------------------------------
+
+    def vector(self, tree: Any) -> np.ndarray[Any, Any]:
+        """All numbers of a pytree, in 64 bits."""
+        found = tree_flatten(tree)[0]
+        return (
+            np.concatenate([np.asarray(public.to_numpy(x), np.float64).ravel() for x in found])
+            if found
+            else np.zeros(0)
+        )
+
+    def tree(self, x: Any, wide: bool = False) -> Any:
+        """A vector as the pytree; ``wide``: in 64 bits, whatever ``x0`` has."""
+        parts = np.split(np.array(x, np.float64), np.cumsum(self.sizes)[:-1])
+        made = [
+            public.asarray(part.reshape(shape).astype(np.float64 if wide else dtype), backend=self.backend)
+            for part, shape, dtype in zip(parts, self.shapes, self.dtypes)
+        ]
+        return tree_unflatten(self.structure, made)
+
+    def _number(self, value: Any) -> float:
+        if np.shape(value) != () or np.asarray(public.to_numpy(value)).dtype.kind not in "fiub":
+            raise TypeError(
+                f"the function of ad.minimize is to return one real number, not {type(value).__name__} of shape {np.shape(value)}."
+            )
+        return float(value)
+
+    def value(self, x: Any) -> float:
+        """The function of a vector; where SciPy takes differences, in 64 bits."""
+        return self._number(self.fun(self.tree(x, not self.derives), *self.args))
+
+    def value_and_gradient(self, x: Any) -> tuple[float, Any]:
+        """The function of a vector, and its gradient."""
+        value, slope = value_and_grad(self.fun)(self.tree(x), *self.args)
+        return self._number(value), self.vector(slope)
+
+    def curvature(self, x: Any) -> Any:
+        """The Hessian matrix at a vector."""
+        rows = tree_flatten(hessian(self.fun)(self.tree(x), *self.args))[0]
+        count = len(self.sizes)
+        blocks = [
+            [
+                np.asarray(public.to_numpy(rows[i * count + j]), np.float64).reshape(m, n)
+                for j, n in enumerate(self.sizes)
+            ]
+            for i, m in enumerate(self.sizes)
+        ]
+        return np.block(blocks)
+
+    def slopes(self, f: Callable[..., Any]) -> Callable[[Any], Any]:
+        """The Jacobian matrix of a function of the pytree, of a vector."""
+
+        def found(x: Any) -> Any:
+            columns = tree_flatten(jacobian(f)(self.tree(x)))[0]
+            parts = [np.asarray(public.to_numpy(c), np.float64) for c in columns]
+            return np.concatenate([p.reshape(-1, n) for p, n in zip(parts, self.sizes)], axis=1)
+
+        return found
+
+    # -- methods -----------------------------------------------------------------------------------------------------------
+
+    def by_scipy(
+        self, method: str, bounds: Any, constraints: Any, tol: Any, options: Any, callback: Any, trajectory: bool
+    ) -> Any:
+        """A method of SciPy's."""
+        from scipy import optimize
+
+        name = method.lower()
+        path: list[tuple[Any, float]] = []
+        start = self.vector(tree_unflatten(self.structure, self.leaves))
+
+        def after(intermediate_result: Any) -> None:
+            here = self.tree(intermediate_result.x)
+            if trajectory:
+                path.append((here, float(intermediate_result.fun)))
+            if callback is not None:
+                callback(here)
+
+        def after_vector(x: Any, *_: Any) -> None:
+            after(optimize.OptimizeResult(x=x, fun=self.value(x) if trajectory else math.nan))
+
+        wanted: dict[str, Any] = {}
+        derived = self.derives and name not in _WITHOUT
+        if derived:
+            wanted["jac"] = True
+            if name in _SECOND:
+                wanted["hess"] = self.curvature
+        if trajectory:
+            path.append((self.tree(start), self.value(start)))
+        told = after_vector if name in ("tnc", "cobyla", "slsqp") else after
+        found = optimize.minimize(
+            self.value_and_gradient if derived else self.value,
+            start,
+            method=method,
+            bounds=self._bounds(bounds),
+            constraints=self._constraints(constraints),
+            tol=tol,
+            options=options,
+            callback=told if trajectory or callback is not None else None,
+            **wanted,
+        )
+        return self._result(found, path if trajectory else None)
+
+    def _result(self, found: Any, path: Any) -> Any:
+        found.x = self.tree(found.x)
+        slope = found.get("jac")
+        if slope is not None and np.shape(slope) == (sum(self.sizes),):
+            found.jac = self.tree(slope)
+        if path is not None:
+            found.trajectory = path
+        return found
+
+    def _bounds(self, bounds: Any) -> Any:
+        from scipy.optimize import Bounds
+
+        if bounds is None or isinstance(bounds, Bounds):
+            return bounds
+        if isinstance(bounds, tuple) and len(bounds) == 2:
+            low, high = (self._limit(x, end) for x, end in zip(bounds, (-math.inf, math.inf)))
+            return Bounds(low, high)
+        return bounds
+
+    def _limit(self, x: Any, end: float) -> Any:
+        if x is None:
+            return np.full(sum(self.sizes), end)
+        leaves, structure = tree_flatten(x)
+        if structure != self.structure:
+            if len(leaves) != 1:
+                raise ValueError("bounds of ad.minimize are (low, high): numbers, or pytrees as x0 is.")
+            leaves = leaves * len(self.sizes)
+        return np.concatenate([np.broadcast_to(public.to_numpy(v), s).ravel() for v, s in zip(leaves, self.shapes)])
+
+    def _constraints(self, constraints: Any) -> Any:
+        if isinstance(constraints, dict):
+            return self._constraint(constraints)
+        return [self._constraint(c) if isinstance(c, dict) else c for c in constraints]
+
+    def _constraint(self, given: dict[str, Any]) -> dict[str, Any]:
+        f, args = given["fun"], given.get("args", ())
+
+        def held(tree: Any) -> Any:
+            return f(tree, *args)
+
+        made = {
+            "type": given["type"],
+            "fun": lambda x: np.atleast_1d(np.asarray(public.to_numpy(held(self.tree(x))), np.float64)),
+        }
+        if self.derives:
+            made["jac"] = self.slopes(held)
+        return made
+
+    def descend(
+        self,
+        tol: float | None,
+        callback: Any,
+        trajectory: bool,
+        learning_rate: float = 0.1,
+        maxiter: int = 1000,
+        gtol: float = 1e-5,
+    ) -> Any:
+        """Gradient descent, by steps of one length times the gradient."""
+        from scipy.optimize import OptimizeResult
+
+        if not self.derives:
+            raise TypeError(
+                "gradient descent needs derivatives, which the numpy backend has not; choose a library with ad.use."
+            )
+        small = gtol if tol is None else tol
+        x = self.vector(tree_unflatten(self.structure, self.leaves))
+        value, slope = self.value_and_gradient(x)
+        path = [(self.tree(x), value)]
+        steps, stopped = 0, False
+        while steps < maxiter and np.isfinite(value) and np.max(np.abs(slope), initial=0) > small:
+            x = x - learning_rate * slope
+            value, slope = self.value_and_gradient(x)
+            steps += 1
+            if trajectory:
+                path.append((self.tree(x), value))
+            if callback is not None:
+                try:
+                    callback(self.tree(x))
+                except StopIteration:
+                    stopped = True
+                    break
+        lost = not np.isfinite(value)
+        good = not (lost or stopped) and bool(np.max(np.abs(slope), initial=0) <= small)
+        message = (
+            "`callback` raised `StopIteration`." if stopped
+            else "The gradient is small enough." if good
+            else "The function is no longer finite; take a smaller learning_rate." if lost
+            else "The number of steps is used up."
+        )  # fmt: skip
+        found = OptimizeResult(
+            x=x,
+            fun=value,
+            jac=slope,
+            nit=steps,
+            nfev=steps + 1,
+            njev=steps + 1,
+            success=good,
+            status=99 if stopped else 0 if good else 1 + lost,
+            message=message,
+        )
+        return self._result(found, path if trajectory else None)

@@ -1,0 +1,355 @@
+"""How sparse matrices are made."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..api import public
+from ..array import Array
+from ..backends import loader
+from ..transforms.flattening import is_array
+from . import native_products
+from .sparse_array import SparseArray, operand, together
+from .structure import FORMATS, Structure
+
+Given = Any
+Shape = tuple[int, int]
+
+
+def coo_array(obj: Given, shape: Shape | None = None, *, dtype: Any = None, backend: Any = None) -> SparseArray:
+    """A sparse matrix in coordinate format.
+
+    Parameters
+    ----------
+    obj : object
+        A :class:`SparseArray`, a matrix of SciPy's or of a library's own sparse type, a dense array; ``(data, (row, col))``; or
+        ``(rows, columns)`` for one without elements. ``data`` may have leading axes, of a batch. Of what is given twice the sum is
+        stored.
+    shape : tuple of int, optional
+        Rows and columns; if not given, as large as the indices say.
+    dtype : dtype_like, optional
+        Of the values.
+    backend : str, Backend or module, optional
+        Where the values go; if not given, arrays stay where they are and others go to the default backend.
+
+    Returns
+    -------
+    SparseArray
+
+    Raises
+    ------
+    ValueError
+        If an index is outside of the shape, or numbers do not fit.
+    TypeError
+        If nothing of that is given.
+    """
+    return _made("coo", obj, shape, dtype, backend)
+
+
+def csr_array(obj: Given, shape: Shape | None = None, *, dtype: Any = None, backend: Any = None) -> SparseArray:
+    """A sparse matrix by rows.
+
+    Parameters
+    ----------
+    obj : object
+        As of :func:`coo_array`; or ``(data, indices, indptr)``.
+    shape, dtype, backend
+        As of :func:`coo_array`.
+
+    Returns
+    -------
+    SparseArray
+
+    Raises
+    ------
+    ValueError, TypeError
+        As of :func:`coo_array`.
+    """
+    return _made("csr", obj, shape, dtype, backend)
+
+
+def csc_array(obj: Given, shape: Shape | None = None, *, dtype: Any = None, backend: Any = None) -> SparseArray:
+    """A sparse matrix by columns.
+
+    Parameters
+    ----------
+    obj : object
+        As of :func:`coo_array`; or ``(data, indices, indptr)``.
+    shape, dtype, backend
+        As of :func:`coo_array`.
+
+    Returns
+    -------
+    SparseArray
+
+    Raises
+    ------
+    ValueError, TypeError
+        As of :func:`coo_array`.
+    """
+    return _made("csc", obj, shape, dtype, backend)
+
+
+def from_scipy(matrix: Any, backend: Any = None) -> SparseArray:
+    """A sparse matrix of the values of one of SciPy's, in its format (``"csr"`` of formats that are not here).
+
+    Parameters
+    ----------
+    matrix : scipy.sparse array or matrix
+        What to take.
+    backend : str, Backend or module, optional
+        Where the values go; the default backend, if not given.
+
+    Returns
+    -------
+    SparseArray
+    """
+    if not sp.issparse(matrix):
+        raise TypeError(f"a {type(matrix).__name__} is no sparse matrix of SciPy's.")
+    return _made(matrix.format if matrix.format in FORMATS else "csr", matrix, None, None, backend)
+
+
+def from_native(matrix: Any) -> SparseArray:
+    """A sparse matrix of a library's own type, in its format and with its values where they are.
+
+    Raises
+    ------
+    TypeError
+        If it is none of a library that is loaded.
+    """
+    found = _parts(matrix)
+    if found is None:
+        if sp.issparse(matrix):
+            return from_scipy(matrix, "numpy")
+        raise TypeError(f"a {type(matrix).__name__} is no sparse matrix of a library.")
+    return _of(*found)
+
+
+def _parts(matrix: Any) -> tuple[str, Shape, Any, Any, Array] | None:
+    for name, row in loader.KNOWN.items():
+        if row.library in sys.modules:
+            backend = loader.load(name)
+            with backend.within():
+                found = backend.sparse.parts(matrix)
+            if found is not None:
+                format, shape, rows, columns, values = found
+                return format, tuple(shape), rows, columns, public.wrap(values)
+    return None
+
+
+def _of(format: str, shape: Shape, row: Any, col: Any, data: Any) -> SparseArray:
+    """A matrix of values and where they are, in any order."""
+    if data.ndim == 0 or data.shape[-1] != len(row):
+        raise ValueError(f"data of shape {data.shape} do not fit {len(row)} places.")
+    made, order, number = Structure.sorted(format, shape, row, col)
+    if order is not None:
+        data = data[..., order]
+    return SparseArray(made, data if number is None else native_products.summed(data, number, made.nnz))
+
+
+def _made(format: str, obj: Any, shape: Any, dtype: Any, backend: Any) -> SparseArray:
+    made = _from(format, obj, shape, backend).asformat(format)
+    if dtype is not None and made.dtype != np.dtype(dtype):
+        made = made.astype(dtype)
+    return made if backend is None else made.convert(backend)
+
+
+def _from(format: str, obj: Any, shape: Any, backend: Any) -> SparseArray:
+    if isinstance(obj, SparseArray):
+        return obj
+    if sp.issparse(obj):
+        coo = obj.tocoo()
+        row, col = coo.coords
+        return _of(format, coo.shape, row, col, _values(coo.data, backend))
+    if isinstance(obj, tuple):
+        return _from_tuple(format, obj, shape, backend)
+    found = _parts(obj)
+    if found is not None:
+        return _of(*found)
+    dense = (
+        obj
+        if isinstance(obj, Array)
+        else public.wrap(obj)
+        if is_array(obj) and not isinstance(obj, np.ndarray)
+        else np.asarray(obj)
+    )
+    if dense.ndim != 2 or dense.dtype == object:
+        raise TypeError(f"no sparse matrix is made of an {type(obj).__name__} of {dense.ndim} dimensions.")
+    row, col = (np.asarray(x) for x in np.nonzero(dense))
+    return _of(format, (dense.shape[0], dense.shape[1]), row, col, _values(dense[row, col], backend))
+
+
+def _values(data: Any, backend: Any) -> Array:
+    return data if isinstance(data, Array) else public.asarray(data, backend=backend)
+
+
+def _from_tuple(format: str, obj: tuple[Any, ...], shape: Any, backend: Any) -> SparseArray:
+    if len(obj) == 2 and all(isinstance(n, int | np.integer) for n in obj):
+        return _of(
+            format, (int(obj[0]), int(obj[1])), np.zeros(0, int), np.zeros(0, int), _values(np.zeros(0), backend)
+        )
+    if len(obj) == 2 and isinstance(obj[1], tuple) and len(obj[1]) == 2:
+        row, col = (np.asarray(x) for x in obj[1])
+    elif len(obj) == 3 and format != "coo":
+        indices, starts = np.asarray(obj[1]), np.asarray(obj[2])
+        if starts.ndim != 1 or (np.diff(starts) < 0).any() or starts[0] != 0 or starts[-1] != len(indices):
+            raise ValueError("indptr is to begin with 0, not to decrease, and to end with the number of indices.")
+        along = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        row, col = (along, indices) if format == "csr" else (indices, along)
+        if shape is None:
+            other = int(indices.max(initial=-1)) + 1
+            shape = (len(starts) - 1, other) if format == "csr" else (other, len(starts) - 1)
+        elif len(starts) != shape[format == "csc"] + 1:
+            raise ValueError(f"indptr has {len(starts)} entries for a matrix of shape {tuple(shape)}.")
+    else:
+        raise TypeError(
+            "a tuple is (data, (row, col)), (rows, columns) or, by rows or columns, (data, indices, indptr)."
+        )
+    if shape is None:
+        shape = (int(row.max(initial=-1)) + 1, int(col.max(initial=-1)) + 1)
+    return _of(format, (int(shape[0]), int(shape[1])), row, col, _values(obj[0], backend))
+
+
+# -- particular ones, and of several -------------------------------------------------------------------------------------
+
+
+def eye_array(
+    m: int, n: int | None = None, *, k: int = 0, dtype: Any = float, format: str = "csr", backend: Any = None
+) -> SparseArray:
+    """Ones on a diagonal, as ``scipy.sparse.eye_array``."""
+    return _made(format, sp.eye_array(m, n, k=k, dtype=dtype), None, None, backend)
+
+
+def diags_array(
+    diagonals: Sequence[Any], *, offsets: Any = 0, shape: Shape | None = None, format: str = "csr"
+) -> SparseArray:
+    """A matrix of diagonals, as ``scipy.sparse.diags_array``; differentiable by them.
+
+    Parameters
+    ----------
+    diagonals : sequence of array_like
+        Each of the length of its diagonal, or of one element.
+    offsets : int or sequence of int
+        Which diagonals: 0 is the main one, positive ones are above.
+    shape : tuple of int, optional
+        If not given, the square that the first diagonal fits.
+    format : {"csr", "csc", "coo"}
+        Of the matrix.
+
+    Returns
+    -------
+    SparseArray
+
+    Raises
+    ------
+    ValueError
+        If a diagonal has another length, or an offset comes twice.
+    """
+    given = [diagonals] if np.ndim(offsets) == 0 and np.ndim(diagonals[0]) == 0 else list(diagonals)
+    where = [int(k) for k in np.atleast_1d(offsets)]
+    if len(given) != len(where) or len(set(where)) != len(where):
+        raise ValueError(f"{len(given)} diagonals take as many different offsets, not {where}.")
+    values = [_values(x, None) for x in given]
+    if shape is None:
+        size = len(values[0]) + abs(where[0])
+        shape = (size, size)
+    rows, columns, data = [], [], []
+    for x, k in zip(values, where):
+        count = min(shape[0] + min(k, 0), shape[1] - max(k, 0))
+        if len(x) not in (1, count):
+            raise ValueError(f"the diagonal {k} of a matrix of shape {shape} has {count} elements, not {len(x)}.")
+        along = np.arange(count)
+        rows.append(along - min(k, 0))
+        columns.append(along + max(k, 0))
+        data.append(np.broadcast_to(x, (count,)))
+    return _of(format, shape, np.concatenate(rows), np.concatenate(columns), np.concatenate(data))
+
+
+def _several(blocks: Sequence[Any]) -> list[SparseArray]:
+    first = next((x.data for x in blocks if isinstance(x, SparseArray)), None)
+    made = []
+    for x in blocks:
+        found = _made("coo", x, None, None, None) if first is None else operand(x, first)
+        made.append(found if isinstance(found, SparseArray) else _made("coo", x, None, None, None))
+    return made
+
+
+def _joined(blocks: Sequence[Any], format: str | None, down: bool, right: bool) -> SparseArray:
+    found = _several(blocks)
+    if not found:
+        raise ValueError("there are no matrices to join.")
+    rows, columns, data = [], [], found[0].data[..., :0]
+    at = [0, 0]
+    for x in found:
+        m, n = x._places.shape
+        rows.append(x.row + at[0])
+        columns.append(x.col + at[1])
+        a, b = together(data, x.data)
+        data = np.concatenate([a, b], axis=-1)
+        at = [at[0] + m * down, at[1] + n * right]
+    shapes = [x._places.shape for x in found]
+    for axis, moves in ((0, down), (1, right)):
+        sizes = {shape[axis] for shape in shapes}
+        if not moves and len(sizes) > 1:
+            raise ValueError(f"matrices of {sizes} {('rows', 'columns')[axis]} do not fit beside one another.")
+    shape = (at[0] if down else shapes[0][0], at[1] if right else shapes[0][1])
+    return _of(format or found[0].format, shape, np.concatenate(rows), np.concatenate(columns), data)
+
+
+def vstack(blocks: Sequence[Any], format: str | None = None) -> SparseArray:
+    """Matrices below one another, as ``scipy.sparse.vstack``."""
+    return _joined(blocks, format, True, False)
+
+
+def hstack(blocks: Sequence[Any], format: str | None = None) -> SparseArray:
+    """Matrices beside one another, as ``scipy.sparse.hstack``."""
+    return _joined(blocks, format, False, True)
+
+
+def block_diag(mats: Sequence[Any], format: str | None = None) -> SparseArray:
+    """Matrices along the diagonal, as ``scipy.sparse.block_diag``."""
+    return _joined(mats, format, True, True)
+
+
+def stack(matrices: Sequence[Any], format: str | None = None) -> SparseArray:
+    """A batch of matrices of one shape, which stores the places of any of them for each.
+
+    Parameters
+    ----------
+    matrices : sequence
+        Of :class:`SparseArray` or what :func:`coo_array` takes.
+    format : {"coo", "csr", "csc"}, optional
+        Of the batch; that of the first, if not given.
+
+    Returns
+    -------
+    SparseArray
+        Of shape ``(len(matrices), rows, columns)``.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or of several shapes.
+    """
+    found = _several(matrices)
+    if not found or len({x.shape for x in found}) > 1:
+        raise ValueError(f"a batch is of matrices of one shape, not of {[x.shape for x in found]}.")
+    format = format or found[0].format
+    places, order, number = Structure.sorted(
+        format, found[0]._places.shape, *(np.concatenate([getattr(x, n) for x in found]) for n in ("row", "col"))
+    )
+    count = sum(x.nnz for x in found)
+    to = np.empty(count, np.int64)
+    to[np.arange(count) if order is None else order] = np.arange(count) if number is None else number
+    starts = np.cumsum([0, *(x.nnz for x in found)])
+    data = []
+    for x, start in zip(found, starts):
+        line = np.zeros_like(x.data, shape=(places.nnz,))
+        line[to[start : start + x.nnz]] = x.data
+        data.append(line)
+    return SparseArray(places, np.stack(data))

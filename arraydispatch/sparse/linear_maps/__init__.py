@@ -1,0 +1,1 @@
+"""``matrix_from_function``: the sparse matrix of a linear or affine function, by tracing it."""

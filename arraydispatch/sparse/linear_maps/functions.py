@@ -1,0 +1,354 @@
+"""How NumPy's functions are followed by ``matrix_from_function``: what moves elements, sums, products with constants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from ...common.pytrees import mapped, tree_flatten
+from ...memory.views import Handle
+from .affine import Affine, Run, affine, follows, holds_affine, made_of
+
+__all__: list[str] = []
+
+# -- what moves elements -------------------------------------------------------------------------------------------------
+
+
+def _moving(func: Any, data: Sequence[int] = (0,), many: bool = False) -> Callable[..., Any]:
+    """A NumPy function as it moves elements: it runs on their places. ``data``: the arguments that hold elements."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        found = [x for x in tree_flatten((args, kwargs))[0] if isinstance(x, Affine)]
+        pool = _Pool(found[0])
+        chosen = range(len(args)) if many else data
+        given = [pool.places(x) if at in chosen else _constant(x, found[0]) for at, x in enumerate(args)]
+        named = {k: pool.places(x) if k in _DATA else _constant(x, found[0]) for k, x in kwargs.items()}
+        return pool.taken(func(*given, **named))
+
+    return run
+
+
+_DATA = frozenset({"a", "m", "x", "v", "ary", "arr", "array", "arrays", "tup", "values", "filt"})
+"""NumPy's names of arguments that hold elements."""
+
+
+def _constant(x: Any, like: Affine) -> Any:
+    if isinstance(x, Affine):
+        raise like.store.run.refuse("a parameter that depends on them")
+    return like.store.run.constant(x) if isinstance(x, Handle) else x
+
+
+class _Pool:
+    """Elements of several arrays under one numbering, in which 0 is a zero."""
+
+    def __init__(self, like: Affine) -> None:
+        self.like = like
+        self.parts: list[Affine] = []
+        self.start = 1
+
+    def places(self, x: Any) -> Any:
+        """An argument with the places of its elements."""
+        if isinstance(x, list | tuple):
+            if not holds_affine(x):
+                return self._numbered(affine(np.asarray(x), self.like))
+            return type(x)(self.places(y) for y in x)
+        return self._numbered(affine(x, self.like))
+
+    def _numbered(self, a: Affine) -> Any:
+        made = np.arange(self.start, self.start + a.size).reshape(a.shape)
+        self.parts.append(a)
+        self.start += a.size
+        return made
+
+    def taken(self, made: Any) -> Any:
+        """What NumPy made of places as the elements that are there."""
+        if isinstance(made, list | tuple):
+            return mapped(self.taken, made)
+        flat = np.ravel(made)
+        if len(self.parts) == 1 and (not flat.size or flat.min() > 0):
+            return self.parts[0]._taken(self.parts[0].places.ravel()[flat - 1].reshape(np.shape(made)))
+        run = self.like.store.run
+        rows = sp.vstack([sp.csr_array((1, run.columns)), *(a.rows() for a in self.parts)], format="csr")
+        bias = np.concatenate([[0], *(a.bias() for a in self.parts)])
+        return made_of(rows[flat], bias[flat], np.shape(made), run)
+
+
+def _viewing(func: Any) -> Callable[..., Any]:
+    """A NumPy function of one array that may return a view."""
+
+    def run(a: Affine, *args: Any, **kwargs: Any) -> Any:
+        made = func(a.places, *args, **kwargs)
+        return mapped(lambda x: a._of(np.asarray(x)), made)
+
+    return run
+
+
+@follows(np.pad)
+def _pad(array: Affine, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    if mode == "constant" and np.any(value := kwargs.pop("constant_values", 0)):
+        numbers = np.pad(np.zeros(array.shape), pad_width, constant_values=value)
+        return _moving(np.pad)(array, pad_width) + numbers
+    if mode not in ("constant", "edge", "wrap", "reflect", "symmetric", "empty") or "reflect_type" in kwargs:
+        raise array.store.run.refuse(f"np.pad with mode={mode!r}")
+    return _moving(np.pad)(array, pad_width, "constant" if mode == "empty" else mode)
+
+
+# -- sums ----------------------------------------------------------------------------------------------------------------
+
+
+def _grouped(a: Affine, to: np.ndarray[Any, Any], shape: tuple[int, ...], factors: Any = None) -> Affine:
+    """Sums of elements: ``to`` says which result each belongs to."""
+    flat, run = to.ravel(), a.store.run
+    ones = np.ones(flat.size) if factors is None else factors
+    sums = sp.csr_array((ones, (flat, np.arange(flat.size))), shape=(math.prod(shape), flat.size))
+    return made_of(sums @ a.rows(), sums @ a.bias(), shape, run)
+
+
+@follows(np.sum)
+def _sum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **rest: Any) -> Affine:
+    rest = {key: x for key, x in rest.items() if x is not np._NoValue}
+    where, initial = rest.pop("where", True), rest.pop("initial", 0)
+    if out is not None or rest:
+        raise a.store.run.refuse(f"np.sum with {', '.join(rest) or 'out'}=")
+    a = a if dtype is None else a.astype(dtype)
+    if where is not True:
+        a = _where(where, a, 0)
+    if initial is not None and (isinstance(initial, Affine) or initial != 0):
+        return _sum(a, axis, keepdims=keepdims) + initial
+    axes = tuple(range(a.ndim)) if axis is None else normalize_axis_tuple(axis, a.ndim)
+    kept = tuple(1 if i in axes else n for i, n in enumerate(a.shape))
+    to = np.broadcast_to(np.arange(math.prod(kept)).reshape(kept), a.shape)
+    keep = keepdims is not np._NoValue and keepdims
+    return _grouped(a, to, kept if keep else tuple(n for i, n in enumerate(a.shape) if i not in axes))
+
+
+@follows(np.mean)
+def _mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **rest: Any) -> Any:
+    where = rest.get("where", np._NoValue)
+    total = _sum(a, axis, dtype, out, keepdims, **rest)
+    if where is np._NoValue or where is True:
+        return total / (a.size / max(total.size, 1))
+    counted = np.broadcast_to(_constant(where, a), a.shape)
+    return total / np.sum(counted, axis, keepdims=keepdims is not np._NoValue and bool(keepdims))
+
+
+@follows(np.cumsum)
+def _cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    axis = axis % a.ndim
+    n = a.shape[axis]
+    lines = np.moveaxis(a.places, axis, -1).reshape(-1, n)
+    count = len(lines)
+    whole = a._taken(lines).rows(), a._taken(lines).bias()
+    sums = sp.kron(sp.eye_array(count), sp.csr_array(np.tril(np.ones((n, n)))), format="csr")
+    made = made_of(sums @ whole[0], sums @ whole[1], (count, n), a.store.run)
+    moved = tuple(k for i, k in enumerate(a.shape) if i != axis)
+    return _moving(np.moveaxis)(made.reshape((*moved, n)), -1, axis)
+
+
+@follows(np.diff)
+def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:
+    axis = axis % a.ndim
+    parts = [x for x in (prepend, a, append) if x is not np._NoValue]
+    if len(parts) > 1:
+        edge = tuple(1 if i == axis else k for i, k in enumerate(a.shape))
+        whole = [np.broadcast_to(x, edge) if np.ndim(x) == 0 else x for x in parts]
+        a = np.concatenate(whole, axis)
+    for _ in range(n):
+        key = (slice(None),) * axis
+        a = a[(*key, slice(1, None))] - a[(*key, slice(None, -1))]
+    return a
+
+
+@follows(np.einsum)
+def _einsum(subscripts: str, *operands: Any, **rest: Any) -> Affine:
+    """One affine operand and constants: the product of these is the coefficients."""
+    found = [i for i, x in enumerate(operands) if isinstance(x, Affine)]
+    a = operands[found[0]]
+    run = a.store.run
+    if len(found) > 1:
+        raise run.refuse("a product of two values that depend on them")
+    if rest.get("out") is not None:
+        raise run.refuse("np.einsum with out=")
+    constants = [run.constant(x) for x in operands if not isinstance(x, Affine)]
+    terms, left = _labels(subscripts, operands)
+    mine = terms[found[0]]
+    others = [t for i, t in enumerate(terms) if i != found[0]]
+    sizes: dict[str, int] = {}
+    for term, x in zip(terms, operands):
+        for label, n in zip(term, np.shape(x) if not isinstance(x, Affine) else a.shape):
+            sizes[label] = n if sizes.get(label, 1) == 1 else sizes[label]
+    every = "".join(dict.fromkeys([*left, *"".join(terms)]))
+    stretched = [
+        np.broadcast_to(c, tuple(sizes[label] for label in term)) if len(set(term)) == len(term) else c
+        for c, term in zip(constants, others)
+    ]
+    shared = "".join(label for label in every if any(label in t for t in others))
+    coefficients = np.einsum(",".join(others) + "->" + shared, *stretched) if others else np.ones(())
+    where = np.nonzero(coefficients) if coefficients.ndim else ()
+    values = coefficients[where] if coefficients.ndim else np.atleast_1d(coefficients)
+    at = dict(zip(shared, where))
+    free = [label for label in every if label not in shared]
+    grids = np.meshgrid(np.arange(len(values)), *(np.arange(sizes[label]) for label in free), indexing="ij")
+    at = {label: index[grids[0].ravel()] for label, index in at.items()}
+    at.update((label, g.ravel()) for label, g in zip(free, grids[1:]))
+    values = values[grids[0].ravel()]
+    shape = tuple(sizes[label] for label in left)
+    key = tuple(at[label] if n > 1 else np.zeros_like(at[label]) for label, n in zip(mine, a.shape))
+    source = a._taken(a.places[key]) if mine else a._taken(np.broadcast_to(a.places, (len(values),)))
+    to = np.ravel_multi_index(tuple(at[label] for label in left), shape) if left else np.zeros(len(values), int)
+    return _grouped(source, to, shape, values)
+
+
+def _labels(subscripts: str, operands: Sequence[Any]) -> tuple[list[str], str]:
+    """The labels of each operand and of the result, ``...`` written out."""
+    before, arrow, after = subscripts.replace(" ", "").partition("->")
+    terms = before.split(",")
+    ndims = [x.ndim if isinstance(x, Affine) else np.ndim(x) for x in operands]
+    unused = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in subscripts]
+    counts = [n - len(t.replace("...", "")) for t, n in zip(terms, ndims)]
+    most = max((n for t, n in zip(terms, counts) if "..." in t), default=0)
+    lead = unused[:most]
+    made = [t.replace("...", "".join(lead[most - n :]) if n else "") for t, n in zip(terms, counts)]
+    if not arrow:
+        letters = "".join(made)
+        after = "".join(sorted(c for c in set(letters) if letters.count(c) == 1 and c not in lead))
+        return made, "".join(lead) + after
+    return made, after.replace("...", "".join(lead))
+
+
+@follows(np.dot)
+def _dot(a: Any, b: Any, out: Any = None) -> Any:
+    ndims = [x.ndim if isinstance(x, Affine) else np.ndim(x) for x in (a, b)]
+    if 0 in ndims:
+        return np.multiply(a, b)
+    one, two = "abcdefgh"[: ndims[0] - 1], "ijklmnop"[: ndims[1] - 1]
+    second = two[:-1] + "z" + two[-1:] if ndims[1] > 1 else "z"
+    return _einsum(f"{one}z,{second}->{one}{two}", a, b)
+
+
+@follows(np.tensordot)
+def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    ndims = [x.ndim if isinstance(x, Affine) else np.ndim(x) for x in (a, b)]
+    if isinstance(axes, int):
+        first, second = list(range(ndims[0] - axes, ndims[0])), list(range(axes))
+    else:
+        first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
+    one, two = list("abcdefgh"[: ndims[0]]), list("ijklmnop"[: ndims[1]])
+    for i, j in zip(first, second):
+        two[j] = one[i]
+    left = [c for c in one if c not in two] + [c for c in two if c not in one]
+    return _einsum(f"{''.join(one)},{''.join(two)}->{''.join(left)}", a, b)
+
+
+@follows(np.convolve)
+def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    like = a if isinstance(a, Affine) else v
+    x, c = (a, like.store.run.constant(v)) if like is a else (v, like.store.run.constant(a))
+    if isinstance(c, Affine):
+        raise like.store.run.refuse("a product of two values that depend on them")
+    i, j = (g.ravel() for g in np.meshgrid(np.arange(x.size), np.arange(c.size), indexing="ij"))
+    whole = _grouped(x._taken(x.places[i]), i + j, (x.size + c.size - 1,), c[j])
+    short = min(x.size, c.size)
+    if mode == "same":
+        return whole[(short - 1) // 2 : (short - 1) // 2 + max(x.size, c.size)]
+    return whole[short - 1 : whole.size - short + 1] if mode == "valid" else whole
+
+
+@follows(np.correlate)
+def _correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+    if isinstance(a, Affine) and isinstance(v, Affine):
+        raise a.store.run.refuse("a product of two values that depend on them")
+    if np.shape(v)[0] > np.shape(a)[0] and mode != "full":
+        return np.conj(_correlate(v, a, mode)[::-1])
+    return _convolve(a, np.conj(v)[::-1], mode)
+
+
+@follows(np.zeros_like, np.empty_like)
+def _zeros_like(a: Affine, dtype: Any = None, *_: Any, **__: Any) -> Affine:
+    kind = a.dtype if dtype is None else np.dtype(dtype)
+    return made_of(
+        sp.csr_array((a.size, a.store.run.columns), dtype=kind), np.zeros(a.size, kind), a.shape, a.store.run
+    )
+
+
+@follows(np.where)
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    like = next(z for z in (x, y, condition) if isinstance(z, Affine))
+    if isinstance(condition, Affine):
+        raise like.store.run.refuse("a condition")
+    a, b = affine(x, like), affine(y, like)
+    return _moving(np.where, (1, 2))(condition, a, b)
+
+
+@follows(np.matmul)
+def _matmul(run: Run, x: Any, y: Any) -> Affine:
+    a, b = (np.ndim(z) if isinstance(z, Affine) else np.ndim(run.constant(z)) for z in (x, y))
+    if not a or not b:
+        raise ValueError("matmul: an operand has no dimension")
+    return _einsum(f"{'...i' if a > 1 else ''}k,{'...k' if b > 1 else 'k'}{'j' if b > 1 else ''}->{'...' if max(a, b) > 1 else ''}"
+                   f"{'i' if a > 1 else ''}{'j' if b > 1 else ''}", x, y)  # fmt: skip
+
+
+for _func in (
+    np.reshape, np.ravel, np.transpose, np.moveaxis, np.rollaxis, np.swapaxes, np.squeeze, np.expand_dims, np.broadcast_to, np.flip,
+    np.fliplr, np.flipud, np.rot90, np.diagonal, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.split, np.array_split, np.hsplit,
+    np.vsplit, np.dsplit, np.unstack, np.permute_dims, np.matrix_transpose, np.linalg.matrix_transpose, np.linalg.diagonal,
+):  # fmt: skip
+    follows(_func)(_viewing(_func))
+for _mover in (
+    np.roll, np.take, np.repeat, np.tile, np.diag, np.tril, np.triu, np.delete, np.resize, np.copy, np.concatenate, np.stack, np.hstack,
+    np.vstack, np.dstack, np.column_stack, np.block, np.diagflat, np.take_along_axis,
+):  # fmt: skip
+    follows(_mover)(_moving(_mover))
+follows(np.append)(_moving(np.append, (0, 1)))
+follows(np.insert)(_moving(np.insert, (0, 2)))
+follows(np.compress)(_moving(np.compress, (1,)))
+follows(np.extract)(_moving(np.extract, (1,)))
+follows(np.broadcast_arrays)(_moving(np.broadcast_arrays, many=True))
+follows(np.meshgrid)(_moving(np.meshgrid, many=True))
+
+
+@follows(np.shape)
+def _shape(a: Affine) -> tuple[int, ...]:
+    return a.shape
+
+
+@follows(np.ndim)
+def _ndim(a: Affine) -> int:
+    return a.ndim
+
+
+@follows(np.size)
+def _size(a: Affine, axis: Any = None) -> int:
+    return int(np.size(a.places, axis))
+
+
+def _line(x: Any) -> Any:
+    return x.reshape(-1) if isinstance(x, Affine) else np.ravel(x)
+
+
+@follows(np.trace)
+def _trace(a: Affine, *args: Any) -> Any:
+    return _sum(_viewing(np.diagonal)(a, *args), -1)
+
+
+@follows(np.inner)
+def _inner(a: Any, b: Any) -> Any:
+    return _tensordot(a, b, ([a.ndim - 1], [b.ndim - 1])) if np.ndim(a) and np.ndim(b) else np.multiply(a, b)
+
+
+@follows(np.outer)
+def _outer(a: Any, b: Any, out: Any = None) -> Any:
+    return _einsum("i,j->ij", _line(a), _line(b), out=out)
+
+
+@follows(np.vdot)
+def _vdot(a: Any, b: Any) -> Any:
+    return _einsum("i,i->", _line(np.conj(a)), _line(b))

@@ -1,0 +1,102 @@
+"""What the library computes of a sparse matrix: its product with dense arrays, by the library's own type where that can."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..backends.base import Backend, Native, Unsupported
+from ..common import tracing
+from ..runtime import conversion
+from ..transforms.custom_derivatives import custom_gradient
+from ..transforms.flattening import dressed, library_of, native_of
+from .structure import Structure
+
+
+def _index(places: Structure, backend: Backend, device: Any) -> Any:
+    """What gives an index array of the structure as the library has it; kept, but for those of a trace."""
+
+    def index(name: str) -> Native:
+        key = backend.name, str(device), name
+        found = places.kept.get(key)
+        if found is None:
+            found = conversion.upload(
+                backend, getattr(places, name).astype(np.int64), device, "places of a sparse matrix"
+            )
+            if not tracing.entered() and backend.is_concrete(found):
+                places.kept[key] = found
+        return found
+
+    return index
+
+
+def _on(places: Structure, values: Native, backend: Backend) -> Any:
+    device = backend.device_of(values) if backend.is_concrete(values) else None
+    return _index(places, backend, device)
+
+
+def native(places: Structure, data: Any) -> Native:
+    """The library's own sparse matrix."""
+    backend = library_of([data]) if not _held_by_numpy(data) else data.backend
+    with backend.within():
+        values = native_of(data, backend)
+        try:
+            return backend.sparse.native(places, _on(places, values, backend), values)
+        except Unsupported as why:
+            raise TypeError(f"{why}.") from None
+
+
+def _held_by_numpy(data: Any) -> bool:
+    return bool(data.backend.native_is_ndarray)
+
+
+def summed(data: Any, to: Any, size: int) -> Any:
+    """An array of ``size`` that has at each place the sum of the values that go there, along the last axis."""
+    if len(to) == size and (np.diff(to) == 1).all() and (size == 0 or to[0] == 0):
+        return data
+    out = np.zeros_like(data, shape=(*data.shape[:-1], size))
+    at: Any = (..., to)
+    np.add.at(out, at, data)
+    return out
+
+
+def matmul(places: Structure, data: Any, dense: Any) -> Any:
+    """The product with a dense vector, matrix or batch of matrices of the same dtype; differentiable by both."""
+    if dense.ndim == 1:
+        return matmul(places, data, dense[:, None])[..., 0]
+    if data.ndim > 1 or dense.ndim > 2:
+        return _composed(places, data, dense)
+    return custom_gradient(
+        lambda values, x: _product(places, values, x), lambda args, _, ct: _gradients(places, args[0], args[1], ct)
+    )(data, dense)
+
+
+def _product(places: Structure, data: Any, dense: Any) -> Any:
+    backend = library_of([data, dense]) if not _held_by_numpy(data) else data.backend
+    kernels = backend.sparse
+    with backend.within():
+        values, x = native_of(data, backend), native_of(dense, backend)
+        staged = any(t.staged for t in tracing.entered())
+        if kernels.TRACES or (not staged and backend.is_concrete(values) and backend.is_concrete(x)):
+            try:
+                return dressed(kernels.matmul(places, _on(places, values, backend), values, x), backend, False)
+            except Unsupported:
+                pass
+    return _composed(places, data, dense)
+
+
+def _composed(places: Structure, data: Any, dense: Any) -> Any:
+    """By gathering, multiplying and adding up: what every library can, in programs and batches too."""
+    terms = data[..., :, None] * np.take(dense, places.col, axis=-2)
+    out = np.zeros_like(terms, shape=(*terms.shape[:-2], places.shape[0], terms.shape[-1]))
+    at: Any = (..., places.row, slice(None))
+    np.add.at(out, at, terms)
+    return out
+
+
+def _gradients(places: Structure, data: Any, dense: Any, cotangent: Any) -> tuple[Any, Any]:
+    by_values = np.sum(cotangent[places.row] * np.conj(dense)[places.col], axis=-1)
+    turned, order, _ = Structure.sorted("csr", places.shape[::-1], places.col, places.row)
+    values = np.conj(data)
+    return by_values, matmul(turned, values if order is None else values[order], cotangent)

@@ -1,0 +1,79 @@
+"""Sparse arrays handed to SciPy: its functions get a matrix of its own in place of each, and its classes make a matrix of one.
+
+A function whose result is a matrix gives a sparse array of the same library, and arrays where it gives ndarrays. What SciPy takes for
+a linear operator, it calls: ``aslinearoperator`` keeps the sparse array, which multiplies where its values are.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import scipy.sparse as sp
+
+from ..common.patching import Exchange, Exchanges
+from ..common.pytrees import mapped
+from ..dispatch import scipy_calls
+from ..functions.registry import METHODS, SCIENTIFIC
+from ..scipy_support import MATRICES
+from .construction import from_scipy
+from .sparse_array import SparseArray
+
+__all__ = ["called"]
+
+_EXCHANGES = Exchanges()
+_KEPT = frozenset({"aslinearoperator"})
+_REFLECTED = {
+    "__add__": "__radd__",
+    "__matmul__": "__rmatmul__",
+    "__mul__": "__rmul__",
+    "__sub__": "__rsub__",
+}
+"""Operators of SciPy's matrices, and what the sparse array does as the second operand."""
+_WHY = "it is SciPy's own code, on matrices of its own"
+
+
+def _hosted(x: Any) -> Any:
+    if isinstance(x, SparseArray):
+        return x.to_scipy()
+    return mapped(_hosted, x) if type(x) in (list, tuple, dict) else x
+
+
+def called(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], first: SparseArray) -> Any:
+    """A function that NumPy's protocol brought here, because a sparse array is among its arguments."""
+    if func not in SCIENTIFIC:
+        return func._implementation(*args, **kwargs)
+    if func in METHODS:
+        return _method(func, *args, **kwargs)
+    if func.__name__ in _KEPT:
+        return func.__wrapped__(*args, **kwargs)
+    backend = first.data.backend
+    found = scipy_calls.call(func, func, _hosted(args), _hosted(kwargs), backend, _WHY)
+    return from_scipy(found, backend) if sp.issparse(found) else found
+
+
+def _method(func: Any, owner: Any, *args: Any, **kwargs: Any) -> Any:
+    reflected = _REFLECTED.get(func.__name__)
+    if reflected is None or not sp.issparse(owner):
+        return func.__wrapped__(owner, *_hosted(args), **_hosted(kwargs))
+    product = isinstance(owner, sp.spmatrix) and func.__name__ == "__mul__"
+    return getattr(args[0], "__rmatmul__" if product else reflected)(owner)
+
+
+def _making(exchange: Exchange) -> Any:
+    real = exchange.real
+
+    @functools.wraps(real)
+    def __init__(self: Any, arg1: Any, *args: Any, **kwargs: Any) -> None:
+        real(self, arg1.to_scipy() if isinstance(arg1, SparseArray) else arg1, *args, **kwargs)
+
+    return __init__
+
+
+def open_all() -> None:
+    """Have SciPy's functions ask for sparse arrays, and its classes take them."""
+    MATRICES[SparseArray] = called
+    made = [getattr(sp, f"{format}_array") for format in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")]
+    for cls in dict.fromkeys(each for kind in made for each in kind.__mro__):
+        if "__init__" in vars(cls) and cls.__module__.startswith("scipy.sparse"):  # perhaps a launcher's door by now
+            _EXCHANGES.at(cls, "__init__", _making)

@@ -1,0 +1,108 @@
+"""Calls of a compiled function that are of a kind met before: nothing but arrays of its library's own and numbers, so nothing to look for.
+
+Compiled, since this is what ``ad.jit`` adds to each call of a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..backends.base import Kind, Native
+from ..common.process_state import process
+from ..common.pytrees import LEAF
+from ..memory import views
+from ..memory.views import Handle
+from ..runtime import conversion
+from ..runtime.settings import context_rules
+from .flattening import Body, Traced, finished, native_of
+
+__all__ = ["Met", "again", "kind_of_call"]
+
+_exchange = views.exchange
+_waiting = views.waiting
+_rules_here = context_rules.get
+
+
+def again(met: dict[Any, Met], args: tuple[Any, ...]) -> tuple[Any] | None:
+    """What a call of a kind in ``met`` returns, as a tuple of one; None for any other call."""
+    natives: list[Any] = []
+    key = kind_of_call(args, natives)
+    if key is None:
+        return None
+    found = met.get(key)
+    return None if found is None else (found.run(natives, args),)
+
+
+def kind_of_call(args: tuple[Any, ...], natives: list[Any]) -> tuple[Any, ...] | None:
+    """What tells calls on nothing but arrays of their own and numbers apart, None for others; their values go to ``natives``."""
+    parts: list[Any] = [_rules_here() or process.rules]
+    arrays = 0
+    if _waiting:  # before the lock is held, which the threads that run them may want
+        for x in args:
+            if isinstance(x, Handle):
+                views.run_readers(x)
+    with _exchange:
+        for x in args:
+            if isinstance(x, Handle):
+                a: Handle = x
+                kind: Any = a._kind  # of a pending value it is the node
+                if type(kind) is not Kind or kind.backend.hosted:
+                    return None
+                backend = kind.backend
+                views.owner(a)._owned = False  # as views.expose does
+                value = a._v if a._root is None else views.native(a)
+                for other in natives:
+                    if other is value:
+                        return None
+                natives.append(value)
+                parts.append(type(x))
+                parts.append(kind)
+                parts.append(backend.transforms.signature(value))
+                arrays += 1
+            elif type(x) is float:
+                parts.append(float)
+                natives.append(x)
+            else:
+                return None
+    return tuple(parts) if arrays else None
+
+
+class Met:
+    """The program of calls of one kind."""
+
+    __slots__ = ("backend", "body", "dtype", "kind", "numbers", "program", "simple")
+
+    def __init__(self, body: Body, program: Callable[[list[Native]], Any], args: tuple[Any, ...]) -> None:
+        self.body, self.program, self.backend = body, program, body.backend
+        self.kind: Kind | None = None
+        self.numbers = [i for i, x in enumerate(args) if type(x) is float]
+        self.dtype = conversion.precise(np.dtype(float))
+        structure, outputs = body.result()
+        one = outputs[0] if structure is LEAF and not body.written else None
+        self.simple = type(one) is Traced and not one.scalar and not one.standard
+        """Whether the result is one array, and all there is."""
+
+    def run(self, natives: list[Any], args: tuple[Any, ...]) -> Any:
+        """What the program makes of these values."""
+        for i in self.numbers:
+            natives[i] = self.backend.transforms.number(np.asarray(natives[i], self.dtype), self._upload)
+        scope = self.backend.scope
+        if scope is None:
+            outs, extra = self.program(natives)
+        else:
+            with scope():
+                outs, extra = self.program(natives)
+        if self.simple:
+            value = outs[0]
+            kind = self.kind
+            if kind is None:
+                self.kind = kind = self.backend.kind_of(value)
+            return views.wrapper(value, kind)
+        with self.backend.within():
+            return finished(self.body, outs, extra, list(args))
+
+    def _upload(self, host: np.ndarray[Any, Any]) -> Native:
+        return native_of(host, self.backend)

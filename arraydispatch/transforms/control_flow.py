@@ -1,0 +1,275 @@
+"""``while_loop`` and ``host_call``: what Python does with values that are known, as part of a program that has none yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..backends.base import Backend, Native
+from ..common import tracing
+from ..common.pytrees import Structure, tree_flatten, tree_paths, tree_unflatten
+from ..memory import views
+from ..memory.views import Handle
+from ..runtime import conversion
+from .flattening import Body, Given, Input, Traced, dressed, is_array, library_of, name_of, native_of
+
+__all__ = ["host_call", "while_loop"]
+
+
+def while_loop(
+    going: Callable[[Any], Any],
+    step: Callable[[Any], Any],
+    state: Any,
+    max_iter: int | Sequence[int] | None = None,
+) -> Any:
+    """``while going(state): state = step(state)``, also where values are not known: then as a loop of the library's.
+
+    Parameters
+    ----------
+    going : callable
+        Takes the state and returns one truth value.
+    step : callable
+        Takes the state and returns the next one: a pytree of the same structure, shapes and dtypes.
+    state : pytree
+        Of arrays and numbers.
+    max_iter : int or sequence of int, optional
+        Steps to take at most. A sequence, which may not decrease, are checkpoints: the result has a first axis that counts them,
+        with the state after that many steps (the last one, where the loop had ended before).
+
+    Returns
+    -------
+    pytree
+        As ``state``.
+
+    Raises
+    ------
+    TypeError
+        If a step changes the structure, a shape or a dtype of the state, in a program of the library's.
+    TraceError
+        If PyTorch records a program (under :func:`arraydispatch.jit`) and there is no ``max_iter``: its program has the steps one
+        after another.
+    ValueError
+        If ``max_iter`` is negative, or checkpoints decrease.
+
+    Notes
+    -----
+    Where values are known, inside :func:`arraydispatch.grad` too, Python runs the loop, and the dtypes may change as they like.
+    Derivatives of a compiled loop need ``max_iter`` on JAX.
+    """
+    most, checkpoints = _steps(max_iter)
+    leaves, structure = tree_flatten(state)
+    backend = library_of(leaves)
+    if _is_known(leaves, backend):
+        run: Callable[[Any, int | None], Any] = _Known(going, step)
+    else:
+        run = _Program(going, step, leaves, structure, backend)
+    if checkpoints is None:
+        return run(state, most)
+    found, taken = [], 0
+    for n in checkpoints:
+        state = run(state, n - taken)
+        found.append(tree_flatten(state)[0])
+        taken = n
+    return tree_unflatten(structure, [np.stack(values) for values in zip(*found)])
+
+
+def _steps(max_iter: int | Sequence[int] | None) -> tuple[int | None, list[int] | None]:
+    if max_iter is None or isinstance(max_iter, int):
+        if max_iter is not None and max_iter < 0:
+            raise ValueError(f"max_iter of ad.while_loop is {max_iter}; it may not be negative.")
+        return max_iter, None
+    checkpoints = [int(n) for n in max_iter]
+    if not checkpoints or checkpoints[0] < 0 or checkpoints != sorted(checkpoints):
+        raise ValueError(
+            f"checkpoints of ad.while_loop may not decrease, nor be negative or none; max_iter is {checkpoints}."
+        )
+    return None, checkpoints
+
+
+def _is_known(leaves: Sequence[Any], backend: Backend) -> bool:
+    """Whether Python can run a loop here, whatever it looks at."""
+    if backend.native_is_ndarray:
+        return True
+    if any(t.staged and t.backend is backend for t in tracing.entered()):
+        return False
+    for x in leaves:
+        native = views.native(x) if isinstance(x, Handle) else x
+        held = x._kind.backend if isinstance(x, Handle) else backend
+        if held.is_native(native) and not held.is_concrete(native) and not _is_taped():
+            return False
+    return True
+
+
+def _is_taped() -> bool:
+    """Whether a derivative is taken here, of values that are known."""
+    trace = tracing.current()
+    return trace is not None and not trace.staged
+
+
+class _Known:
+    """The loop as Python runs it."""
+
+    def __init__(self, going: Callable[[Any], Any], step: Callable[[Any], Any]) -> None:
+        self.going, self.step = going, step
+
+    def __call__(self, state: Any, most: int | None) -> Any:
+        taken = 0
+        while taken != most and self.going(state):
+            state = self.step(state)
+            taken += 1
+        return state
+
+
+class _Program:
+    """The loop as a part of the library's program."""
+
+    def __init__(
+        self,
+        going: Callable[[Any], Any],
+        step: Callable[[Any], Any],
+        leaves: list[Any],
+        structure: Structure,
+        backend: Backend,
+    ) -> None:
+        self.backend, self.structure, self.step = backend, structure, step
+        for path, x in zip(tree_paths(tree_unflatten(structure, leaves), "state"), leaves):
+            if not is_array(x) and not isinstance(x, int | float | complex):
+                raise TypeError(f"{path} of ad.while_loop is a {type(x).__name__}; the state is of arrays and numbers.")
+        self.slots = [Input.of(x) for x in leaves]
+        whole = tree_flatten(((tree_unflatten(structure, leaves),), {}))[1]
+        self.bodies = {fun: Body(fun, "ad.while_loop", whole, self.slots, backend, True) for fun in (going, step)}
+        self.going = going
+
+    def __call__(self, state: Any, most: int | None) -> Any:
+        backend = self.backend
+        with backend.within():
+            natives = [native_of(x, backend) for x in tree_flatten(state)[0]]
+            made = backend.transforms.loop(self._goes_on, self._next, natives, most)
+        dressed_up = [dressed(x, backend, slot.scalar, slot.standard) for x, slot in zip(made, self.slots)]
+        return tree_unflatten(self.structure, dressed_up)
+
+    def _run(self, fun: Callable[[Any], Any], natives: Sequence[Native]) -> list[Native]:
+        """What a function of the state returns, as native arrays."""
+        body, backend = self.bodies[fun], self.backend
+        outs, written = body(natives)
+        values, made = iter(outs), []
+        for output in body.main():
+            if type(output) is Traced:
+                made.append(next(values))
+            elif type(output) is Given:
+                at = output.at
+                made.append(written[body.written.index(at)] if at in body.written else natives[at])
+            else:
+                made.append(native_of(output.value, backend))
+        return made
+
+    def _goes_on(self, natives: Sequence[Native]) -> Native:
+        made = self._run(self.going, natives)
+        if len(made) != 1 or self.backend.shape_of(made[0]) != ():
+            raise TypeError(f"{name_of(self.going)} of ad.while_loop is to return one truth value.")
+        return self.backend.prim.astype(made[0], np.dtype(bool))
+
+    def _next(self, natives: Sequence[Native]) -> list[Native]:
+        made, backend = self._run(self.step, natives), self.backend
+        if self.bodies[self.step].result()[0] != self.structure:
+            raise TypeError(
+                f"{name_of(self.step)} of ad.while_loop is to return a state of the structure that it is given."
+            )
+        paths = tree_paths(tree_unflatten(self.structure, list(range(len(made)))), "state")
+        for path, before, after in zip(paths, natives, made):
+            was, now = ((backend.dtype_of(x), backend.shape_of(x)) for x in (before, after))
+            if was != now:
+                raise TypeError(
+                    f"{name_of(self.step)} of ad.while_loop changes {path} from {was[0]}{list(was[1])} to "
+                    f"{now[0]}{list(now[1])}; in a compiled program shapes and dtypes stay: begin with those of the result."
+                )
+        return made
+
+
+# -- the host ------------------------------------------------------------------------------------------------------------
+
+
+def host_call(fun: Callable[..., Any], like: Any, *args: Any) -> Any:
+    """``fun(*args)`` on the host, also as part of a program whose values are not known yet.
+
+    Parameters
+    ----------
+    fun : callable
+        Takes NumPy arrays, read-only ones, in pytrees as ``args`` are, and returns a pytree as ``like`` is. It should depend on
+        its arguments alone: a program may call it as often as it likes.
+    like : pytree
+        Of anything with ``shape`` and ``dtype``, for instance ``np.empty((3,), float)``: what ``fun`` returns.
+    *args : pytree
+        Of arrays and numbers.
+
+    Returns
+    -------
+    pytree
+        As ``like``, of arrays on the backend of ``args``.
+
+    Raises
+    ------
+    TypeError
+        If ``fun`` returns another structure, shape or dtype than ``like`` says.
+    TraceError
+        If a derivative depends on an argument: the host has none.
+
+    Notes
+    -----
+    Under :func:`arraydispatch.vmap` ``fun`` is called once for all examples, on arrays with a leading axis for them, which the result
+    is to have too; on the numpy backend once for each example.
+    """
+    leaves, structure = tree_flatten(args)
+    wanted, result = tree_flatten(like)
+    specs = [(tuple(x.shape), np.dtype(x.dtype)) for x in wanted]
+    backend = library_of(leaves)
+    trace = tracing.current()
+    natives: list[Native] = []
+    places: list[int] = []
+    for i, x in enumerate(leaves):
+        if is_array(x) or isinstance(x, float | complex):
+            natives.append(native_of(x, backend))
+            places.append(i)
+    if trace is not None and not trace.staged and any(map(backend.followed, natives)):
+        raise tracing.refusal(tracing.HOST_CALL)
+
+    def on_host(values: Sequence[np.ndarray[Any, Any]], lead: int = 0) -> list[np.ndarray[Any, Any]]:
+        given = list(leaves)
+        for i, value in zip(places, values):
+            seen = np.asarray(value).view()  # TensorFlow hands over numbers as NumPy's scalars
+            seen.flags.writeable = False
+            given[i] = seen
+        made, found = tree_flatten(fun(*tree_unflatten(structure, given)))
+        if found != result:
+            raise TypeError(f"{name_of(fun)} returns to ad.host_call another structure than like= has.")
+        return [_as_told(x, spec, lead, fun) for x, spec in zip(made, specs)]
+
+    def in_program(values: Sequence[np.ndarray[Any, Any]], lead: int = 0) -> list[np.ndarray[Any, Any]]:
+        try:
+            return on_host(values, lead)
+        except Exception as error:
+            tracing.failed(error)
+            raise
+
+    with backend.within():
+        if all(backend.is_concrete(x) for x in natives) and not any(
+            t.staged and t.backend is backend for t in tracing.entered()
+        ):
+            hosts = [conversion.download(backend, x, "ad.host_call") for x in natives]
+            outs = [native_of(x, backend) for x in on_host(hosts)]
+        else:
+            outs = backend.transforms.call_host(in_program, natives, specs)
+        return tree_unflatten(result, [dressed(x, backend, False) for x in outs])
+
+
+def _as_told(x: Any, spec: tuple[tuple[int, ...], np.dtype[Any]], lead: int, fun: Any) -> np.ndarray[Any, Any]:
+    """A result as it was declared, with so many leading axes of examples."""
+    made, (shape, dtype) = np.asarray(x), spec
+    if made.shape[lead:] != shape or made.ndim != lead + len(shape) or not np.can_cast(made.dtype, dtype, "same_kind"):
+        raise TypeError(
+            f"{name_of(fun)} returns {made.dtype}{list(made.shape)} to ad.host_call, where like= has {dtype}{list(shape)}"
+            + (" for each example, the leading axis." if lead else ".")
+        )
+    return np.ascontiguousarray(made, dtype).reshape(made.shape)

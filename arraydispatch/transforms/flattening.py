@@ -1,0 +1,396 @@
+"""A user's function on pytrees of arrays as a function of native arrays, which is what a library's transform takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..array import Array
+from ..array.scalar import Scalar
+from ..backends import loader
+from ..backends.base import Backend, Kind, Native
+from ..common import tracing
+from ..common.errors import TraceError
+from ..common.pytrees import Structure, tree_flatten, tree_unflatten, unflatten_call
+from ..common.tracing import Trace, name_of
+from ..dispatch import wrapping
+from ..memory import views, writing
+from ..memory.views import Handle
+from ..runtime import conversion, settings
+from . import trace_marks
+
+__all__ = ["Body", "Fixed", "Given", "Input", "Same", "Traced", "is_array", "library_of", "name_of", "native_of"]
+
+
+def is_array(x: Any) -> bool:
+    """Whether a leaf is an array of ours, NumPy's or a library's, or one of NumPy's scalars."""
+    return isinstance(x, Handle | np.ndarray | np.generic) or loader.backend_of(x) is not None
+
+
+def library_of(leaves: Sequence[Any]) -> Backend:
+    """The backend whose library transforms a call on these arguments: the data decide, and NumPy's follow the default."""
+    found = wrapping.find_backend(leaves)
+    if found is None or found.home.native_is_ndarray:
+        found = settings.current_backend()
+    return found.home
+
+
+def native_of(x: Any, backend: Backend, device: Any = None) -> Native:
+    """A leaf as a native array of the backend: NumPy's arrays and numbers go there."""
+    if isinstance(x, Array):
+        if x._kind.backend.home is backend:
+            return x.native
+        x = x.to_numpy()
+    elif backend.is_native(x):
+        return x
+    host = np.asarray(x)
+    precise = conversion.precise(host.dtype)
+    return conversion.upload(backend, host.astype(precise, copy=False), device, "an argument of a transform")
+
+
+class Input(NamedTuple):
+    """An argument's leaf that becomes a traced array."""
+
+    standard: bool
+    """Whether it was made by an array-API namespace."""
+    scalar: bool
+    """Whether it is a scalar: a number, one of NumPy's, or one on a device."""
+    make: Callable[[Native, Kind], Any] | None = None
+    """What wraps it, if not the class of arrays or of scalars."""
+
+    @classmethod
+    def of(cls, x: Any) -> Input:
+        """What a leaf looks like inside the function."""
+        if isinstance(x, Handle):  # asked by itself: of an array each other question costs a look at what it passes for
+            return cls(x._kind.standard, isinstance(x, Scalar))
+        return cls(False, isinstance(x, np.generic | int | float | complex))
+
+
+class Same(NamedTuple):
+    """An argument's leaf that is the same array as an earlier leaf."""
+
+    at: int
+
+
+class Traced(NamedTuple):
+    """A leaf of a result that is a native array."""
+
+    standard: bool
+    scalar: bool
+    same: int | None = None
+    """The earlier leaf of the result that is this very array."""
+
+
+class Given(NamedTuple):
+    """A leaf of a result that is an argument's leaf itself."""
+
+    at: int
+    counts: bool = False
+    """Whether its native array is among the results all the same."""
+
+
+class Fixed(NamedTuple):
+    """A leaf of a result that no trace knows of."""
+
+    value: Any
+
+
+class Body:
+    """A user's function as one of native arrays.
+
+    Parameters
+    ----------
+    fun : callable
+        The user's function.
+    what : str
+        The transform, as users call it: ``"ad.grad"``.
+    structure : Structure
+        Of ``(args, kwargs)``.
+    slots : sequence
+        For each leaf an :class:`Input`, a :class:`Same`, or the leaf itself, which the function gets as it is.
+    backend : Backend
+        Whose library transforms.
+    staged : bool
+        See :class:`arraydispatch.common.tracing.Trace`.
+    parts : int
+        The function returns a tuple of so many parts, of which the first is the main one; 1: what it returns is that.
+    among : sequence of int
+        Leaves of the arguments whose arrays are results as others are where the function returns them: there is a derivative.
+    inputs : list of int, optional
+        Where the slots are inputs, if that is known.
+    """
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        what: str,
+        structure: Structure,
+        slots: Sequence[Any],
+        backend: Backend,
+        staged: bool,
+        parts: int = 1,
+        among: Sequence[int] = (),
+        inputs: list[int] | None = None,
+    ) -> None:
+        self.fun = fun
+        self.what = what
+        self.structure = structure
+        self.slots = list(slots)
+        self.inputs = [i for i, slot in enumerate(slots) if type(slot) is Input] if inputs is None else inputs
+        self.backend = backend
+        self.staged = staged
+        self.parts = parts
+        self.among = among
+        self.ends = True
+        """Whether nothing knows the values any more when the function has returned."""
+        self.written: list[int] = []
+        """Which inputs the function wrote, of the last run."""
+        self._structures: list[Structure] = []
+        self._outputs: list[list[Any]] = []
+
+    @property
+    def name(self) -> str:
+        """How the function is called in messages."""
+        return name_of(self.fun)
+
+    # -- running ---------------------------------------------------------------------------------------------------------
+
+    def __call__(self, natives: Sequence[Native]) -> tuple[list[Native], list[Native]]:
+        """Run the function: the native arrays of its main result, and those of the rest and of what it wrote."""
+        inner = self.backend.traced
+        with _Inside(self, inner):
+            leaves, handles = list(self.slots), []
+            for i, value in zip(self.inputs, natives):
+                handle = leaves[i] = self._wrapped(leaves[i], value, inner)
+                handles.append(handle)
+            if len(handles) != len(leaves):
+                for i, slot in enumerate(leaves):
+                    if type(slot) is Same:
+                        leaves[i] = leaves[slot.at]
+            args, kwargs = unflatten_call(self.structure, leaves)
+            made = self.fun(*args, **kwargs)
+            results = (made,) if self.parts == 1 else self._in_parts(made)
+            self._structures, self._outputs = [], []
+            natives_of: list[list[Native]] = []
+            for part in results:
+                out, structure = tree_flatten(part)
+                values: list[Native] = []
+                self._outputs.append(
+                    _told_apart(out, [self._output(x, handles, values, not self._outputs) for x in out])
+                )
+                self._structures.append(structure)
+                natives_of.append(values)
+            self.written = [k for k, h in enumerate(handles) if h._writes and not isinstance(h, Scalar)]
+            for k in self.written:
+                if (handles[k].shape, handles[k].dtype) != (inner.shape_of(natives[k]), inner.dtype_of(natives[k])):
+                    raise TraceError(
+                        f"{self.name} changes the shape or the dtype of an argument in place, which does not reach the "
+                        f"caller through {self.what}; return the array instead."
+                    )
+            extra = [x for values in natives_of[1:] for x in values]
+            return natives_of[0], [*extra, *(handles[k].native for k in self.written)]
+
+    @staticmethod
+    def _wrapped(slot: Input, value: Native, inner: Backend) -> Any:
+        standard, scalar, make = slot
+        kind = inner.standard_kind(inner.dtype_of(value)) if standard else inner.kind_of(value)
+        if make is not None:
+            return make(value, kind)
+        return Scalar(value, kind) if scalar else views.wrapper(value, kind)
+
+    def _in_parts(self, made: Any) -> tuple[Any, ...]:
+        if not isinstance(made, tuple) or len(made) != self.parts:
+            raise TypeError(
+                f"{self.name} is to return a pair (result, auxiliary data) for has_aux=True; it returned "
+                f"{_described(made)}."
+            )
+        return made
+
+    def _output(self, x: Any, handles: list[Any], values: list[Native], main: bool) -> Any:
+        if isinstance(x, Array):
+            for k, handle in enumerate(handles):
+                if x is handle:
+                    counts = main and self.inputs[k] in self.among
+                    if counts:
+                        values.append(x.native)
+                    return Given(k, counts)
+            if x._kind.backend.home is self.backend:
+                values.append(x.native)
+                return Traced(x._kind.standard, isinstance(x, Scalar))
+            return Fixed(x)
+        if self.backend.is_native(x):
+            values.append(x)
+            return Traced(False, False)
+        return Fixed(x)
+
+    # -- putting together ------------------------------------------------------------------------------------------------
+
+    def rebuilt(self, part: int, values: Iterator[Native], given: Sequence[Any]) -> Any:
+        """A part of the result, from its native arrays and the arguments' leaves."""
+        leaves: list[Any] = []
+        for output in self._outputs[part]:
+            if type(output) is Traced:
+                value = next(values)
+                leaves.append(
+                    dressed(value, self.backend, output.scalar, output.standard)
+                    if output.same is None
+                    else leaves[output.same]
+                )
+            elif type(output) is Given:
+                leaves.append(given[self.inputs[output.at]])
+                if output.counts:
+                    next(values)
+            else:
+                leaves.append(output.value)
+        return tree_unflatten(self._structures[part], leaves)
+
+    def main(self) -> list[Any]:
+        """What each leaf of the main result is, of the last run."""
+        return self._outputs[0]
+
+    def result(self) -> tuple[Structure, list[Any]]:
+        """The structure of the main result, and what each leaf of it is, of the last run."""
+        return self._structures[0], self._outputs[0]
+
+    def write_back(self, values: Iterator[Native], given: Sequence[Any]) -> None:
+        """Write to the caller's arguments what the function wrote to its own."""
+        places = [self.inputs[k] for k in self.written]
+        _check_apart(places, given, self)
+        for i, value in zip(places, values):
+            write(given[i], value, self.backend)
+
+
+def _told_apart(leaves: list[Any], outputs: list[Any]) -> list[Any]:
+    """What the leaves of a result are, those that are an array which was there before told so: the caller's are to be one too."""
+    if len(outputs) > 1:
+        first: dict[int, int] = {}
+        for i, (x, output) in enumerate(zip(leaves, outputs)):
+            if type(output) is Traced:
+                at = first.setdefault(id(x), i)
+                if at != i:
+                    outputs[i] = output._replace(same=at)
+    return outputs
+
+
+class _Inside:
+    """While the user's function runs: a trace, scalars on the device, and the library's refusals in our words."""
+
+    __slots__ = ("backend", "ends", "inner", "rules", "trace")
+
+    def __init__(self, body: Body, inner: Backend) -> None:
+        self.backend = body.backend
+        self.trace = Trace(body.what, body.fun, body.backend, body.staged)
+        self.rules = settings.traced()
+        self.ends = body.ends
+        here = inner is not body.backend and settings.current_backend() is body.backend
+        self.inner = inner if here else None
+        """The variant of the backend that a trace has, where new arrays go to it."""
+
+    def __enter__(self) -> None:
+        trace_marks.begin()
+        self.trace.__enter__()
+        self.rules.__enter__()
+        if self.inner is not None:
+            self.inner.__enter__()
+
+    def __exit__(self, cls: object, error: BaseException | None, trace: object) -> None:
+        try:
+            if error is not None:
+                self._translated(error)
+        finally:
+            if self.ends and not self.trace.inner:
+                trace_marks.left_behind(self.trace)
+            if self.inner is not None:
+                self.inner.__exit__(None, None, None)
+            self.rules.__exit__()
+            self.trace.__exit__()
+            trace_marks.end()
+
+    def _translated(self, error: BaseException) -> None:
+        """Raise what says the same in our words, if it is a refusal of the library's or NumPy's of a traced value."""
+        if isinstance(error, ValueError) and isinstance(error.__cause__, TraceError):
+            raise error.__cause__ from None  # NumPy's words for what stops an element's assignment
+        refused = self.trace.refused
+        if (
+            refused is not None
+            and isinstance(error, TypeError)
+            and not isinstance(error, TraceError)
+            and tracing.user_line(error.__traceback__) == refused[0]
+        ):
+            raise TraceError(refused[1]) from error  # theirs for a length that is none: np.zeros(n), "%d" % n
+        if isinstance(error, TraceError) or not isinstance(error, self.backend.transforms.REFUSALS):
+            return
+        if self.backend.transforms.is_refusal(error):
+            raise _in_our_words(error) from error
+
+
+def dressed(value: Native, backend: Backend, scalar: bool, standard: bool = False) -> Any:
+    """A native array as the caller sees it."""
+    inner = backend.traced if tracing.running and any(t.backend is backend for t in tracing.entered()) else backend
+    kind = inner.standard_kind(inner.dtype_of(value)) if standard else inner.kind_of(value)
+    return wrapping.scalar(value, kind) if scalar else views.wrapper(value, kind)
+
+
+def write(target: Any, value: Native, backend: Backend) -> None:
+    """Write a native array over a caller's array."""
+    if isinstance(target, Handle):
+        if wrapping.admit is not None:
+            wrapping.admit(target, (value,))
+        wrapping.check_writeable(target)
+        held = target._kind.backend
+        with held.within():
+            writing.assign(
+                target, value if held.home is backend else conversion.download(backend, value, "written back")
+            )
+    elif isinstance(target, np.ndarray):
+        np.copyto(target, conversion.download(backend, value, "written back"))
+    elif backend.mutable:
+        backend.fill(target, value)
+
+
+def _check_apart(places: list[int], given: Sequence[Any], body: Body) -> None:
+    """Raise if an array that was written shares memory with another argument, or is one, which has not seen the write."""
+    for i in places:
+        for j, other in enumerate(given):
+            slot = body.slots[j]
+            if j == i or (type(slot) is Same and slot.at == i):
+                continue
+            if other is given[i] or _overlap(given[i], other):
+                raise TraceError(
+                    f"{body.name} writes an argument that shares memory with another one, which {body.what} keeps apart; "
+                    "pass a copy of one of them."
+                )
+
+
+def _overlap(a: Any, b: Any) -> bool:
+    if isinstance(a, Handle) and isinstance(b, Handle):
+        if views.owner(a) is not views.owner(b):
+            return False
+        return a is b or bool(np.may_share_memory(views.ghost(a), views.ghost(b)))
+    return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and bool(np.may_share_memory(a, b))
+
+
+def _in_our_words(error: BaseException) -> TraceError:
+    trace = tracing.current()
+    assert trace is not None
+    said = str(error).strip().partition("\n")[0]
+    return TraceError(
+        f"a value is needed at {tracing.user_line(error.__traceback__)} in {trace.name}, which {trace.what} traces "
+        f"({said}); give a static shape (size=), decide with np.where or ad.while_loop, or compute on the host through "
+        "ad.host_call."
+    )
+
+
+def _described(made: Any) -> str:
+    return f"a tuple of {len(made)}" if isinstance(made, tuple) else f"a {type(made).__name__}"
+
+
+def finished(body: Body, outs: list[Native], extra: list[Native], leaves: list[Any]) -> Any:
+    """What the function returns; what it wrote is written to the caller's arguments."""
+    made = body.rebuilt(0, iter(outs), leaves)
+    if body.written:
+        rest: Iterator[Native] = iter(extra)
+        body.write_back(rest, leaves)
+    return made

@@ -1,0 +1,196 @@
+"""Which arrays were born inside a trace, and that no other is written with a traced value.
+
+While a trace runs, the function that makes every array marks it with the trace's epoch (in ``_seen``, which only views use
+otherwise), and the writes ask here. With none running, neither costs anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import call
+from typing import Any
+from weakref import ref
+
+from ..backends.base import Backend, Kind, Native
+from ..common import process_state, tracing
+from ..common.process_state import process
+from ..common.pytrees import leaves
+from ..common.tracing import Trace
+from ..memory import views
+from ..memory.reshaping import views_of
+from ..memory.views import Handle
+from ..runtime import conversion
+
+_SWEPT = 4096
+"""Arrays made in a trace after which those that are gone are forgotten."""
+_entered = tracing.entered
+_plain: Callable[..., Any] = process.wrapper
+
+
+def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
+    """What ``views.wrapper`` makes, marked, and of the kind that arrays have inside a trace of their library."""
+    made = _plain(value, kind, owned)
+    traces = _entered()
+    if traces:
+        trace = traces[-1]
+        made._seen = trace.epoch
+        born = trace.born
+        born.append(ref(made))
+        if not len(born) % _SWEPT:
+            _sweep(born)
+        backend = kind.backend
+        # A view of memory that lives outside stays what it is: writes through it reach that memory.
+        if (
+            backend is trace.backend
+            and value is not None
+            and backend.traced is not backend
+            and not backend.is_view(value)
+        ):
+            made._kind = _traced(kind)
+    return made
+
+
+def _told(made: Handle) -> None:
+    """A scalar that was made."""
+    traces = _entered()
+    if traces:
+        born = traces[-1].born
+        born.append(ref(made))
+        if not len(born) % _SWEPT:
+            _sweep(born)
+
+
+def _sweep(born: list[Any]) -> None:
+    born[:] = [each for each in born if each() is not None]
+
+
+def left_behind(trace: Trace) -> None:
+    """Whoever uses what is kept of an outermost trace that ends gets an error, also where a library would still know the value."""
+    backend = trace.backend
+    inner, ended = backend.traced, None
+    for a in map(call, trace.born):
+        if a is None:
+            continue
+        held = a._kind.backend
+        if held is not inner and held is not backend:
+            continue
+        value = views.owner(a)._v  # a view may not have been read
+        if backend.is_native(value) and backend.recorded(value):
+            if ended is None:
+                ended = tracing.Ended(trace)
+            a._root = a._base = ended
+
+
+def _traced(kind: Kind) -> Kind:
+    inner = kind.backend.traced
+    return inner.standard_kind(kind.dtype) if kind.standard else inner.kind(kind.dtype)
+
+
+def _watch(root: Handle, value: Native) -> None:
+    """Refuse to write a traced value to an array that the innermost trace has not made."""
+    trace = tracing.current()
+    if trace is None or born_in(root, trace):
+        return
+    backend = root._kind.backend
+    if backend.is_native(value) and backend.recorded(value):
+        raise tracing.leak()
+
+
+def born_in(root: Handle, trace: Trace) -> bool:
+    """Whether a trace, or one inside it, made the array."""
+    return getattr(root, "_seen", 0) >= trace.epoch
+
+
+def admit(a: Handle, given: tuple[Any, ...] = ()) -> None:
+    """Let an array be written inside a trace of its library: one that was born here changes to the kind that traces have.
+
+    One on the host goes to the library with its views, if ``given``, with which it is written, holds a traced value.
+    """
+    backend = a._kind.backend
+    trace = tracing.current()
+    if trace is None:
+        return
+    if backend.hosted:
+        if given and backend.home is trace.backend and _is_traced(given, trace.backend):
+            if not views.writeable(a, True):
+                raise ValueError("assignment destination is read-only")
+            _taken_along(views.owner(a), trace)
+        return
+    if backend.traced is backend or backend is not trace.backend:
+        return
+    root = views.owner(a)
+    if not born_in(root, trace):
+        if given and _is_traced(given, trace.backend):
+            raise tracing.leak()
+        return
+    derived = views_of(root)
+    views.ghost(root)
+    for each in derived:
+        views.ghost(each)
+        each._root, each._seen = root, views.NEVER
+        each._kind = _traced(each._kind)
+    root._kind = _traced(root._kind)
+
+
+def _is_traced(values: Any, backend: Backend) -> bool:
+    """Whether one of these is a value that a library traces."""
+
+    def traced(x: Any) -> bool:
+        value = x
+        if isinstance(x, Handle):
+            if x._kind.backend.home is not backend.home or x._kind.backend.hosted:
+                return False
+            value = views.native(x)
+        return backend.is_native(value) and backend.recorded(value)
+
+    return any(traced(x) for x in leaves(values))
+
+
+def _taken_along(root: Handle, trace: Trace) -> None:
+    """Bring an array that lives on the host, and the views of it, to the library that traces, for it will hold a traced value."""
+    if not born_in(root, trace):
+        raise tracing.leak()
+    derived, memory, backend = views_of(root), root._v, trace.backend
+    inner = backend.traced
+    with backend.within(), views.exchange:
+        value = conversion.upload(backend, memory, None, "written with a traced value")
+        for each in (root, *derived):
+            kind = each._kind
+            each._ghost = each._v  # NumPy's view of the memory it had says where it lies
+            each._kind = inner.standard_kind(kind.dtype) if kind.standard else inner.kind(kind.dtype)
+            if each is not root:
+                each._root, each._seen = root, views.NEVER
+        root._v, root._owned = value, False
+        root._writes += 1
+        root._views = [ref(each) for each in derived]
+
+
+def begin() -> None:
+    """A trace begins, with rules of its own: from the first on, what is made is marked, and what is written watched."""
+    global _plain
+    with process_state.lock:
+        counts = {"traces": process.traces + 1, "overrides": process.overrides + 1}
+        if process.traces:
+            process.change(**counts)
+        else:
+            _plain = process.wrapper
+            process.change(wrapper=_make, watch=_watch, admit=admit, born=_told, **counts)
+
+
+def end() -> None:
+    """A trace ends."""
+    with process_state.lock:
+        counts = {"traces": process.traces - 1, "overrides": process.overrides - 1}
+        if counts["traces"]:
+            process.change(**counts)
+        else:
+            before = _plain if process.wrapper is _make else process.wrapper
+            process.change(wrapper=before, watch=None, admit=None, born=None, **counts)
+
+
+def home_kind(kind: Kind) -> Kind:
+    """The kind outside traces of what has this one inside."""
+    home: Backend = kind.backend.home
+    if home is kind.backend:
+        return kind
+    return home.standard_kind(kind.dtype) if kind.standard else home.kind(kind.dtype)

@@ -1,0 +1,134 @@
+"""Python's numbers as traced values: like a Python number, one takes the dtype of the array that it meets (NEP 50)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..array.scalar import Scalar
+from ..backends.base import Kind, Native
+from ..common.pytrees import tree_leaves, tree_map
+from ..memory import views
+from ..memory.views import Handle
+from ..runtime import dtypes
+
+__all__ = ["Weak"]
+
+_PYTHON: dict[str, type] = {"f": float, "c": complex, "i": int}
+
+
+def _type_of(x: Any) -> Any:
+    """What NumPy decides a loop by: a dtype, or the type of a Python number."""
+    if isinstance(x, Weak):
+        return _PYTHON[x._kind.dtype.kind]
+    if isinstance(x, Handle):
+        return x._kind.dtype
+    if type(x) in (int, float, complex):
+        return type(x)
+    return np.asarray(x).dtype
+
+
+def _is_python(x: Any) -> bool:
+    return isinstance(x, Weak) or type(x) in (bool, int, float, complex)
+
+
+def _operator(ufunc: np.ufunc, reflected: bool = False) -> Callable[..., Any]:
+    """A binary operator: of two Python numbers a Python number again."""
+
+    def operator(self: Weak, other: Any, *_modulo: Any) -> Any:
+        inputs = (other, self) if reflected else (self, other)
+        if _is_python(other):
+            return _weak(ufunc(*(x.strong() if isinstance(x, Weak) else x for x in inputs)))
+        return ufunc(*inputs)
+
+    return operator
+
+
+def _unary(ufunc: np.ufunc) -> Callable[..., Any]:
+    return lambda self: _weak(ufunc(self.strong()))
+
+
+def _weak(x: Any) -> Any:
+    """A scalar as a Python number, if Python has its like."""
+    if type(x) is Scalar and x._kind.dtype.kind in _PYTHON:
+        return Weak(views.native(x), x._kind)
+    return x
+
+
+class Weak(Scalar):
+    """A Python number that is traced.
+
+    It computes with its own kind as Python does, in 64 bits, and gives way to the dtype of arrays.
+    """
+
+    __slots__ = ()
+
+    def strong(self, dtype: np.dtype[Any] | None = None) -> Any:
+        """As NumPy's scalar of a dtype; None: the one NumPy has for such a number."""
+        kind = self._kind
+        if dtype is None or dtype == kind.dtype:
+            return Scalar(self._v, kind)
+        backend = kind.backend
+        with backend.within():
+            return Scalar(backend.prim.astype(self._v, dtype), backend.kind(dtype))
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        found: list[Any] = [None] * len(inputs)
+        if method == "__call__" and not all(map(_is_python, inputs)):
+            found = _loop(ufunc, inputs)
+        strong = [x.strong(dtype) if isinstance(x, Weak) else x for x, dtype in zip(inputs, found)]
+        return getattr(ufunc, method)(*strong, **tree_map(_plain, kwargs))
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        others = [x._kind.dtype for x in tree_leaves((args, kwargs)) if isinstance(x, Handle) and type(x) is not Weak]
+        hosts = [x.dtype for x in tree_leaves((args, kwargs)) if isinstance(x, np.ndarray | np.generic)]
+
+        def given(x: Any) -> Any:
+            return x.strong(_among(others + hosts, x)) if isinstance(x, Weak) else x
+
+        return func(*tree_map(given, args), **tree_map(given, kwargs))
+
+    __add__, __radd__ = _operator(np.add), _operator(np.add, True)
+    __sub__, __rsub__ = _operator(np.subtract), _operator(np.subtract, True)
+    __mul__, __rmul__ = _operator(np.multiply), _operator(np.multiply, True)
+    __truediv__, __rtruediv__ = _operator(np.divide), _operator(np.divide, True)
+    __floordiv__, __rfloordiv__ = _operator(np.floor_divide), _operator(np.floor_divide, True)
+    __mod__, __rmod__ = _operator(np.remainder), _operator(np.remainder, True)
+    __pow__, __rpow__ = _operator(np.power), _operator(np.power, True)
+    __lt__, __le__, __gt__, __ge__ = map(_operator, (np.less, np.less_equal, np.greater, np.greater_equal))
+    __neg__, __pos__, __abs__ = map(_unary, (np.negative, np.positive, np.absolute))
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return super().__hash__()
+
+
+def _plain(x: Any) -> Any:
+    return x.strong() if isinstance(x, Weak) else x
+
+
+def _loop(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> list[Any]:
+    """The dtype of each operand of the loop that NumPy takes."""
+    types = [_type_of(x) for x in inputs]
+    try:
+        return list(ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout))[: ufunc.nin])
+    except TypeError:  # of a dtype that is not NumPy's own (bfloat16), or no loop, which the call says better
+        return [_among([t for t in types if isinstance(t, np.dtype)], x) for x in inputs]
+
+
+def _among(found: list[np.dtype[Any]], x: Any) -> np.dtype[Any] | None:
+    """The dtype of a Python number among arrays of these dtypes."""
+    if not found or not isinstance(x, Weak):
+        return None
+    if any(map(dtypes.is_bfloat16, found)):
+        return next(filter(dtypes.is_bfloat16, found))
+    try:
+        return np.result_type(*found, _PYTHON[x._kind.dtype.kind](0))
+    except TypeError:
+        return None
+
+
+def weak(value: Native, kind: Kind) -> Any:
+    """What wraps a traced Python number."""
+    return Weak(value, kind)

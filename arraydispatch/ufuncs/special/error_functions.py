@@ -1,0 +1,83 @@
+"""The error functions and the normal distribution."""
+
+from __future__ import annotations
+
+import math
+
+from . import expansions
+from .formula import Real, choose, exp, formula, isinf, isnan, log, log1p, pieces, rint, series, special, where
+
+_INF, _NAN = math.inf, math.nan
+_ROOT_HALF = math.sqrt(0.5)
+
+
+def exp_square(x: Real) -> Real:
+    """exp(x**2), the square in two parts of which one is exact."""
+    head = rint(x * 128.0) * (1 / 128.0)
+    return exp(head * head) * exp((x - head) * (x + head))
+
+
+def _scaled_above(x: Real) -> Real:
+    return series(expansions.ERFCX, (x - 3.75) / (x + 3.75)) / (x * 2.0 + 1.0)
+
+
+@formula("erfcx")
+def erfcx(x: Real) -> Real:
+    size = abs(x)
+    above = _scaled_above(where(isinf(x), 1e300, size))
+    square = exp_square(where((x < 0.0) & (x >= -27.0), x, 0.0))
+    return choose(above, (isnan(x), x), (x < -27.0, _INF), (x < 0.0, square * 2.0 - above), (isinf(x), 0.0))
+
+
+@formula("erfinv")
+def erfinv(y: Real) -> Real:
+    size = abs(y)
+    inner = where(size < 0.5, y, 0.0)
+    small = inner * series(expansions.ERFINV, inner * inner)
+    outer = where(size < 0.5, 0.75, size)
+    tail = special("ndtri", (1.0 - outer) * 0.5) * -_ROOT_HALF
+    return choose(small, (isnan(y), y), (size >= 0.5, where(y < 0.0, -tail, tail)))
+
+
+@formula("erfcinv")
+def erfcinv(y: Real) -> Real:
+    return special("ndtri", y * 0.5) * -_ROOT_HALF
+
+
+@formula("ndtr")
+def ndtr(x: Real) -> Real:
+    return special("erfc", x * -_ROOT_HALF) * 0.5
+
+
+@formula("log_ndtr")
+def log_ndtr(x: Real) -> Real:
+    t = x * _ROOT_HALF
+    low = x < -1.0
+    below = where(low & ~isinf(x), t, -1.0)
+    tail = log(special("erfcx", -below) * 0.5) - below * below
+    above = log1p(special("erfc", where(low, 1.0, t)) * -0.5)
+    return choose(above, (isnan(x), x), (x == -_INF, -_INF), (low, tail))
+
+
+def _dawsn_small(x: Real) -> Real:
+    return x * series(expansions.DAWSN_SMALL, x * x)
+
+
+def _dawsn_large(x: Real) -> Real:
+    u = 3.0 / x
+    return series(expansions.DAWSN_LARGE, u * u) / (x * 2.0)
+
+
+@formula("dawsn")
+def dawsn(x: Real) -> Real:
+    size = abs(x)
+    value = pieces((size,), [(size <= 3.0, _dawsn_small, (1.0,)), (size < _INF, _dawsn_large, (4.0,))], 0.0)
+    return choose(where(x < 0.0, -value, value), (isnan(x), x), (x == 0.0, x))
+
+
+@formula("erfi")
+def erfi(x: Real) -> Real:
+    finite = abs(x) < 30.0
+    inside = where(finite, x, 0.0)
+    value = exp_square(inside) * special("dawsn", inside) * (2 / math.sqrt(math.pi))
+    return choose(value, (isnan(x), x), (finite, value), (x > 0.0, _INF), (x < 0.0, -_INF))
