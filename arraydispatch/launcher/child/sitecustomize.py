@@ -12,7 +12,7 @@ try:
 except ImportError:
     sys.modules["sitecustomize"] = _ours
 try:
-    from .. import processes
+    from arraydispatch.launcher import processes
 except ImportError:  # another interpreter, where the launcher is not installed
     pass
 else:
