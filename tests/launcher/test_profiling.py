@@ -548,7 +548,7 @@ def test_messages_and_trace(tmp_path: Path) -> None:
 
 
 def test_a_full_trace_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    from arraydispatch.profiling.recorder import recorder
+    from arraydispatch.profiling import recorder
 
     monkeypatch.setattr(recorder, "_MOST_EVENTS", 2)
     x = ad.asarray([1.0, 2.0])
