@@ -80,7 +80,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if func in creators:
         return CREATED
     if backend.hosted:
-        if not (hosted.computes(func, kwargs) and (hosted.large(args) or hosted.large(kwargs.values()))):
+        if not (hosted.computes(func, args, kwargs) and (hosted.large(args) or hosted.large(kwargs.values()))):
             return hosted.call(func, args, kwargs)
         backend = backend.home
     entry = backend.entries.get(func) or resolve(func, backend)

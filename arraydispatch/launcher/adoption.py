@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 import operator
 import sys
 import weakref
@@ -34,7 +33,7 @@ from ..called import Called
 from ..dispatch import hosted
 from ..dispatch.wrapping import circular
 from ..errors import BackendMismatchError
-from ..registry import spec_of
+from ..registry import position_of, spec_of
 from ..state import process
 from ..trees import mapped
 from .array_method import is_copy
@@ -316,14 +315,8 @@ class Function(Stand):
     def __init__(self, real: Any, module: str, name: str) -> None:
         super().__init__(real, module, name)
         self.target = self._calling()
-        self._out_at = sys.maxsize
-        try:
-            parameters = inspect.signature(real).parameters
-        except (ValueError, TypeError):  # some builtins have none, and those that write are known by name
-            return
-        names = list(parameters)
-        if "out" in names and parameters["out"].kind is not inspect.Parameter.KEYWORD_ONLY:
-            self._out_at = names.index("out")
+        at = position_of(real, "out")
+        self._out_at = sys.maxsize if at is None else at
 
     def _calling(self) -> Callable[..., Any]:
         """What a call of it is."""
