@@ -113,9 +113,7 @@ _INDEX = "the index of a value on the host"
 _FUNCTIONS = frozenset({FunctionType, MethodType, partial})
 
 
-def _host(
-    x: Any, found: list[Handle], why: str = _WRITTEN, lent: dict[int, np.ndarray[Any, Any]] | None = None
-) -> Any:
+def _host(x: Any, found: list[Handle], why: str = _WRITTEN, lent: dict[int, np.ndarray[Any, Any]] | None = None) -> Any:
     """An argument with the ndarrays inside its arrays; those in the host state are collected in ``found``.
 
     ``lent``: see :func:`_lend`, where a call is held to write nothing.

@@ -60,7 +60,12 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "cumulative_prod": (X[0],),
 }
 """Arguments of functions and, but for the first, of methods; where there are none, an array, or two."""
-_METHODS = {"choose": (K[:1] * 0, [X[0]]), "compress": (X, np.array([True, False, True]), 0), "clip": (X, -1.0, 1.0), "dot": SAMPLES["dot"]}
+_METHODS = {
+    "choose": (K[:1] * 0, [X[0]]),
+    "compress": (X, np.array([True, False, True]), 0),
+    "clip": (X, -1.0, 1.0),
+    "dot": SAMPLES["dot"],
+}
 _USUAL: tuple[tuple[Any, ...], ...] = ((X,), (X, 0.5), (X, Y), (X, K), (X[0],), (X[0], Y[0]))
 _WITHOUT_NAME = {"conj": 0, "conjugate": 0}
 """Methods whose ``out`` no signature tells of, and where it stands."""
@@ -91,7 +96,9 @@ def _ways(label: str, call: Any, known: tuple[Any, ...] | None, more: dict[str, 
         parameters = list(inspect.signature(call).parameters.values())
     except (TypeError, ValueError):
         parameters = []
-    written = {p.name: at if p.kind is not p.KEYWORD_ONLY else None for at, p in enumerate(parameters) if _is_written(p.name)}
+    written = {
+        p.name: at if p.kind is not p.KEYWORD_ONLY else None for at, p in enumerate(parameters) if _is_written(p.name)
+    }
     written |= more or {}
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         written = dict.fromkeys(written)
@@ -104,7 +111,9 @@ def _ways(label: str, call: Any, known: tuple[Any, ...] | None, more: dict[str, 
         yield Way(f"{label}({name}=)", call, given, {name: value}, target, defined)
         if at is not None:
             placed = (*given, *(p.default for p in parameters[len(given) : at]), value)
-            if _runs(call, tuple(np.copy(target) if x is TARGET else x for x in placed)) is not None:  # some take no None by position
+            if (
+                _runs(call, tuple(np.copy(target) if x is TARGET else x for x in placed)) is not None
+            ):  # some take no None by position
                 yield Way(f"{label}, {name} by position", call, placed, {}, target, defined)
 
 
@@ -159,7 +168,9 @@ def _of_ufuncs() -> Iterator[Way]:
             if (made := _runs(method, given)) is not None:
                 yield Way(f"{label}.{name}(out=)", method, given, {"out": TARGET}, np.zeros_like(made))
                 if before is not None:
-                    yield Way(f"{label}.{name}, out by position", method, (*given, *before, TARGET), {}, np.zeros_like(made))
+                    yield Way(
+                        f"{label}.{name}, out by position", method, (*given, *before, TARGET), {}, np.zeros_like(made)
+                    )
         if _runs(ufunc.at, (args[0].copy(), 0, 1)) is not None:
             yield Way(f"{label}.at", ufunc.at, (TARGET, [0, 0, 1], 1), {}, args[0])
 
@@ -231,7 +242,11 @@ def _same(ours: Any, theirs: Any, exactly: bool) -> None:
         np.testing.assert_allclose(ours, theirs, 1e-6, 1e-12)
 
 
-SETTINGS: dict[str, tuple[int, Any]] = {"fused from 1": (1, "fused"), "fused from the default": (MIN_SIZE, "fused"), "eager": (1, None)}
+SETTINGS: dict[str, tuple[int, Any]] = {
+    "fused from 1": (1, "fused"),
+    "fused from the default": (MIN_SIZE, "fused"),
+    "eager": (1, None),
+}
 
 
 def _check(way: Way, pending: bool, backend: str, least: int, execution: Any) -> None:
@@ -264,14 +279,16 @@ def test_values_are_those_from_before_the_write(backend: str, setting: str, draw
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 _check(way, pending, backend, least, execution)
-        except Exception as error:  # noqa: BLE001 -- all of them are named
+        except Exception as error:
             failed.append(f"{way.label}{'' if pending else ', not pending'}: {type(error).__name__} {error}"[:500])
     assert not failed, "\n".join([f"{len(failed)} fail:", *failed])
 
 
 def test_each_function_that_writes_its_first_argument_is_a_row() -> None:
     there = {way.call for way in ways()}
-    missing = [func for func, spec in registry.SPECS.items() if (spec.mode == "update" or spec.uncopied) and func not in there]
+    missing = [
+        func for func, spec in registry.SPECS.items() if (spec.mode == "update" or spec.uncopied) and func not in there
+    ]
     assert not missing
 
 
