@@ -165,6 +165,8 @@ class Author:
         if kind < 10:
             return f"look({given['w']})"
         table: tuple[str, ...] = self.pick((_OUTS, _OUTS, _OUTS, _IN_PLACE, _IN_PLACE, _IN_PLACE, _MEMORY))
+        if table is _MEMORY and not (self.scope[target].flags.c_contiguous and shape[0] > 8):
+            table = _IN_PLACE  # beyond the end of others lies what is not theirs
         line: str = self.pick(table)
         if line.startswith("{s}"):  # NumPy's own arrays have methods that take no others for `out`
             given["s"] = self.pick(self.names("av", shape) or ["a0"])
