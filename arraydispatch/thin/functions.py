@@ -338,6 +338,10 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
     return call
 
 
+_OF_CORES = frozenset([x for x in vars(np).values() if type(x) is np.ufunc and x.signature is not None])
+"""NumPy's own ufuncs of vectors and matrices. Of others a loop may write its operands, as of numba's ``writable_args``."""
+
+
 def array_ufunc(general: Any) -> Any:
     """What NumPy dispatches ufuncs to."""
 
@@ -349,7 +353,9 @@ def array_ufunc(general: Any) -> Any:
                 else general(self, func, method, *inputs, **kwargs)
             )
         made = GENERAL
-        if not kwargs:
+        if func.signature is not None and func not in _OF_CORES:
+            pass
+        elif not kwargs:
             made = pair(func, inputs[0], inputs[1]) if len(inputs) == 2 else ufunc(func, inputs)
         elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1 and type(out[0]) is _cls:
             made = onto(func, inputs, out[0])

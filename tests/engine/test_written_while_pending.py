@@ -321,3 +321,25 @@ def test_what_gives_an_argument_back_gives_the_array(monkeypatch: pytest.MonkeyP
         row[...] = 7
         assert np.array(x)[0].tolist() == [7, 7, 7, 7]
         assert np.array(late).tolist() == (X + 1).tolist()
+
+
+def test_a_compiled_ufunc_that_writes_its_operand(backend: str) -> None:
+    """Small operands and large ones; of a value that reads a small one too."""
+    numba = pytest.importorskip("numba")
+
+    @numba.guvectorize(["void(f8[:], f8[:])"], "(n)->(n)", writable_args=(0,))
+    def taken(x: Any, out: Any) -> None:
+        for i in range(x.size):
+            out[i] = x[i]
+            x[i] = -99
+
+    for least, rows in ((1, 1), (40, 20)):
+        with threshold(least, "fused"), ad.backend(backend), np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            x, others = _new(X[0]), _new(np.ones((rows, 4)))
+            late = others + x
+            assert type(late._v) is Node
+            made = taken.ufunc(x) if hasattr(taken, "ufunc") else taken(x)
+            _same(late, np.ones((rows, 4)) + X[0], True)
+            _same(made, X[0], True)
+            _same(x, np.full(4, -99.0), True)
