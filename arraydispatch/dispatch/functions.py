@@ -92,7 +92,9 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if func in creators:
         return CREATED
     if backend.hosted:
-        if not (host_values.computes(func, kwargs) and (host_values.large(args) or host_values.large(kwargs.values()))):
+        if not (
+            host_values.computes(func, args, kwargs) and (host_values.large(args) or host_values.large(kwargs.values()))
+        ):
             return host_values.call(func, args, kwargs)
         backend = backend.home
     entry = backend.entries.get(func) or resolve(func, backend)

@@ -43,10 +43,12 @@ def large(values: Any) -> bool:
     )
 
 
-def computes(func: Any, kwargs: dict[str, Any]) -> bool:
-    """Whether a function is one that the library runs on large arrays: it computes new values, and writes nowhere."""
+def computes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a function is one that the library runs on large arrays: it computes new values, and writes them nowhere."""
     spec = spec_of(func)
-    return (spec is None or spec.computes) and kwargs.get("out") is None
+    if spec is None or not spec.computes:
+        return spec is None and kwargs.get("out") is None
+    return not any(parameter.name == "out" and parameter.asked(args, kwargs) for parameter in spec.written)
 
 
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -58,22 +60,28 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return scipy_calls.run(func, args, kwargs, backend, "")
     start = perf_counter()
     found: list[Handle] = []
-    hosts = [_host(x, found) for x in args]
-    keywords = {key: _host(x, found) for key, x in kwargs.items()} if kwargs else kwargs
+    writes = _may_write(func, args, kwargs)
+    lent: dict[int, np.ndarray[Any, Any]] | None = None if writes or not views.waiting else {}
+    hosts = [_host(x, found, _WRITTEN, lent) for x in args]
+    keywords = {key: _host(x, found, _WRITTEN, lent) for key, x in kwargs.items()} if kwargs else kwargs
     if "where" in keywords and type(func) is np.ufunc:
         keywords.setdefault("out", (None,) * func.nout)  # or NumPy warns, where it did not tell us that None was given
-    if views.waiting and _writes(func, kwargs):
+    if writes and views.waiting:
         for a in found:
             views.run_readers(a)
     result = along_axis.call(func, tuple(hosts), dict(keywords)) if tape.least else along_axis.NOT_APART
     if result is along_axis.NOT_APART:
         result = func(*hosts, **keywords)
+    if lent:
+        result = _given_back(result, found, lent)
     if events.tap is not None:
         owner = getattr(func, "__self__", None)
         named = owner if isinstance(owner, np.ufunc) else func
         held = found[0]._kind.backend.name if found else "numpy"
         events.tap.call(named, held, CLASS[held == "numpy"], "", perf_counter() - start, result)
-    _written(func, found, kwargs)
+    if writes:
+        for a in found:
+            views.owner(a)._writes += 1
     return dressed(result, found, (*args, *kwargs.values()))
 
 
@@ -108,16 +116,19 @@ _INDEX = "the index of a value on the host"
 _FUNCTIONS = frozenset({FunctionType, MethodType, partial})
 
 
-def _host(x: Any, found: list[Handle], why: str = _WRITTEN) -> Any:
-    """An argument with the ndarrays inside its arrays; those in the host state are collected in ``found``."""
+def _host(x: Any, found: list[Handle], why: str = _WRITTEN, lent: dict[int, np.ndarray[Any, Any]] | None = None) -> Any:
+    """An argument with the ndarrays inside its arrays; those in the host state are collected in ``found``.
+
+    ``lent``: see :func:`_lend`, where a call is held to write nothing.
+    """
     if isinstance(x, Handle):
         backend = x._kind.backend
         if backend.native_is_ndarray:
             found.append(x)
-            return x._v
+            return x._v if lent is None else _lend(x._v, lent)
         return conversion.download(backend, views.expose(x), why)
     if isinstance(x, list | tuple | dict):
-        return mapped(lambda y: _host(y, found, why), x)
+        return mapped(lambda y: _host(y, found, why, lent), x)
     return _called_with_arrays(x, found, why) if type(x) in _FUNCTIONS else x
 
 
@@ -140,17 +151,39 @@ def _called_with_arrays(func: Any, found: list[Handle], why: str) -> Any:
     return called
 
 
-def _writes(func: Any, kwargs: dict[str, Any]) -> bool:
-    """Whether a call may write into its arguments."""
+def _may_write(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call may write into its arguments, which is so of all that is not known to write nothing."""
     spec = None if isinstance(func, np.ufunc) else spec_of(func)
-    return kwargs.get("out") is not None or spec is None or spec.mode == "update" or not spec.computes
+    return spec is None or spec.may_write(args, kwargs)
 
 
-def _written(func: Any, found: list[Handle], kwargs: dict[str, Any]) -> None:
-    """Tell the roots that a call may have written."""
-    if _writes(func, kwargs):
-        for a in found:
-            views.owner(a)._writes += 1
+def _lend(value: np.ndarray[Any, Any], lent: dict[int, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+    """A value; one that something pending reads as a read-only view, kept in ``lent``, so that what writes it all the same raises.
+
+    The value itself is not flagged: views have a flag of their own, those made meanwhile would keep it, and ``x.flags`` shows it.
+    """
+    if id(memory_of(value)) not in views.waiting:
+        return value
+    seen = lent.get(id(value))
+    if seen is None:
+        seen = lent[id(value)] = value.view()
+        seen.flags.writeable = False
+    return seen
+
+
+def _given_back(result: Any, found: list[Handle], lent: dict[int, np.ndarray[Any, Any]]) -> Any:
+    """What a call returned, where that is an argument, or a view of one, as writeable as this is."""
+    if isinstance(result, list | tuple):
+        return mapped(lambda x: _given_back(x, found, lent), result)
+    if type(result) is not np.ndarray or result.base is None:
+        return result
+    for a in found:
+        seen = lent.get(id(a._v))
+        if result is seen:
+            return a._v
+        if seen is not None and memory_of(result) is memory_of(seen):
+            result.flags.writeable = a._v.flags.writeable
+    return result
 
 
 def dressed(result: Any, found: list[Handle], given: tuple[Any, ...] = ()) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -13,12 +12,12 @@ from numpy import ndarray
 from ..backends.base import Kind
 from ..dispatch import host_values, wrapping
 from ..engine.recording import tape
-from ..functions.registry import spec_of
+from ..functions.registry import Written, spec_of
 from ..memory import views
 from ..memory.views import Handle
 from ..ufuncs import rows
 from . import results
-from .results import DEEPEST, GENERAL, SCALARS, array_of, before_write, in_rows, is_plain, result_of
+from .results import DEEPEST, GENERAL, SCALARS, array_of, before_write, in_rows, is_plain, is_read, result_of, waiting
 
 __all__ = ["array_function", "array_ufunc", "callers", "of_function", "of_ufunc", "ufunc"]
 
@@ -49,33 +48,27 @@ def _not_at_once(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return GENERAL
 
 
-def _out_at(func: Any) -> int:
-    """Where a function that is called by position takes ``out``."""
-    if isinstance(getattr(func, "__self__", None), np.ufunc):
-        return 4 if func.__name__ == "reduceat" else 3
-    try:
-        parameters = inspect.signature(func).parameters
-    except (ValueError, TypeError):
-        return sys.maxsize
-    by_position = "out" in parameters and parameters["out"].kind is not inspect.Parameter.KEYWORD_ONLY
-    return list(parameters).index("out") if by_position else sys.maxsize
-
-
-def _caller(func: Any) -> Any:
+def _caller(func: Any, spec: Any) -> Any:
+    """``spec``: of a function; None of a method of a ufunc, which writes nothing but ``out``."""
     run = getattr(func, "_implementation", func)  # whom to ask is known: ndarrays are all there is
     plain = wrapping.PLAIN
-    out_at = _out_at(func)
+    written = (Written("out", 4 if func.__name__ == "reduceat" else 3, None),) if spec is None else spec.written
+    places = [parameter.at for parameter in written]
+    names = frozenset([parameter.name for parameter in written])
+    before, lends = min(places, default=sys.maxsize), spec is not None and spec.mode == "function"
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         global _calls
-        if not least or len(args) > out_at:
+        if not least or len(args) > before:
             return GENERAL
         found: list[Any] = []
         hosts = _values(args, found)
         if not found or hosts is None:
             return GENERAL
+        if waiting and lends and _are_read(found):
+            return GENERAL  # which lends them
         if kwargs:
-            if not is_plain((), kwargs):
+            if not is_plain((), kwargs) or not names.isdisjoint(kwargs):
                 return GENERAL
             result = run(*hosts, **kwargs)
         else:
@@ -106,7 +99,7 @@ class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
         spec = None if isinstance(func, np.ufunc) else spec_of(func)
         known = spec is not None and spec.mode in ("function", "like", "view", "meta")
         known = known or (isinstance(getattr(func, "__self__", None), np.ufunc) and func.__name__ in _UFUNC_METHODS)
-        self[func] = found = _caller(func) if known else _not_at_once
+        self[func] = found = _caller(func, spec) if known else _not_at_once
         return found
 
 
@@ -115,6 +108,16 @@ callers = _Callers()
 
 It takes ``(args, kwargs)`` and returns what the call returned, or :data:`GENERAL` where it was not made.
 """
+
+
+def _are_read(found: list[Any]) -> bool:
+    """Whether something pending may read one of these arrays."""
+    for x in found:
+        a: Handle = x
+        value: ndarray = a._v
+        if is_read(value.base) if value.base is not None else id(value) in waiting:
+            return True
+    return False
 
 
 def _values(args: Any, found: list[Any], depth: Any = DEEPEST) -> list[Any] | None:
@@ -335,6 +338,10 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
     return call
 
 
+_OF_CORES = frozenset([x for x in vars(np).values() if type(x) is np.ufunc and x.signature is not None])
+"""NumPy's own ufuncs of vectors and matrices. Of others a loop may write its operands, as of numba's ``writable_args``."""
+
+
 def array_ufunc(general: Any) -> Any:
     """What NumPy dispatches ufuncs to."""
 
@@ -346,7 +353,9 @@ def array_ufunc(general: Any) -> Any:
                 else general(self, func, method, *inputs, **kwargs)
             )
         made = GENERAL
-        if not kwargs:
+        if func.signature is not None and func not in _OF_CORES:
+            pass
+        elif not kwargs:
             made = pair(func, inputs[0], inputs[1]) if len(inputs) == 2 else ufunc(func, inputs)
         elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1 and type(out[0]) is _cls:
             made = onto(func, inputs, out[0])

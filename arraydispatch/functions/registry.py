@@ -34,11 +34,11 @@ from ..backends.base import Backend, Unsupported
 from ..common import names
 from ..runtime import dtypes
 from ..ufuncs import Bound
-from .specs import Body, Facts, Into, Layout, Mode, OnHost, Returns, Spec
+from .specs import Body, Facts, Into, Layout, Mode, OnHost, Returns, Spec, Written
 
 __all__ = [
     "HOST", "METHODS", "OTHERS", "REFUSED", "SCIENTIFIC", "SPECS", "XP", "Body", "Entry", "Facts", "Into", "Layout", "Mode", "OnHost",
-    "Returns", "Spec", "bind", "describe", "facts_of", "implements", "load_topics", "on_host", "resolve", "spec_of",
+    "Returns", "Spec", "Written", "bind", "describe", "facts_of", "implements", "load_topics", "on_host", "position_of", "resolve", "spec_of",
 ]  # fmt: skip
 
 B = TypeVar("B", bound=Body)
@@ -92,7 +92,7 @@ def implements(
             if func in SPECS and not _left(SPECS[func].body):
                 raise ValueError(f"{func.__module__}.{func.__name__} is registered twice")
             SPECS[func] = Spec(
-                func, body, kind, pure, returns, mode, min_bits, _position(func, "out"), _position(func, "order"),
+                func, body, kind, pure, returns, mode, min_bits, position_of(func, "out"), _written(func, uncopied), position_of(func, "order"),
                 whole, keeps, frozenset(into), layout, reported, uncopied, many, scalars, view_if, part, orders, **facts,
             )  # fmt: skip
         return body
@@ -106,7 +106,7 @@ def _left(body: Any) -> bool:
     return module is None or vars(module) is not body.__globals__
 
 
-def _position(func: Any, name: str) -> int | None:
+def position_of(func: Any, name: str) -> int | None:
     """Where a parameter stands among the positional ones of a function of NumPy's."""
     try:
         parameters = inspect.signature(func).parameters
@@ -115,6 +115,21 @@ def _position(func: Any, name: str) -> int | None:
     if name not in parameters or parameters[name].kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
         return None
     return list(parameters).index(name)
+
+
+def _written(func: Any, uncopied: bool) -> tuple[Written, ...]:
+    """The parameters by which a function may write into its arguments; ``uncopied``: with ``copy=False`` too."""
+    try:
+        names = list(inspect.signature(func).parameters)
+    except (ValueError, TypeError):
+        names = ["out"]
+    harmless: dict[str, Any] = {name: False for name in names if name.startswith("overwrite")}
+    if "out" in names:
+        harmless["out"] = None
+    if uncopied:
+        harmless["copy"] = True
+    places = {name: position_of(func, name) for name in harmless}
+    return tuple(Written(name, sys.maxsize if at is None else at, harmless[name]) for name, at in places.items())
 
 
 _OF_C_FUNCTIONS: dict[Any, int] = {(np.concatenate, "out"): 2, (np.dot, "out"): 2, (np.empty_like, "order"): 2}
@@ -318,7 +333,7 @@ def _runs(
 ) -> Entry:
     plain = spec is None or not spec.uncopied
     most = 99 if spec is None or spec.out is None else spec.out
-    typed = _position(func, "dtype")
+    typed = position_of(func, "dtype")
     bound = partial(run, backend.xp)
     return Entry(func, kind, spec, run, bound=bound, plain=plain, most=most, typed=99 if typed is None else typed)
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import inspect
 import operator
 import sys
 import weakref
@@ -36,7 +35,7 @@ from ..common.process_state import process
 from ..common.pytrees import mapped
 from ..dispatch import host_values
 from ..dispatch.wrapping import circular
-from ..functions.registry import spec_of
+from ..functions.registry import position_of, spec_of
 from ..memory import views
 from ..memory.roots import memory_of
 from ..runtime import conversion, dtypes, settings
@@ -319,14 +318,8 @@ class Function(Stand):
     def __init__(self, real: Any, module: str, name: str) -> None:
         super().__init__(real, module, name)
         self.target = self._calling()
-        self._out_at = sys.maxsize
-        try:
-            parameters = inspect.signature(real).parameters
-        except (ValueError, TypeError):  # some builtins have none, and those that write are known by name
-            return
-        names = list(parameters)
-        if "out" in names and parameters["out"].kind is not inspect.Parameter.KEYWORD_ONLY:
-            self._out_at = names.index("out")
+        at = position_of(real, "out")
+        self._out_at = sys.maxsize if at is None else at
 
     def _calling(self) -> Callable[..., Any]:
         """What a call of it is."""
