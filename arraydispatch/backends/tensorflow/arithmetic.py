@@ -18,10 +18,10 @@ from arraydispatch.backends.tensorflow.core import (
     UNSIGNED,
     EagerTensor,
     apart,
+    derived,
     hidden,
     raw,
     scalar,
-    taped,
 )
 
 Tensor = Any
@@ -158,7 +158,7 @@ def remainder(a: Any, b: Any) -> Tensor:
     if dtype in INTEGERS:
         return _floor_mod(a, _select(_traps(b), scalar(1, b), b))
     rest = _floor_mod(a, b)
-    if taped() or not tf.executing_eagerly():  # of a zero that is another one the derivative is lost
+    if derived():  # of a zero that is another one the derivative is lost
         held = tf.stop_gradient(rest)
         zero = _select(_less(b, 0.0), -_sub(held, rest), _sub(rest, held))
         return _select(_equal(rest, 0.0), zero, rest)
@@ -172,7 +172,7 @@ def fmod(a: Tensor, b: Tensor) -> Tensor:
         return _floor_mod(a, _maximum(b, 1))
     if dtype in INTEGERS:
         return _truncate_mod(a, _select(_traps(b), scalar(1, b), b))
-    return _differentiable_fmod(a, b) if taped() or not tf.executing_eagerly() else _truncate_mod(a, b)
+    return _differentiable_fmod(a, b) if derived() else _truncate_mod(a, b)
 
 
 def _differentiable_fmod(a: Tensor, b: Tensor) -> Tensor:
@@ -269,9 +269,7 @@ def _complex_power(a: Tensor, b: Tensor) -> Tensor:
     n = _cast(_select(small, n, scalar(0.0, n)), tf.int64)
     one = scalar(1 + 0j, a)
     lost = nothing = _equal(a, zero)
-    if (
-        taped() or not tf.executing_eagerly()
-    ):  # what is not chosen has a derivative too, and a whole power of zero its own
+    if derived():  # what is not chosen has a derivative too, and a whole power of zero its own
         lost = _and(nothing, _or(_equal(n, scalar(0, n)), _less_equal(re, 0.0)))
         a = _select(lost, one, a)
     whole, factor = one, a
@@ -311,7 +309,7 @@ def power(a: Any, b: Any) -> Tensor:
     a, b = tensors(a, b)
     dtype = a.dtype
     if dtype in BITS:
-        return _differentiable_power(a, b) if taped() or not tf.executing_eagerly() else _pow(a, b)
+        return _differentiable_power(a, b) if derived() else _pow(a, b)
     return _integer_power(a, b) if dtype in INTEGERS else _complex_power(a, b)
 
 
