@@ -263,7 +263,9 @@ def scatter(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> 
     if how in ("set", "add"):
         n = shape.numel()
         derived = how == "set" and n > 1 and _derived(value)
-        if len(shape) > 1 and (derived or value.numel() > 1):  # torch would walk several axes in the order of the strides
+        if len(shape) > 1 and (
+            derived or value.numel() > 1
+        ):  # torch would walk several axes in the order of the strides
             value = value.broadcast_to(shape + tail).reshape((n,) + tail)
             indices = tuple(index.reshape(-1) for index in indices)
         if how == "add":
