@@ -54,6 +54,32 @@ CASES = """
     np.add.at(a, [9], 1)
     np.argmax(a, axis=0, out=np.zeros(4))
     np.argmin(a, axis=0, out=np.zeros(4, 'u8'))
+    a[[0.5]]
+    a[[[0.5]]]
+    a[0, [0.5]]
+    a[['x']]
+    a[[None]]
+    a[np.array([0.5])]
+    a[m]
+    a[i[:2], i[:3]]
+    a.__setitem__([0.5], 1)
+    a.__setitem__(([0, 1], [0, 1, 2]), 1)
+    a.flat[[99]]
+    a.flat[99]
+    a.flat.__setitem__([99], 1)
+    a.__iadd__(b)
+    a.__isub__(b[:, None])
+    a.__ipow__(b)
+    a.__ifloordiv__(b)
+    a.__iadd__(a[None] + a[:2, None, None])
+    a.__imatmul__(m)
+    a[1:].__iadd__(b)
+    b.__iadd__(b[:3])
+    np.add(a, b, out=a)
+    np.add(a, 1, out=b)
+    np.multiply(a, 2, out=a, where=b > 0)
+    np.clip(a, b, 2)
+    np.divmod(a, b)
 """
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from arraydispatch.backends import loader
+
 ROOT = Path(__file__).resolve().parent.parent
 
 LAZY = ("jax", "jaxlib", "torch", "tensorflow", "keras", "scipy", "rich", "ml_dtypes", "array_api_compat")
@@ -63,3 +65,58 @@ def test_a_missing_library_names_its_install_command(backend: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert "pip install" in done.stdout
     assert backend in done.stdout
+
+
+LOOKS = """
+import numpy as np, arraydispatch as ad
+
+
+class Foreign:
+    \"\"\"An array of somebody else's, which knows nothing of ours.\"\"\"
+
+    def __array__(self, dtype=None, copy=None):
+        return np.ones(4)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if any(not isinstance(x, np.ndarray | float | Foreign) for x in inputs):
+            return NotImplemented
+        return getattr(ufunc, method)(*(np.ones(4) if isinstance(x, Foreign) else x for x in inputs), **kwargs)
+
+    def __array_function__(self, function, types, args, kwargs):
+        return "foreign"
+
+
+def looks(x):
+    device = x.device
+    assert hasattr(x, "device") and str(device) == "cpu" == device and device == x.device and device.kind == "CPU"
+    assert isinstance(device, ad.Device) and hash(device) == hash(x.device)
+    assert x.to_device(device) is x and x.to_device("cpu") is x
+    assert np.add(x, Foreign()).tolist() == (x + Foreign()).tolist() == [1, 2, 3, 4]
+    assert np.concatenate([x, Foreign()]) == "foreign"
+    assert np.stack([x, np.ma.array([1.0, 2, 3, 4])]).shape == (2, 4)
+"""
+
+
+@pytest.mark.parametrize("backend", [name for name in LIBRARIES if name != "numpy"])
+def test_looking_at_an_array_on_the_host_loads_nothing(backend: str, tmp_path: Path) -> None:
+    """Its device, and a call in which an object of another library takes part; the library is loaded for what only it can tell."""
+    if importlib.util.find_spec(backend) is None:
+        pytest.skip(f"{backend} is not installed")
+    script = tmp_path / "looks.py"
+    tell = f"print([name for name in {sorted(LIBRARIES[backend])!r} if name in sys.modules])\n"
+    script.write_text(
+        f"import sys\n{LOOKS}\nx = np.arange(4.0)\nlooks(x)\n{tell}"
+        f"y = ad.asarray(x)\nassert x.device.native is not None and x.device.processor_count\nassert {backend!r} in sys.modules\nlooks(x)\n"
+    )
+    command = [sys.executable, "-W", "ignore", "-m", "arraydispatch", "run", "--backend", backend, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "[]"
+
+
+def test_several_devices_of_a_cpu_are_named_by_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_FLAGS", "--xla_force_host_platform_device_count=2")
+    assert loader.several_cpus("jax")
+    assert not loader.several_cpus("torch")
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_max_isa=AVX")
+    assert not loader.several_cpus("jax")

@@ -81,7 +81,7 @@ class Array(Handle):
     def device(self) -> Device:
         """The device that holds the data."""
         kind, value = views.held(self)
-        return placement.of_new(self.backend) if kind.backend.hosted else placement.of(value, kind.backend)
+        return placement.of_new(kind.backend.name) if kind.backend.hosted else placement.of(value, kind.backend)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -364,8 +364,7 @@ class Array(Handle):
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
         """The array on another device of its library: a new array, or this one if it is there already."""
-        backend = self.backend
-        if placement.find(backend, device) == self.device:
+        if self.device == device or placement.find(backend := self.backend, device) == self.device:
             return self
         return wrapping.wrap(placement.move(self.native, backend, device), self._kind.home)
 
@@ -428,7 +427,8 @@ class Array(Handle):
         mine, others = self.shape, np.shape(other)
         if len(mine) < 1 or len(others) < 2 or mine[-1] != others[-1]:  # whatever is wrong with it is NumPy's to say
             refusing: Any = operator.imatmul
-            return refusing(self.to_numpy(), other.to_numpy() if isinstance(other, Array) else other)
+            held = self.to_numpy().copy() if self._writeable() else self.to_numpy()
+            return refusing(held, other.to_numpy() if isinstance(other, Array) else other)
         return ufuncs.array_ufunc(np.matmul, "__call__", (self, other), {"out": (self,)})
 
     # -- methods that are a NumPy function ------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import warnings
 from collections.abc import Callable, Iterator
@@ -14,6 +15,24 @@ from ..memory import views, writing
 from ..memory.views import Handle, ghost
 
 __all__ = ["Flat"]
+
+_AXIS = " for axis 0 with size "
+
+
+def _counting_elements(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Name no axis where an index is out of bounds: a flat iterator has none."""
+
+    @functools.wraps(method)
+    def run(*args: Any) -> Any:
+        try:
+            return method(*args)
+        except IndexError as error:
+            said = str(error)
+            if type(error) is not IndexError or _AXIS not in said:
+                raise
+        raise IndexError(said.replace(_AXIS, " for size "))
+
+    return run
 
 
 def _compared(how: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -65,6 +84,7 @@ class Flat:
         self._index += 1
         return element
 
+    @_counting_elements
     def __getitem__(self, key: Any) -> Any:
         self._restart()
         key, size = _flat_key(key), self._base.size
@@ -76,6 +96,7 @@ class Flat:
     def __delitem__(self, key: Any) -> None:
         raise TypeError("Cannot delete iterator elements")
 
+    @_counting_elements
     def __setitem__(self, key: Any, value: Any) -> None:
         wrapping.check_writeable(self._base)
         self._restart()

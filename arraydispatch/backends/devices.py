@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Device", "processors"]
+__all__ = ["Device", "NamedDevice", "processors"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,33 @@ class Device:
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+
+class NamedDevice(Device):
+    """A device by its name, of a library that is imported when more is asked of it.
+
+    Parameters
+    ----------
+    backend, name, kind : str
+        As of :class:`Device`.
+    load : callable
+        Gives the backend, by name.
+    """
+
+    def __init__(self, backend: str, name: str, kind: str, load: Callable[[str], Any]) -> None:
+        vars(self).update(backend=backend, name=name, kind=kind, load=load)
+
+    def _described(self) -> Device:
+        found: Device = next(device for device in vars(self)["load"](self.backend).devices() if device == self)
+        return found
+
+    memory = property(lambda self: self._described().memory)
+    processor_count = property(lambda self: self._described().processor_count)
+    description = property(lambda self: self._described().description)
+    native = property(lambda self: self._described().native)
+
+    def __repr__(self) -> str:
+        return repr(self._described())
 
 
 def processors() -> int:

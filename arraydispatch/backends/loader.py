@@ -39,6 +39,7 @@ class _Row(NamedTuple):
     imports: tuple[str, ...] = ()  # what else it imports that tells of itself while it is imported
     says: str = ""  # a pattern: lines that its compiled code writes to the process's stderr while it is imported, whatever it is told
     exact: dict[str, str] = {}  # noqa: RUF012 -- words more in variables that it reads at its start, for no contracted arithmetic
+    several: str = ""  # a pattern: what in the environment, as NAME=VALUE, makes several devices of a CPU
     misreads: dict[str, str] = {}  # noqa: RUF012 -- what takes the bytes of an array for numbers of another dtype -> what does not
 
 
@@ -56,6 +57,7 @@ KNOWN: dict[str, _Row] = {
         },
         "JAX_PLATFORMS",
         exact=_XLA_ROUNDS_TWICE,
+        several="JAX_NUM_CPU_DEVICES=|XLA_FLAGS=.*host_platform_device_count",
     ),
     "torch": _Row(
         "torch", ("torch",), "pip install 'arraydispatch[torch]'",
@@ -95,6 +97,12 @@ def installed(name: str) -> bool:
     if library in sys.modules:
         return sys.modules[library] is not None
     return importlib.util.find_spec(library) is not None
+
+
+def several_cpus(name: str) -> bool:
+    """Whether the environment makes several devices of a CPU for the library of a known backend."""
+    pattern = KNOWN[name].several
+    return bool(pattern) and any(re.match(pattern, f"{key}={value}") for key, value in os.environ.items())
 
 
 def available() -> list[str]:

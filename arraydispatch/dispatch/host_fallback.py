@@ -54,10 +54,8 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
 
         return scipy_calls.run(func, args, kwargs, backend, reason)
     allow(func, backend, reason)
-    if backend.hosted:
-        backend = backend.home
     start = time.perf_counter()
-    device = wrapping.device_among([*args, *kwargs.values()], backend)
+    device = None if backend.hosted else wrapping.device_among([*args, *kwargs.values()], backend)
     target = getattr(func, "__self__", func) if isinstance(getattr(func, "__self__", None), np.ufunc) else func
     spec = SPECS.get(target)
     declared = HOST.get(target)
@@ -101,7 +99,8 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
         store(array, host)
     if events.tap is not None:
         apart = isinstance(reason, dtypes.OnlyOnHost)
-        kind = ("native" if backend.native_is_ndarray else "hosted") if apart else "host"
+        plain = backend.native_is_ndarray and not backend.hosted
+        kind = ("native" if plain else "hosted") if apart else "host"
         events.tap.call(target, backend.name, kind, "" if apart else reason, time.perf_counter() - start)
     if outs is not None:
         return outs[0] if isinstance(outs, tuple) and len(outs) == 1 else outs

@@ -101,15 +101,25 @@ def elementwise(
     except Unsupported:
         raise
     except Exception:
-        wrapping.check_operands(tuple(natives), backend)
+        wrapping.check_operands(tuple(natives), backend, *_other_shapes(outs, where))
         raise
     mask = outputs.mask_of(where, backend, result[0] if ufunc.nout > 1 else result)
     scalar = ufunc.nout == 1 and not result.ndim
     if plan.reported or scalar or in_force() is not UNTOUCHED:
         fp_errors.look(ufunc, plan, tuple(natives), result, mask, scalar)
     if mask is not True or any(out is not None for out in outs):
-        result = outputs.masked(result, mask, outs, backend)
+        try:
+            result = outputs.masked(result, mask, outs, backend)
+        except ValueError:
+            wrapping.check_operands(tuple(natives), backend, *_other_shapes(outs, where))
+            raise
     return result, plan.kind
+
+
+def _other_shapes(outs: tuple[Any, ...], where: Any) -> list[tuple[int, ...]]:
+    """The shapes that NumPy names after those of the operands."""
+    given = [x for x in outs if x is not None]
+    return [np.shape(x) for x in (given if where is True else (*given, where))]
 
 
 def _signature(ufunc: np.ufunc, options: dict[str, Any]) -> tuple[Any, ...] | None:

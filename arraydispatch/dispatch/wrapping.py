@@ -357,9 +357,9 @@ def check_devices(operands: Iterable[Any], backend: Backend) -> None:
         raise DeviceMismatchError(f"arrays on {names} met in one call; move one first, with its to_device method.")
 
 
-def check_operands(operands: tuple[Any, ...], backend: Backend) -> None:
+def check_operands(operands: tuple[Any, ...], backend: Backend, *others: tuple[int, ...]) -> None:
     """Raise NumPy's broadcast error, or the device error, if that is why the library refused."""
-    check_shapes(operands, backend)
+    check_shapes(operands, backend, *others)
     check_devices(operands, backend)
 
 

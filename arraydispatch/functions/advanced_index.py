@@ -133,7 +133,7 @@ def _parse(xp: Any, a: Native, shape: tuple[int, ...], key: Any) -> _Parsed:
                     consumed += 1
                     continue
             else:
-                raise IndexError(_BAD_ARRAY)
+                raise IndexError(_BAD_ARRAY if xp.is_array(item) or isinstance(item, np.ndarray) else _BAD_INDEX)
             items.append((_ARRAY, array, taken))
             consumed += taken
             fancy = True
@@ -313,7 +313,7 @@ def _same_shape(
         except ValueError:
             said = " ".join(map(listed, shapes))
             raise IndexError(
-                f"shape mismatch: indexing arrays could not be broadcast together with shapes {said}"
+                f"shape mismatch: indexing arrays could not be broadcast together with shapes {said} "
             ) from None
     found = []
     for (x, n, axis), shape in zip(given, shapes):

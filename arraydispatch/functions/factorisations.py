@@ -10,7 +10,7 @@ from numpy.linalg import LinAlgError
 from ..common.user_warnings import warn
 from ..runtime import dtypes
 from .contractions import conjugate
-from .operands import along
+from .operands import along, is_followed, valued
 from .registry import XP, implements
 
 # The classes of NumPy's named results have no public name.
@@ -149,8 +149,45 @@ def qr(xp: XP, a: Any, mode: str = "reduced") -> Any:
     if 0 in shape:
         r = filled(xp, (*shape[:-2], k, n), 0, to, a)
         return r if mode == "r" else QRResult(_identity_columns(xp, (*shape[:-1], k), to, a), r)
-    q, r = xp.prim.qr(a, mode == "complete")
+    q, r = (
+        _complete_qr(xp, a)
+        if mode == "complete" and m > n and is_followed(xp, a)
+        else xp.prim.qr(a, mode == "complete")
+    )
     return xp.prim.astype(r, to) if mode == "r" else QRResult(xp.prim.astype(q, to), xp.prim.astype(r, to))
+
+
+def _complete_qr(xp: XP, a: Any) -> tuple[Any, Any]:
+    """The complete factors of a tall matrix, of which libraries have no derivative."""
+    q, r = xp.prim.qr(a, False)
+    whole, zeros = xp.prim.qr(xp.backend.transforms.stop_gradient(a), True)
+    return _completed(xp, q, whole), xp.prim.concatenate([r, _beyond(xp, zeros, -2, r)], xp.ndim_of(r) - 2)
+
+
+def _full_svd(xp: XP, a: Any) -> tuple[Any, Any, Any]:
+    """The full factors of a matrix that is not square, of which libraries have no derivative."""
+    u, s, vh = xp.prim.svd(a, False)
+    all_u, _, all_vh = xp.prim.svd(xp.backend.transforms.stop_gradient(a), True)
+    if xp.shape_of(a)[-2] > xp.shape_of(a)[-1]:
+        return _completed(xp, u, all_u), s, vh
+    return u, s, adjoint(xp, _completed(xp, adjoint(xp, vh), adjoint(xp, all_vh)))
+
+
+def _completed(xp: XP, q: Any, whole: Any) -> Any:
+    """Orthonormal columns, followed by those of a whole basis that are beside them; their derivatives are those of an orthonormal basis.
+
+    Which basis of the rest it is nobody knows: what depends on their span alone has one derivative, of any order.
+    """
+    prim, rest = xp.prim, _beyond(xp, whole, -1, q)
+    beside = xp.subtract(rest, prim.matmul(q, prim.matmul(adjoint(xp, q), rest)))
+    factor = prim.cholesky(prim.matmul(adjoint(xp, beside), beside))
+    made = adjoint(xp, prim.solve(factor, adjoint(xp, beside)))
+    return prim.concatenate([q, valued(xp, rest, made)], xp.ndim_of(q) - 1)
+
+
+def _beyond(xp: XP, whole: Any, axis: int, first: Any) -> Any:
+    """The rows or columns of a matrix that are not those of its first part."""
+    return along(xp, whole, xp.ndim_of(whole) + axis, xp.shape_of(first)[axis], xp.shape_of(whole)[axis])
 
 
 def _householder(xp: XP, a: Any) -> tuple[Any, Any]:
@@ -216,7 +253,9 @@ def svd(xp: XP, a: Any, full_matrices: bool = True, compute_uv: bool = True, her
         return SVDResult(u, s, vh)
     if not compute_uv:
         return xp.prim.astype(xp.prim.svdvals(a), real)
-    u, s, vh = xp.prim.svd(a, bool(full_matrices))
+    u, s, vh = (
+        _full_svd(xp, a) if full_matrices and m != n and is_followed(xp, a) else xp.prim.svd(a, bool(full_matrices))
+    )
     return SVDResult(xp.prim.astype(u, to), xp.prim.astype(s, real), xp.prim.astype(vh, to))
 
 

@@ -51,7 +51,7 @@ def isclose(xp: Any, a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equ
         y = float(y)
     if not (xp.is_array(x) or xp.is_array(y)):
         x = xp.asarray(x, like=like)
-    check_broadcast(xp, x, y, rtol, atol)
+    check_broadcast(xp, x, y, *(t for t in (rtol, atol) if xp.is_array(t)))
     _check_tolerances(xp, atol, rtol)
     with np.errstate(invalid="ignore"):  # as NumPy has it: infinities are told apart below
         # Python scalars among themselves stay Python scalars, which are weak.

@@ -180,7 +180,7 @@ def itself(found: bool, made: Any, a: Any) -> Any:
 
 def check_broadcast(xp: Any, *xs: Any) -> None:
     """Raise NumPy's ValueError where operands do not broadcast; libraries have errors of their own for it."""
-    shapes = [xp.shape_of(x) for x in xs if xp.is_array(x)]
+    shapes = [xp.shape_of(x) if xp.is_array(x) else np.shape(x) for x in xs if x is not None]
     if shapes.count(shapes[0]) != len(shapes):
         try:
             np.broadcast_shapes(*shapes)

@@ -249,7 +249,7 @@ def _ones_for_nans(xp: XP, a: Any) -> Native:
 
 def _nan_extremum(xp: XP, ufunc: Any, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any) -> Native:
     """NumPy's is ``fmax.reduce`` or ``fmin.reduce``, whose NaN results are the slices that hold nothing else."""
-    a, nans = nans_replaced(xp, a, _INFINITE[ufunc.ufunc])
+    given, (a, nans) = a, nans_replaced(xp, a, _INFINITE[ufunc.ufunc])
     if nans is None:
         return reduced(xp, ufunc, a, axis, None, keepdims, initial, where)
     if initial is not NoValue and initial is not None:
@@ -264,7 +264,10 @@ def _nan_extremum(xp: XP, ufunc: Any, a: Any, axis: Any, keepdims: Any, initial:
     lost = reduced(xp, xp.logical_and, nans, axis, None, keepdims)
     if known_any(xp, lost, wait=False):
         warn("All-NaN slice encountered")
-    nan = xp.prim.full((), np.nan, xp.dtype_of(result), xp.backend.device_of(a))
+    if xp.dtype_of(result).kind == "c" and where is NoValue:  # of which the other part may be a number
+        nan = reduced(xp, ufunc, given, axis, None, keepdims)
+    else:
+        nan = xp.prim.full((), np.nan, xp.dtype_of(result), xp.backend.device_of(a))
     return xp.prim.where(lost, nan, result)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
+from ..backends import loader
 from ..backends.base import Backend, Native
-from ..backends.devices import Device
+from ..backends.devices import Device, NamedDevice
 from ..common.errors import DeviceNotFoundError
-from . import settings
+from . import hardware, settings
 
 _KINDS = {"cpu": "CPU", "gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU", "mps": "GPU", "xpu": "GPU"}
 
@@ -45,9 +47,22 @@ def of(a: Native, backend: Backend) -> Device:
     return there[0]
 
 
-def of_new(backend: Backend) -> Device:
-    """The device that new arrays of a backend go to."""
-    return settings.default.devices.get(backend.name) or backend.devices()[0]
+def of_new(name: str) -> Device:
+    """The device that new arrays of a backend go to; its library is imported only where that may be another than the CPU."""
+    chosen: Device | None = settings.default.devices.get(name)
+    if chosen is not None:
+        return chosen
+    backend = loader.loaded_one(name)
+    if backend is None and _is_the_cpu(name):
+        return NamedDevice(name, "cpu", "CPU", loader.load)
+    return (backend or loader.load(name)).devices()[0]
+
+
+@cache
+def _is_the_cpu(name: str) -> bool:
+    """Whether the library can have no device here but one CPU, by what the system and the environment show."""
+    kinds = hardware.accelerators()
+    return not loader.several_cpus(name) and not any(hardware.reaches(name, kind) for kind in kinds)
 
 
 def move(a: Native, backend: Backend, spec: Any) -> Native:

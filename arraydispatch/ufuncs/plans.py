@@ -373,9 +373,10 @@ def whole_plan(ufunc: np.ufunc, kind: Kind) -> WholePlan | None:
     return WholePlan(backend.in_scope(run) if backend.scoped else run, kind.of(to), finite.get(to.kind))
 
 
-def check_shapes(operands: tuple[Any, ...], backend: Backend) -> None:
-    """Raise NumPy's broadcast error if that is why the library refused native operands."""
+def check_shapes(operands: tuple[Any, ...], backend: Backend, *others: tuple[int, ...]) -> None:
+    """Raise NumPy's broadcast error if native operands and other shapes, which it names after them, are why the library refused."""
     shapes = [backend.shape_of(x) if backend.is_native(x) else np.shape(x) for x in operands]
+    shapes += others
     try:
         np.broadcast_shapes(*shapes)
     except ValueError:

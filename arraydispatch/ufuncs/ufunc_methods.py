@@ -168,7 +168,7 @@ class Bound:
         return backend.prim.broadcast_to(mask, shape)
 
     def _fold(self, a: Any, axes: tuple[int, ...]) -> Any:
-        """Reduce by an associative ufunc without a kernel, in halves."""
+        """Reduce by an associative ufunc without a kernel: neighbours, as of two NaN the first one stays."""
         prim, backend = self.backend.prim, self.backend
         shape = backend.shape_of(a)
         rest = tuple(i for i in range(len(shape)) if i not in axes)
@@ -179,11 +179,11 @@ class Bound:
         if length == 1:
             return self._apart(_row(prim, x, 0))
         while length > 1:
-            half = length // 2
-            folded = self(_rows(prim, x, 0, half), _rows(prim, x, half, 2 * half))
+            even = length - length % 2
+            folded = self(_rows(prim, x, 0, even, 2), _rows(prim, x, 1, even, 2))
             if length % 2:
-                folded = prim.concatenate([folded, _rows(prim, x, length - 1, length)], 0)
-            x, length = folded, half + length % 2
+                folded = prim.concatenate([folded, _rows(prim, x, even, length)], 0)
+            x, length = folded, (length + 1) // 2
         return _row(prim, x, 0)
 
     def _fold_in_order(self, a: Any, axis: int | None, initial: Any, where: Any, to: np.dtype[Any]) -> Any:
@@ -366,13 +366,13 @@ def _element(value: Any, dtype: np.dtype[Any]) -> Any:
     return dtypes.cast_scalar(value, dtype)
 
 
-def _rows(prim: Any, x: Any, begin: int, end: int) -> Any:
-    return _along(prim, x, 0, begin, end)
+def _rows(prim: Any, x: Any, begin: int, end: int, step: int = 1) -> Any:
+    return _along(prim, x, 0, begin, end, step)
 
 
-def _along(prim: Any, x: Any, axis: int, begin: int, end: int) -> Any:
+def _along(prim: Any, x: Any, axis: int, begin: int, end: int, step: int = 1) -> Any:
     key = [slice(0, n, 1) for n in x.shape]
-    key[axis] = slice(begin, end, 1)
+    key[axis] = slice(begin, end, step)
     return prim.slice(x, tuple(key))
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from typing import Any
 
 import numpy as np
 import pytest
+
+import arraydispatch as ad
 
 from .. import oracle
 from ..rows import each
@@ -180,3 +183,28 @@ def test_all_nan_slices_are_warned_of(backend: str, f: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         f(a, axis=0, initial=0.0)
+
+
+def test_the_first_of_several_complex_nans_stays(backend: str) -> None:
+    """To the bit, whichever way a library folds an axis; also of what holds nothing else."""
+    some = [1 + 2j, complex(np.nan, 1), complex(2, np.nan), complex(np.nan, np.nan), complex(np.nan, 3), 5 + 0j]
+    rows = [np.array(row, dtype) for n in (2, 3) for row in itertools.product(some, repeat=n) for dtype in "FD"]
+    rng = np.random.default_rng(3)
+    tables = [rng.choice(some, (n, 7)) for n in (1, 2, 4, 5, 8, 13)]
+    calls = [
+        (getattr(np, name), x, {})
+        for name in ("max", "min", "nanmax", "nanmin")
+        for x in (rows if backend != "jax" else rows[::40])
+    ]
+    calls += [(f, x, {"axis": axis}) for f in (np.max, np.min) for x in tables for axis in (0, 1, None, (0, 1))]
+    calls += [
+        (f.accumulate, x, {"axis": axis}) for f in (np.maximum, np.minimum) for x in tables[::2] for axis in (0, 1)
+    ]
+    wrong = []
+    with warnings.catch_warnings(), ad.backend(backend), ad.execution("eager"):
+        warnings.simplefilter("ignore")
+        for f, x, options in calls:
+            want, made = np.asarray(f(x, **options)), np.asarray(f(ad.asarray(x), **options))
+            if want.dtype != made.dtype or want.tobytes() != made.tobytes():
+                wrong.append(f"{f.__name__} {options} of {x.tolist()}: {made.tolist()} is not {want.tolist()}")
+    assert not wrong, "\n".join(wrong[:10])

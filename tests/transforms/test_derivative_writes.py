@@ -254,3 +254,126 @@ def test_functions_that_write_name_the_way_out(library, whose):
             if not ("test_derivative_writes.py:" in said and helps and host(out).tolist() == [5, 6]):
                 wrong.append(f"{transform.__name__}, {name}: {said!r}, {host(out)}")
     assert not wrong, "\n".join(wrong)
+
+
+COSTS = np.array([1.0, 10.0, 100.0, 1000.0, 1e4, 1e5])
+
+
+def _cost(q):
+    return np.sum(q * COSTS[: q.size].reshape(q.shape))
+
+
+def _by_list(x):
+    q = np.zeros_like(x)
+    q[[0, 1, 1]] = x
+    return _cost(q)
+
+
+def _put(x):
+    q = np.zeros_like(x)
+    np.put(q, [0, 1, 1], x)
+    return _cost(q)
+
+
+def _put_in_turn(x):
+    q = x * 1
+    np.put(q, [2, 2, 1, 0, 0], x[:2])
+    return _cost(q)
+
+
+def _put_along_axis(x):
+    q = np.zeros_like(x)
+    np.put_along_axis(q, np.array([0, 1, 1]), x, 0)
+    return _cost(q)
+
+
+def _by_pairs(x):
+    q = np.zeros((2, 2)) * x[0]
+    q[[0, 1, 1], [0, 1, 1]] = x
+    return _cost(q)
+
+
+def _by_two_names_of_a_place(x):
+    y = np.ones(6) * x[0]
+    y[[0, -6]] = x[:2]
+    return _cost(y)
+
+
+def _by_columns(x):
+    y = np.ones((3, 2)) * x[0]
+    y[:, [0, 0]] = x.reshape(3, 1) * np.array([2.0, 3.0])
+    return _cost(y)
+
+
+def _by_rows(x):
+    q = np.zeros((3, 2)) * x[0]
+    q[[0, 2, 2]] = np.outer(x, x[:2])
+    return _cost(q)
+
+
+def _by_a_table(x):
+    q = x * 1
+    q[np.array([[0, 1], [1, 0]])] = np.outer(x[:2], x[1:])
+    return _cost(q)
+
+
+def _one_for_all(x):
+    q = np.zeros_like(x)
+    q[[0, 1, 1]] = x[0]
+    return _cost(q)
+
+
+def _added_in_place(x):
+    q = x * 2
+    q[[0, 1, 1]] += x
+    return _cost(q)
+
+
+def _flat(x):
+    q = x * 1
+    q.flat[[0, 0, 2]] = x
+    return _cost(q)
+
+
+def _complex(x):
+    q = x * 1j
+    q[[0, 0, 1]] = x
+    return _cost(q).real
+
+
+def _squares(x):
+    q = x**2
+    q[[0, 1, 1]] = x**3
+    return _cost(q**2)
+
+
+OVERWRITTEN = {f.__name__.strip("_"): f for f in (
+    _by_list, _put, _put_in_turn, _put_along_axis, _by_pairs, _by_two_names_of_a_place, _by_columns, _by_rows, _by_a_table,
+    _one_for_all, _added_in_place, _flat, _complex, _squares,
+)}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", ["plain", "jit", "vmap"])
+def test_only_the_last_of_several_writers_of_a_place_has_the_derivative(library, how):
+    x = np.array([3.0, 7.0, 5.0])
+    slopes = lambda x: [ad.grad(f)(x) for f in OVERWRITTEN.values()]
+    if how == "vmap":
+        made = [g[1] for g in ad.vmap(slopes)(ad.asarray(np.stack([x + 1, x])))]
+    else:
+        made = {"jit": ad.jit(slopes), "plain": slopes}[how](ad.asarray(x))
+    with ad.backend("numpy"):
+        steps = 1e-6 * np.eye(3)
+        want = [[(f(x + e) - f(x - e)) / 2e-6 for e in steps] for f in OVERWRITTEN.values()]
+    wrong = [
+        f"{name}: {host(g).tolist()} is not {w}"
+        for name, g, w in zip(OVERWRITTEN, made, want)
+        if not np.allclose(host(g), w, 1e-5, 1e-3)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_only_the_last_writer_has_the_second_derivative(library):
+    x = np.array([3.0, 7.0, 5.0])
+    want = np.diag([30 * x[0] ** 4, 0, 300 * x[2] ** 4])
+    made = ad.jit(ad.hessian(lambda x: _squares(x) - 100 * x[2] ** 4))(ad.asarray(x))
+    np.testing.assert_allclose(host(made), want, 1e-9, 1e-6)

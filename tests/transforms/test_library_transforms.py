@@ -185,3 +185,45 @@ def test_a_program_reads_the_variables_that_it_captures() -> None:
     assert scaled(x).tolist() == [2, 4]
     factor.assign(5.0)
     assert scaled(x).tolist() == [5, 10]
+
+
+COSTS = np.array([1.0, 10.0, 100.0])
+
+
+def _overwritten(a: Any) -> Any:
+    """A cost of what is written twice, of which the last value stays."""
+    q, r = a * 1, a * 1
+    q[[0, 1, 1]] = a
+    r[np.array([[0, 1], [1, 0]])] = a[0]
+    return np.sum((q + r) * COSTS).native
+
+
+LAST = [1 + 11, 0, 10 + 100 + 100]
+
+
+def test_torch_overwritten() -> None:
+    torch = pytest.importorskip("torch")
+    x = ad.asarray(X, backend="torch")
+    assert torch.func.grad(_overwritten)(x).tolist() == LAST
+    assert torch.func.jacfwd(_overwritten)(x).tolist() == LAST
+    rows = ad.asarray(np.stack([X, X]), backend="torch")
+    assert torch.func.grad(lambda m: torch.func.vmap(_overwritten)(m).sum())(rows).tolist() == [LAST, LAST]
+    leaf = torch.tensor(X, requires_grad=True)
+    _overwritten(ad.wrap(leaf)).backward()
+    assert leaf.grad.tolist() == LAST
+
+
+def test_jax_overwritten() -> None:
+    jax = pytest.importorskip("jax")
+    with jax.enable_x64(True):
+        x = ad.asarray(X, backend="jax")
+        assert jax.grad(_overwritten)(x).tolist() == LAST
+        assert jax.jacfwd(_overwritten)(x).tolist() == LAST
+
+
+def test_tensorflow_overwritten() -> None:
+    tf = pytest.importorskip("tensorflow")
+    x = tf.Variable(X)
+    with tf.GradientTape() as tape:
+        made = _overwritten(ad.wrap(x))
+    assert tape.gradient(made, x).numpy().tolist() == LAST

@@ -264,3 +264,136 @@ def test_singular_values_and_eigenvalues_of_a_program(library: str) -> None:
     for f in values:
         for curved in (ad.hessian(ad.jit(f)), ad.jit(ad.hessian(f))):
             np.testing.assert_allclose(np.asarray(curved(x)), want, 1e-10)
+
+
+POLES: dict[str, tuple[Callable[[Any], Any], float, float]] = {
+    "sqrt": (np.sqrt, 0.0, np.inf),
+    "sqrt of what is negative": (np.sqrt, -1.0, np.nan),
+    "cbrt": (np.cbrt, 0.0, np.inf),
+    "power": (lambda x: x**0.5, 0.0, np.inf),
+    "power of another": (lambda x: x**0.25, 0.0, np.inf),
+    "negative power": (lambda x: x**-1.0, 0.0, -np.inf),
+    "float_power": (lambda x: np.float_power(x, 0.5), 0.0, np.inf),
+    "power of zero": (lambda x: x**0.0, 0.0, 0.0),
+    "log": (np.log, 0.0, np.inf),
+    "log2": (np.log2, 0.0, np.inf),
+    "log10": (np.log10, 0.0, np.inf),
+    "log1p": (np.log1p, -1.0, np.inf),
+    "reciprocal": (np.reciprocal, 0.0, -np.inf),
+    "divide": (lambda x: 1 / x, 0.0, -np.inf),
+    "arcsin": (np.arcsin, 1.0, np.inf),
+    "arccos": (np.arccos, 1.0, -np.inf),
+    "arccosh": (np.arccosh, 1.0, np.inf),
+    "arctanh": (np.arctanh, 1.0, np.inf),
+    "exp": (np.exp, 1000.0, np.inf),
+    "square": (np.square, np.inf, np.inf),
+    "tan": (np.tan, np.inf, np.nan),
+    "tanh": (np.tanh, np.inf, 0.0),
+    "arctan": (np.arctan, np.inf, 0.0),
+    "logaddexp": (lambda x: np.logaddexp(x, x), np.inf, np.nan),
+    "logaddexp of another": (lambda x: np.logaddexp(x, 1.0), np.inf, 1.0),
+    "logaddexp2 of another": (lambda x: np.logaddexp2(1.0, x), np.inf, 1.0),
+    "logaddexp beside infinity": (lambda x: np.logaddexp(np.inf, x), 1.0, 0.0),
+    "hypot": (lambda x: np.hypot(x, x), 0.0, 0.0),
+    "arctan2": (lambda x: np.arctan2(x, x), 0.0, 0.0),
+    "abs": (np.abs, 0.0, 0.0),
+    "abs of complex numbers": (lambda x: np.abs(x + 0j), 0.0, 0.0),
+    "maximum": (lambda x: np.maximum(x, 0.0), 0.0, 0.5),
+    "clip": (lambda x: np.clip(x, 0.0, 1.0), 0.0, 0.5),
+    "remainder": (lambda x: np.remainder(1.0, x), 0.0, -np.inf),
+    "fmod": (lambda x: np.fmod(1.0, x), 0.0, -np.inf),
+    "floor_divide": (lambda x: np.floor_divide(1.0, x), 0.0, 0.0),
+    "norm": (lambda x: np.linalg.norm(np.stack([x, x]), axis=0), 0.0, np.nan),
+    "std": (lambda x: np.std(np.stack([x, x]), axis=0), 0.0, np.nan),
+    "root of complex numbers": (lambda x: np.sqrt(x + 0j).real, 0.0, np.nan),
+}
+"""A function, a point, and the derivative there, which for the last is infinite or NaN as the library divides."""
+
+UNUSED: dict[str, Callable[[Any], Any]] = {
+    "where": lambda y: np.where(np.array([False, True]), y, 0.0),
+    "product": lambda y: y * np.array([0.0, 1.0]),
+    "index": lambda y: y[1:],
+    "mask": lambda y: y[np.array([False, True])],
+}
+
+
+def test_what_is_not_used_has_zero_times_its_derivative(library: str) -> None:
+    """Also where the derivative is infinite: zero times infinity is NaN on each library, as in the next step of the chain rule."""
+    points = np.array([[x, 1.25 if name == "arccosh" else 0.25] for name, (_, x, _) in POLES.items()])
+    used = lambda use: lambda xs: sum(np.sum(use(f(x))) for (f, _, _), x in zip(POLES.values(), xs))
+    total = {"itself": used(lambda y: y)} | {name: used(use) for name, use in UNUSED.items()}
+    wrong = []
+    for how in ["jit"] if library == "jax" else ["plain", "jit"]:
+        for use, f in total.items():
+            slopes = ad.grad(f) if how == "plain" else ad.jit(ad.grad(f))
+            for (name, (_, _, slope)), made in zip(POLES.items(), np.asarray(slopes(ad.asarray(points)))[:, 0]):
+                want = slope if use == "itself" else 0 * slope
+                infinite = name == "root of complex numbers" and not np.isfinite(made)
+                if not (infinite or np.array_equal(made, want, equal_nan=True)):
+                    wrong.append(f"{how}, {use}, {name}: {made} is not {want}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_safe_argument_has_no_infinite_derivative(library: str) -> None:
+    """The way out that the reference names."""
+    rooted = lambda x: np.sum(np.where(x > 0, np.sqrt(np.where(x > 0, x, 1.0)), 0.0))
+    assert np.asarray(ad.jit(ad.grad(rooted))(ad.asarray([0.0, 4.0]))).tolist() == [0, 0.25]
+
+
+FULL = np.random.default_rng(4).normal(size=(4, 2))
+MANY = np.random.default_rng(5).normal(size=(2, 3, 3)) + np.diag([1.0, 4.0, 8.0])
+C2, C3, C4 = (np.arange(1.0, n * n + 1).reshape(n, n) % 3 for n in (2, 3, 4))
+
+
+def _spans(basis: Any, cost: Any, first: int) -> Any:
+    """A cost of the spans of the first columns of a basis and of the others, which no choice of a basis changes."""
+    one, two = basis[..., :first], basis[..., first:]
+    return np.sum(cost * (one @ np.conj(np.swapaxes(one, -1, -2)) - 2 * two @ np.conj(np.swapaxes(two, -1, -2)))).real
+
+
+def _eigenvectors(a: Any) -> Any:
+    w, v = np.linalg.eig(a)
+    return np.sum(np.abs(v) ** 2 * C3.T * np.abs(w)[..., None, :]) + np.sum(w**2).real
+
+
+FACTORS: dict[str, tuple[Callable[[Any], Any], Any]] = {
+    "full svd, values": (lambda a: np.sum(np.linalg.svd(a)[1] * np.array([1.0, 3.0])), FULL),
+    "full svd, all vectors": (lambda a: _spans(np.linalg.svd(a).U, C4, 2), FULL),
+    "full svd, wide": (lambda a: _spans(np.swapaxes(np.linalg.svd(a).Vh, -1, -2), C4, 2), FULL.T),
+    "full svd, first vectors": (lambda a: np.sum(C4[:, :1] * np.linalg.svd(a).U[:, :1] ** 2), FULL),
+    "full svd, one column": (lambda a: _spans(np.linalg.svd(a).U, C4, 1), FULL[:, :1]),
+    "full svd, many": (lambda a: _spans(np.linalg.svd(a).U, C3, 2), MANY[:, :, :2]),
+    "full svd, square": (lambda a: np.sum(np.linalg.svd(a)[1] * np.arange(3.0)), MANY),
+    "complete qr": (lambda a: _spans(np.linalg.qr(a, "complete").Q, C4, 2), FULL),
+    "complete qr, triangle": (lambda a: np.sum(np.abs(np.linalg.qr(a, "complete").R) * C4[:, :2]), FULL),
+    "complete qr, square": (lambda a: np.sum(np.abs(np.linalg.qr(a, "complete").R) * C3), MANY),
+    "complete qr, wide": (lambda a: np.sum(np.abs(np.linalg.qr(a, "complete").R) * C4[:2]), FULL.T),
+    "qr, wide": (lambda a: np.sum(np.linalg.qr(a).Q ** 2 * C2) + np.sum(np.linalg.qr(a).R ** 2 * C4[:2]), FULL.T),
+    "eigenvectors": (_eigenvectors, MANY),
+}  # fmt: skip
+
+
+def _slopes(f: Callable[[Any], Any], x: Any) -> Any:
+    """Central differences of a number."""
+    steps = 1e-6 * np.eye(x.size).reshape((-1, *x.shape))
+    return np.reshape([(f(x + e) - f(x - e)) / 2e-6 for e in steps], x.shape)
+
+
+@pytest.mark.parametrize("name", FACTORS)
+def test_factors_that_libraries_do_not_differentiate(library: str, name: str) -> None:
+    f, x = FACTORS[name]
+    np.testing.assert_allclose(np.asarray(ad.grad(f)(ad.asarray(x))), _slopes(f, x), 1e-5, 1e-6)
+
+
+@pytest.mark.parametrize("how", ["jit", "vmap", "hessian"])
+def test_factors_in_other_transforms(library: str, how: str) -> None:
+    cost = lambda a: _spans(np.linalg.svd(a).U, C4, 2) + _spans(np.linalg.qr(a, "complete").Q, C4.T, 2)
+    x, slope = ad.asarray(FULL), ad.grad(cost)
+    if how == "hessian":
+        want = np.reshape(
+            [_slopes(lambda a, i=i: np.asarray(slope(ad.asarray(a)))[i], FULL) for i in np.ndindex(4, 2)], (4, 2, 4, 2)
+        )
+        np.testing.assert_allclose(np.asarray(ad.jit(ad.hessian(cost))(x)), want, 1e-4, 1e-5)
+        return
+    made = ad.vmap(slope)(np.stack([x * 2, x]))[1] if how == "vmap" else ad.jit(slope)(x)
+    np.testing.assert_allclose(np.asarray(made), _slopes(cost, FULL), 1e-5, 1e-6)

@@ -52,11 +52,23 @@ def cholesky(a: Array) -> Any:
     return factor, jnp.any(jnp.isnan(jnp.diagonal(factor, axis1=-2, axis2=-1).real))
 
 
-_qr = kernel(highest(lambda a, complete: tuple(jnp.linalg.qr(a, "complete" if complete else "reduced"))), (1,))
+def _factored(a: Array, complete: bool) -> tuple[Array, Array]:
+    """Of a wide matrix JAX has no derivative: that of its first columns, and of what their factor makes of the others."""
+    m, n = a.shape[-2:]
+    q, r = jnp.linalg.qr(a[..., :m] if m < n else a, "complete" if complete and m > n else "reduced")
+    if m >= n:
+        return q, r
+    return q, jnp.concatenate([r, jnp.conj(jnp.swapaxes(q, -1, -2)) @ a[..., m:]], -1)
+
+
+_qr_of_values = kernel(
+    highest(lambda a, complete: tuple(jnp.linalg.qr(a, "complete" if complete else "reduced"))), (1,)
+)
+_qr_of_tracers = kernel(highest(_factored), (1,))
 
 
 def qr(a: Array, complete: bool) -> tuple[Array, Array]:
-    q, r = _qr(a, complete)
+    q, r = (_qr_of_values if is_concrete(a) else _qr_of_tracers)(a, complete)
     return q, r
 
 
@@ -90,9 +102,27 @@ def eigvalsh(a: Array, lower: bool) -> Any:
     return w, ~_finite(w)
 
 
+@jax.custom_jvp  # type: ignore[untyped-decorator]
+def _eigenvectors(a: Array) -> tuple[Array, Array]:
+    """With the derivative, which JAX has of the values alone, of vectors that keep their length and turn by no phase."""
+    w, v = jnp.linalg.eig(a)
+    return w, v
+
+
+@_eigenvectors.defjvp  # type: ignore[untyped-decorator]
+def _(primals: Any, tangents: Any) -> Any:
+    w, v = _eigenvectors(*primals)
+    moved = jnp.linalg.solve(v, tangents[0].astype(v.dtype) @ v)
+    eye = jnp.eye(v.shape[-1], dtype=bool)
+    gaps = jnp.where(eye, 1, w[..., None, :] - w[..., :, None])
+    slope = v @ jnp.where(eye, 0, moved / gaps)
+    longer = jnp.sum(jnp.conj(v) * slope, -2, keepdims=True).real
+    return (w, v), (jnp.diagonal(moved, axis1=-2, axis2=-1), slope - v * longer)
+
+
 @_checked("Array must not contain infs or NaNs")
 def _eig(a: Array) -> Any:
-    return tuple(jnp.linalg.eig(a)), ~_finite(a)
+    return _eigenvectors(a), ~_finite(a)
 
 
 @_checked("Array must not contain infs or NaNs")

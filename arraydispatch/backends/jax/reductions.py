@@ -49,13 +49,13 @@ def _extremum_of(real: Kernel, place: Kernel, choose: Kernel) -> Callable[[Array
             return real(a, axes, keepdims=keepdims)
         if not jnp.issubdtype(a.dtype, np.complexfloating):
             return _derived_by_place(real, place, axes, keepdims)(a)
-        # The lexicographic order is not one XLA reduces by: fold pairs, halving the axis each time.
+        # The lexicographic order is not one XLA reduces by: fold neighbours, the first of two NaN staying, halving the axis.
         kept = [axis for axis in range(a.ndim) if axis not in axes]
         shape = [1 if axis in axes else n for axis, n in enumerate(a.shape)]
         out = jnp.transpose(a, (*axes, *kept)).reshape(-1, *[a.shape[axis] for axis in kept])
         while (n := out.shape[0]) > 1:
-            half = n // 2
-            out = jnp.concatenate([choose(out[:half], out[half : 2 * half]), out[2 * half :]])
+            even = n - n % 2
+            out = jnp.concatenate([choose(out[:even:2], out[1:even:2]), out[even:]])
         return out[0].reshape(shape if keepdims else [a.shape[axis] for axis in kept])
 
     return reduce

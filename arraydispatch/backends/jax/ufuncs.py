@@ -237,11 +237,10 @@ def _arctanh(a: Array) -> Array:
     return jnp.copysign(jnp.log1p(2 * size / (1 - size)) / 2, a)
 
 
-def _log_add(reference: Kernel, exp: Kernel, scale: float) -> Kernel:
-    """NumPy's own formula, so that both round alike; ``scale`` is 1 / log(base)."""
+def _log_add(exp: Kernel, scale: float) -> Kernel:
+    """NumPy's own formula, so that both round alike; ``scale`` is 1 / log(base). JAX's derivative is wrong beside an infinite operand."""
 
-    @wide
-    @derived_from(reference)
+    @jax.custom_jvp  # type: ignore[untyped-decorator]
     def body(a: Array, b: Array) -> Array:
         far = a - b
         larger = jnp.where(far > 0, a, b)
@@ -249,7 +248,11 @@ def _log_add(reference: Kernel, exp: Kernel, scale: float) -> Kernel:
         # Also for two equal infinities, whose difference is NaN.
         return jnp.where(a == b, a + a.dtype.type(np.log(2.0) * scale), jnp.where(jnp.isnan(far), far, out))
 
-    return body
+    def share(a: Array, b: Array) -> Array:
+        return lax.logistic((a - b) / a.dtype.type(scale))
+
+    body.defjvp(lambda xs, slopes: (body(*xs), slopes[0] * share(*xs) + slopes[1] * share(*xs[::-1])))
+    return wide(body)
 
 
 def _infinite_part(function: Kernel) -> Kernel:
@@ -600,8 +603,8 @@ _BINARY: dict[np.ufunc, Kernel] = {
     np.copysign: _copysign,
     np.nextafter: _nextafter,
     np.heaviside: wide(followed(jnp.heaviside)),
-    np.logaddexp: _log_add(jnp.logaddexp, jnp.exp, 1.0),
-    np.logaddexp2: _log_add(jnp.logaddexp2, _exp2, 1 / np.log(2.0)),
+    np.logaddexp: _log_add(jnp.exp, 1.0),
+    np.logaddexp2: _log_add(_exp2, 1 / np.log(2.0)),
     np.maximum: maximum,
     np.minimum: minimum,
     np.fmax: _fmax,

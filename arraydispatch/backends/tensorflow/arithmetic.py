@@ -9,7 +9,20 @@ from typing import Any
 
 import tensorflow as tf
 
-from .core import BITS, COMPLEX, INTEGERS, PYTHON, REAL, UNSIGNED, EagerTensor, apart, hidden, raw, scalar, taped
+from .core import (
+    BITS,
+    COMPLEX,
+    INTEGERS,
+    PYTHON,
+    REAL,
+    UNSIGNED,
+    EagerTensor,
+    apart,
+    derived,
+    hidden,
+    raw,
+    scalar,
+)
 
 Tensor = Any
 Kernel = Callable[..., Any]
@@ -123,6 +136,15 @@ def floor_divide(a: Any, b: Any) -> Tensor:
         traps = _traps(b)
         one = scalar(1, b)
         return _mul(_floor_div(a, _select(traps, one, b)), _select(traps, b, one))
+    if not derived():
+        return _floor_quotient(a, b)
+    made = _floor_quotient(tf.stop_gradient(a), tf.stop_gradient(b))  # whose derivative by 0 would be infinite
+    return _select(tf.zeros_like(made, tf.bool), _add(a, b), made)
+
+
+def _floor_quotient(a: Tensor, b: Tensor) -> Tensor:
+    """Of floats."""
+    dtype = b.dtype
     # numpy/_core/src/npymath/npy_math_internal.h.src: npy_floor_divide
     rest = _truncate_mod(a, b)
     exact = _exact(_sub(a, rest), b)
@@ -145,7 +167,7 @@ def remainder(a: Any, b: Any) -> Tensor:
     if dtype in INTEGERS:
         return _floor_mod(a, _select(_traps(b), scalar(1, b), b))
     rest = _floor_mod(a, b)
-    if taped() or not tf.executing_eagerly():  # of a zero that is another one the derivative is lost
+    if derived():  # of a zero that is another one the derivative is lost
         held = tf.stop_gradient(rest)
         zero = _select(_less(b, 0.0), -_sub(held, rest), _sub(rest, held))
         return _select(_equal(rest, 0.0), zero, rest)
@@ -159,13 +181,13 @@ def fmod(a: Tensor, b: Tensor) -> Tensor:
         return _floor_mod(a, _maximum(b, 1))
     if dtype in INTEGERS:
         return _truncate_mod(a, _select(_traps(b), scalar(1, b), b))
-    return _differentiable_fmod(a, b) if taped() or not tf.executing_eagerly() else _truncate_mod(a, b)
+    return _differentiable_fmod(a, b) if derived() else _truncate_mod(a, b)
 
 
 def _differentiable_fmod(a: Tensor, b: Tensor) -> Tensor:
     """TensorFlow has no derivative of its own operation: by the sizes, of which the other one is the same."""
     negative = signbit(a)
-    rest = _floor_mod(_select(negative, _neg(a), a), _abs(b))
+    rest = _floor_mod(_select(negative, _neg(a), a), _select(_less(b, 0.0), _neg(b), b))
     return _select(negative, _neg(rest), rest)
 
 
@@ -256,9 +278,7 @@ def _complex_power(a: Tensor, b: Tensor) -> Tensor:
     n = _cast(_select(small, n, scalar(0.0, n)), tf.int64)
     one = scalar(1 + 0j, a)
     lost = nothing = _equal(a, zero)
-    if (
-        taped() or not tf.executing_eagerly()
-    ):  # what is not chosen has a derivative too, and a whole power of zero its own
+    if derived():  # what is not chosen has a derivative too, and a whole power of zero its own
         lost = _and(nothing, _or(_equal(n, scalar(0, n)), _less_equal(re, 0.0)))
         a = _select(lost, one, a)
     whole, factor = one, a
@@ -298,7 +318,7 @@ def power(a: Any, b: Any) -> Tensor:
     a, b = tensors(a, b)
     dtype = a.dtype
     if dtype in BITS:
-        return _differentiable_power(a, b) if taped() or not tf.executing_eagerly() else _pow(a, b)
+        return _differentiable_power(a, b) if derived() else _pow(a, b)
     return _integer_power(a, b) if dtype in INTEGERS else _complex_power(a, b)
 
 
@@ -333,17 +353,18 @@ def signbit(a: Tensor) -> Tensor:
 
 def sqrt(a: Tensor) -> Tensor:
     """Complex: reflected at the real axis, of which TensorFlow takes one side at zero and infinity."""
+    root = _differentiable_root if derived() else _sqrt
     if a.dtype not in COMPLEX:
-        return _sqrt(a)
+        return root(a)
     re, im = parts(a)
     upper = join(re, _select(signbit(im), _neg(im), im))  # not the absolute value, whose derivative at zero is zero
-    root = _sqrt(upper) if tf.executing_eagerly() else _differentiable_root(upper)
-    return _select(signbit(im), _conj(root), root)
+    made = root(upper)
+    return _select(signbit(im), _conj(made), made)
 
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _differentiable_root(a: Tensor) -> Any:
-    """Of complex numbers in a graph: of the derivative that TensorFlow has XLA forgets a conjugate."""
+    """TensorFlow's derivative of zero is 0 and not infinite where the cotangent is 0; of that of complex numbers XLA forgets a conjugate."""
 
     def back(cotangent: Tensor) -> Tensor:
         return cotangent / tf.math.conj(2 * _differentiable_root(a))
@@ -381,12 +402,16 @@ def _compiled_log1p(a: Tensor) -> Tensor:
 
 def arctanh(a: Tensor) -> Tensor:
     """XLA has it of doubles by that log1p, on both sides of zero."""
-    if a.dtype != tf.float64 or tf.executing_eagerly():
-        return _atanh(a)
+    return _atanh(a) if a.dtype != tf.float64 or tf.executing_eagerly() else _compiled_arctanh(a)
+
+
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def _compiled_arctanh(a: Tensor) -> Any:
+    """With a derivative of its own: that of the formula is no number at 1, where it is infinite."""
     negative = a < 0.0
     size = _select(negative, -a, a)
     found = _log1p(size * 2.0 / (1.0 - size)) * 0.5
-    return _select(negative, -found, found)
+    return _select(negative, -found, found), lambda cotangent: cotangent / (1.0 - a * a)
 
 
 def _for_xla(a: Tensor) -> bool:

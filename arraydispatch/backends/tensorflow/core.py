@@ -159,6 +159,11 @@ def taped() -> bool:
     return bool(record.could_possibly_record())
 
 
+def derived() -> bool:
+    """Whether a derivative may be taken of what is computed here, now or later."""
+    return taped() or not tf.executing_eagerly()
+
+
 _placeholder = raw("PlaceholderWithDefault")
 
 

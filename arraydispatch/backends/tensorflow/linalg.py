@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from ..base import Unsupported
-from .core import BOOL, COMPLEX, HALVES, EagerTensor, axes_of, dims, ints, raw, taped
+from .core import BOOL, COMPLEX, HALVES, EagerTensor, axes_of, derived, dims, ints, raw
 
 Tensor = Any
 
@@ -160,7 +160,7 @@ def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
         eye = tf.eye(m, k, shape[:-2], a.dtype)
         return eye, tf.zeros((*shape[:-2], k, n), a.dtype)
     scale = _cast(_power_of_two(tf.reduce_max(tf.abs(a), (-2, -1), True)), a.dtype)
-    q, r = _qr(a / scale, complete)
+    q, r = _qr(a / scale, complete and shape[-2] > shape[-1])  # else both are one, of which there is a derivative
     return q, r * scale
 
 
@@ -186,12 +186,7 @@ def svd(a: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
 
 def svdvals(a: Tensor) -> Tensor:
     _refuse(a, _SVD)
-    return _parts(_differentiable_svdvals(a) if _derived() else _svd(a, False, False)[0])
-
-
-def _derived() -> bool:
-    """Whether a derivative may be taken of what is computed here, now or later."""
-    return taped() or not tf.executing_eagerly()
+    return _parts(_differentiable_svdvals(a) if derived() else _svd(a, False, False)[0])
 
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
@@ -219,7 +214,7 @@ def eigh(a: Tensor, lower: bool) -> tuple[Tensor, Tensor]:
 @_checked("Eigenvalues did not converge", (1,))
 def eigvalsh(a: Tensor, lower: bool) -> Tensor:
     a = _triangle(a, lower)
-    return _parts(_differentiable_eigvalsh(a) if _derived() else _eigh(a, False)[0])
+    return _parts(_differentiable_eigvalsh(a) if derived() else _eigh(a, False)[0])
 
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
@@ -288,7 +283,7 @@ def slogdet(a: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def det(a: Tensor) -> Tensor:
-    if a.dtype not in COMPLEX or (tf.executing_eagerly() and not taped()):
+    if a.dtype not in COMPLEX or not derived():
         return _determinant(a)
     return _differentiable_determinant(a)
 

@@ -27,6 +27,7 @@ from .core import (
     EagerTensor,
     accelerated,
     axis_of,
+    derived,
     dims,
     fresh,
     host,
@@ -407,7 +408,7 @@ def scatter(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Te
             raise Unsupported("TensorFlow does not order complex numbers")
         if a.dtype in BITS:
             return _scatter_extremum(a, indices, value, how)
-    elif how == "set" and accelerated() and math.prod(count) > 1:
+    elif how == "set" and math.prod(count) > 1 and (derived() or accelerated()):
         value = _last_values(indices, value, shape[:k])
     return _SCATTER[how](a, _places(a, indices), value)
 
@@ -424,14 +425,17 @@ def _index_type(a: Tensor) -> Any:
 
 
 def _last_values(indices: Sequence[Tensor], value: Tensor, lead: Shape) -> Tensor:
-    """Give all writers of one place the value of the last of them."""
+    """Give all writers of one place the value of the last of them, which alone has the derivative: TensorFlow gives it to each."""
     flat = _flat_index(indices, lead)
-    count = dims(flat)
+    count, tail = dims(flat), dims(value)[len(dims(flat)) :]
     n = math.prod(count)
     order = _range(integer(0), integer(n), integer(1))
-    newest = _segment_max(order, _reshape(flat, ints((-1,))), integer(math.prod(lead)))
-    rows = _reshape(value, ints((n, *dims(value)[len(count) :])))
-    return _gather(rows, _gather(newest, flat, integer(0)), integer(0))
+    newest = _gather(_segment_max(order, _reshape(flat, ints((-1,))), integer(math.prod(lead))), flat, integer(0))
+    last = _gather(_reshape(tf.stop_gradient(value), ints((n, *tail))), newest, integer(0))
+    if not derived():
+        return last
+    ours = _equal(newest, _reshape(order, ints(count)))
+    return _select(_reshape(ours, ints(count + (1,) * len(tail))), value, last)
 
 
 def _scatter_multiply(a: Tensor, indices: Sequence[Tensor], value: Tensor, shape: Shape) -> Tensor:

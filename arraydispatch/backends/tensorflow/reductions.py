@@ -11,7 +11,22 @@ import tensorflow as tf
 from ...common import events
 from ...common.process_state import process
 from . import primitives
-from .core import BITS, BOOL, COMPLEX, HALVES, EagerTensor, axes_of, dims, fresh, host, integer, on_host, raw, taped
+from .core import (
+    BITS,
+    BOOL,
+    COMPLEX,
+    HALVES,
+    EagerTensor,
+    axes_of,
+    derived,
+    dims,
+    fresh,
+    host,
+    integer,
+    on_host,
+    raw,
+    taped,
+)
 
 __all__ = ["ACCUMULATE", "REDUCE"]
 
@@ -65,7 +80,7 @@ def _extremum(op: Kernel, of_bool: Kernel, find: Kernel) -> Kernel:
         dtype = a.dtype
         if dtype in COMPLEX:
             return _complex_extremum(a, axes, keepdims, find) if axes else fresh(a)
-        if axes and dtype in BITS and (taped() or not tf.executing_eagerly()):
+        if axes and dtype in BITS and derived():
             return _derived_by_place(op, a, axes, keepdims, find)
         return _apart((of_bool if dtype is BOOL else op)(a, axes_of(axes), keepdims), a, axes)
 
@@ -114,7 +129,7 @@ def _truth(op: Kernel) -> Kernel:
 
 def _product(a: Tensor, axes: Any, keepdims: bool) -> Tensor:
     """The second derivative of TensorFlow's own divides by the factors, which may be zero: here it is that of products of two."""
-    if not (a.dtype in BITS or a.dtype in COMPLEX) or (tf.executing_eagerly() and not taped()):
+    if not (a.dtype in BITS or a.dtype in COMPLEX) or not derived():
         return _prod(a, axes, keepdims)
     whole = a
     for axis in np.atleast_1d(axes).tolist():
@@ -152,7 +167,7 @@ def _running(op: Kernel) -> Kernel:
                 events.tap.host_kernel()
             with np.errstate(all="ignore"):  # what is to be reported of the result, the dispatch reports
                 return EagerTensor(np.add.accumulate(_memory(a), axis), host(), None)
-        if op is _cumprod and (a.dtype in BITS or a.dtype in COMPLEX) and (taped() or not tf.executing_eagerly()):
+        if op is _cumprod and (a.dtype in BITS or a.dtype in COMPLEX) and derived():
             return _differentiable_product(a, axis)
         return op(a, integer(axis))
 

@@ -47,11 +47,11 @@ from .core import (
     UNSIGNED,
     UNSIGNED_TWIN,
     EagerTensor,
+    derived,
     fresh,
     host,
     raw,
     scalar,
-    taped,
 )
 from .reductions import ACCUMULATE, REDUCE, running_extremum
 
@@ -129,7 +129,7 @@ def _halved(plain: Kernel) -> Kernel:
     """
 
     def kernel(a: Any, b: Any) -> Tensor:
-        if (tf.executing_eagerly() and not taped()) or (b if type(a) in PYTHON else a).dtype not in BITS:
+        if not derived() or (b if type(a) in PYTHON else a).dtype not in BITS:
             return plain(a, b)
         a, b = tensors(a, b)
         held, other = tf.stop_gradient(a), tf.stop_gradient(b)
@@ -143,7 +143,7 @@ def _halved(plain: Kernel) -> Kernel:
 
 def _arctan2(a: Tensor, b: Tensor) -> Tensor:
     """Of two zeros the derivative is 0, and NaN in TensorFlow."""
-    if tf.executing_eagerly() and not taped():
+    if not derived():
         return _atan2(a, b)
     held, other = tf.stop_gradient(a), tf.stop_gradient(b)
     nothing, one = _and(_equal(held, 0.0), _equal(other, 0.0)), scalar(1.0, a)
@@ -223,7 +223,7 @@ def sign(a: Tensor) -> Tensor:
 def copysign(a: Tensor, b: Tensor) -> Tensor:
     """By a choice, which has a derivative, and not by putting bits together."""
     integers = BITS[a.dtype]
-    if taped() or not tf.executing_eagerly():  # of zero it is that of the absolute value
+    if derived():  # of zero it is that of the absolute value
         a = _select(_equal(a, scalar(0.0, a)), tf.stop_gradient(a), a)
     alike = _greater_equal(_bit_xor(_bitcast(a, integers), _bitcast(b, integers)), scalar(0, _bitcast(a, integers)))
     return _select(alike, a, _neg(a))

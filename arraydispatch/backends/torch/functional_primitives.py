@@ -96,15 +96,11 @@ def scatter(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> 
     if how == "add":
         return torch.index_put(a, indices, value, accumulate=True)
     if how == "set":
-        if n > 1 and value.numel() > 1:
-            # Each place takes the value of its last writer, told by the greatest position among those that write there.
-            size = a.shape[:k].numel()
-            order = torch.arange(1, n + 1, device=a.device)
-            none = torch.zeros(size, dtype=torch.int64, device=a.device)
-            last = none.scatter_reduce(0, flat, order, "amax")
+        if n > 1:
+            last = primitives.newest(flat, a.shape[:k].numel())
             rows = value.expand(shape + tail).reshape((n,) + tail)
-            chosen = torch.index_select(rows, 0, torch.clamp(last - 1, min=0)).reshape(a.shape)
-            written = (last > 0).reshape(a.shape[:k] + (1,) * len(tail))
+            chosen = torch.index_select(rows, 0, torch.clamp(last, min=0)).reshape(a.shape)
+            written = (last >= 0).reshape(a.shape[:k] + (1,) * len(tail))
             return torch.where(written, chosen, a)
         return torch.index_put(a, indices, value.to(a.dtype))
     if 0 in tail:

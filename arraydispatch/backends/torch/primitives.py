@@ -229,6 +229,17 @@ def _last_writer(flat: Tensor) -> Tensor:
     return order[last]
 
 
+def newest(flat: Tensor, size: int) -> Tensor:
+    """Position of the last writer of each of so many places, -1 of what nobody writes; under ``vmap`` too."""
+    order = torch.arange(flat.shape[0], device=flat.device)
+    return torch.full((size,), -1, device=flat.device).scatter_reduce(0, flat, order, "amax")
+
+
+def _derived(a: Tensor) -> bool:
+    """Whether a derivative may be taken through a tensor: under ``vmap`` it does not tell."""
+    return torch.is_grad_enabled() and (a.requires_grad or torch._C._functorch.is_functorch_wrapped_tensor(a))
+
+
 def scatter(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> Tensor:
     """In place. Among equal indices the last value stays, as in NumPy: torch leaves the order open.
 
@@ -242,12 +253,20 @@ def scatter(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> 
     value = _apart(value, a)
     if how in ("set", "add"):
         n = shape.numel()
-        if len(shape) > 1 and value.numel() > 1:  # torch would walk several axes in the order of the strides
+        derived = how == "set" and n > 1 and _derived(value)
+        if len(shape) > 1 and (
+            derived or value.numel() > 1
+        ):  # torch would walk several axes in the order of the strides
             value = value.broadcast_to(shape + tail).reshape((n,) + tail)
             indices = tuple(index.reshape(-1) for index in indices)
         if how == "add":
             return a.index_put_(indices, value, accumulate=True)
-        if value.numel() > 1 and n > 1 and (a.device.type != "cpu" or n * tail.numel() > _SERIAL):
+        if derived:  # by torch of each writer of a place, not of the last alone
+            flat = _linear(indices, a.shape[:k])
+            value, at = value.broadcast_to((n,) + tail), newest(flat, a.shape[:k].numel())[flat]
+            ours = (at == torch.arange(n, device=a.device)).reshape((n,) + (1,) * len(tail))
+            value = torch.where(ours, value, value.detach().index_select(0, at))
+        elif value.numel() > 1 and n > 1 and (a.device.type != "cpu" or n * tail.numel() > _SERIAL):
             last = _last_writer(_linear(indices, a.shape[:k]))
             if last.numel() < n:
                 value = value.broadcast_to((n,) + tail).index_select(0, last)
