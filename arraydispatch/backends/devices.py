@@ -1,4 +1,4 @@
-"""Devices by their library-neutral names, and the processors of this process."""
+"""Devices under library-neutral names, and the processors of this process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Device", "processors"]
 
 @dataclass(frozen=True)
 class Device:
-    """One device of one backend.
+    """Device of a backend.
 
     Parameters
     ----------
@@ -22,9 +22,9 @@ class Device:
     kind : str
         ``"CPU"``, ``"GPU"`` or ``"TPU"``.
     memory : int
-        Bytes of memory, -1 where the library does not tell.
+        Bytes of memory, -1 if the library does not report it.
     processor_count : int
-        Cores or multiprocessors, -1 where the library does not tell.
+        Cores or multiprocessors, -1 if the library does not report it.
     description : str
         A human name, such as the chip's.
     native : object
@@ -54,5 +54,5 @@ class Device:
 
 
 def processors() -> int:
-    """How many processors this process may run on."""
+    """Return the number of processors that this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

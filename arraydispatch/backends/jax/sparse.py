@@ -32,7 +32,7 @@ def native(places: Any, index: Any, values: Array) -> Any:
 
 
 def parts(matrix: Any) -> Any:
-    """Of a matrix of JAX's: format, shape, rows, columns, values."""
+    """Return format, shape, rows, columns and values of a JAX sparse matrix."""
     module = sys.modules.get("jax.experimental.sparse")
     if module is None or not isinstance(matrix, module.JAXSparse):
         return None
@@ -50,7 +50,7 @@ def parts(matrix: Any) -> Any:
         return format, matrix.shape, row, col, matrix.data
     if isinstance(matrix, module.BCOO):
         places = np.asarray(matrix.indices)
-        inside = (places < np.asarray(matrix.shape)).all(axis=1)  # what is outside is padding
+        inside = (places < np.asarray(matrix.shape)).all(axis=1)  # positions outside are padding
         if not inside.all():
             return format, matrix.shape, *places[inside].T, matrix.data[np.flatnonzero(inside)]
         return format, matrix.shape, *places.T, matrix.data
