@@ -1,4 +1,4 @@
-"""TensorFlow's ``tf.sparse.SparseTensor``. See ``SPARSE`` in ``backends/base.py``."""
+"""Sparse matrices of TensorFlow: ``tf.sparse.SparseTensor``. See ``SPARSE`` in ``backends/base.py``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def native(places: Any, index: Any, values: Tensor) -> Any:
 
 
 def parts(matrix: Any) -> Any:
-    """Of a ``SparseTensor``: format, shape, rows, columns, values."""
+    """Return format, shape, rows, columns and values of a ``SparseTensor``."""
     if not isinstance(matrix, tf.sparse.SparseTensor):
         return None
     shape = tuple(int(n) for n in matrix.shape)
