@@ -94,7 +94,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
         raise ValueError("at least one array or dtype is required")
     operands = [dtype_of(x) for x in arrays_and_dtypes]
     if not any(isinstance(t, np.dtype) for t in operands):
-        raise ValueError("at least one array or dtype is required beside Python scalars")
+        raise ValueError("at least one array or dtype is required in addition to Python scalars")
     return promote(*operands)
 
 

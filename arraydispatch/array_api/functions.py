@@ -14,7 +14,7 @@ from . import elementwise
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     """Cast to another dtype; complex to real raises TypeError."""
     if x.dtype.kind == "c" and np.dtype(dtype).kind != "c":
-        raise TypeError(f"an array of {x.dtype} is not cast to {np.dtype(dtype)}; take its real part first.")
+        raise TypeError(f"an array of {x.dtype} cannot be cast to {np.dtype(dtype)}; take its real part first.")
     made = x.astype(dtype, copy=copy)
     return made if device is None else made.to_device(device)
 

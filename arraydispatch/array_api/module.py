@@ -107,7 +107,7 @@ class Namespace(Functions):
         """Return the namespace itself, if it implements that version of the standard."""
         if version is not None and version not in VERSIONS:
             raise ValueError(
-                f"version {version!r} of the standard is not followed; choose one of: {', '.join(VERSIONS)}."
+                f"version {version!r} of the standard is not supported; choose one of: {', '.join(VERSIONS)}."
             )
         return self
 

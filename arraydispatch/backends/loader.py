@@ -164,7 +164,7 @@ def prepare_exact(name: str) -> None:
             continue
         if KNOWN[name].library in sys.modules:
             raise ArrayDispatchError(
-                f"exact arithmetic has to be asked for before {name} is imported, which it is: start Python anew, or with {variable}={words}"
+                f"exact arithmetic must be requested before {name} is imported; restart Python, or start it with {variable}={words}"
             )
         os.environ[variable] = " ".join([*given, words])
 

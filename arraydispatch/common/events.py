@@ -150,7 +150,7 @@ def begin(listener: Listener) -> None:
     """Install a listener in place of the current one, to which it passes events on."""
     with process_state.lock:
         if listener in _chain():
-            raise RuntimeError("this profile runs already; take another one for what runs inside it.")
+            raise RuntimeError("this profile is already running; use another one inside it.")
         listener._outer = tap
         process.tap = listener
 

@@ -47,11 +47,11 @@ def set_dtype(a: Handle, dtype: Any) -> None:
     if seen.dtype == a._kind.dtype:
         return
     if not (backend.holds(seen.dtype) and views.can_reread(a, seen)):
-        raise TypeError(f"an array of {backend.name} cannot be reread as {dtype} in place")
+        raise TypeError(f"an array of {backend.name} cannot be reinterpreted as {dtype} in place")
     try:
         made = views.derive(a, seen)
     except Unsupported as reason:
-        raise TypeError(f"an array of {backend.name} cannot be reread as {dtype} in place: {reason}") from None
+        raise TypeError(f"an array of {backend.name} cannot be reinterpreted as {dtype} in place: {reason}") from None
     if a._base is not None:
         _become(a, made)
         return

@@ -50,7 +50,7 @@ class System:
             if matrix.dtype == object:
                 raise TypeError(f"ad.linear_solve takes a matrix or a function, not a {type(A).__name__}.")
         if args and self.function is None:
-            raise TypeError("args are for functions; a matrix has none.")
+            raise TypeError("args= is for functions; a matrix takes none.")
         given = [b, *tree_leaves((matrix, args))] if not sp.issparse(matrix) else [b]
         backend = library_of(given)
         if backend.native_is_ndarray or not any(
@@ -84,7 +84,7 @@ class System:
             self.unknowns: Shape = b.shape[batch_dims or 0 :]
         else:
             if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:
-                raise ValueError(f"a linear system has a square matrix, not one of shape {matrix.shape}.")
+                raise ValueError(f"the matrix of a linear system must be square, not of shape {matrix.shape}.")
             if b.ndim == 0 or b.shape[-1] != matrix.shape[-1]:
                 raise ValueError(
                     f"b of shape {b.shape} does not fit a matrix of shape {matrix.shape}: its last axis is that of the unknowns, "
@@ -131,7 +131,7 @@ class System:
                 f"the function of a linear system returns an array of shape {np.shape(made)} of one of shape {self.lead + self.unknowns}."
             )
         if self.dtype.kind != "c" and np.result_type(made).kind == "c":
-            raise ValueError("the function of a linear system returns complex numbers; give it a b that is complex.")
+            raise ValueError("the function of a linear system returns complex numbers; pass a complex b.")
         return made.reshape(self.count, self.size).astype(self.dtype, copy=False)
 
     def is_finite(self) -> bool:
@@ -212,12 +212,10 @@ class Preconditioner:
         self.params: Any = None
         if isinstance(kind, str):
             if kind not in ("jacobi", "ilu"):
-                raise ValueError(
-                    f"there is no preconditioner {kind!r}; there are 'jacobi' and 'ilu', functions and matrices."
-                )
+                raise ValueError(f"unknown preconditioner {kind!r}; choose 'jacobi', 'ilu', a function or a matrix.")
             if system.function is not None:
                 raise ValueError(
-                    f"a function has no elements of which {kind!r} could be made; give a function for the preconditioner."
+                    f"the preconditioner {kind!r} needs the elements of a matrix, and the system is a function; pass a function as the preconditioner."
                 )
             if kind == "ilu":
                 self.factors = self._incomplete()
@@ -241,7 +239,7 @@ class Preconditioner:
             try:
                 made.append(spilu(sp.csc_array(system.one(params, i, False))))
             except RuntimeError as error:
-                raise np.linalg.LinAlgError(f"there is no incomplete LU factorisation: {error}.") from None
+                raise np.linalg.LinAlgError(f"the incomplete LU factorisation failed: {error}.") from None
         return made
 
     def of(self, params: Any, own: Any, adjoint: bool = False) -> Callable[[Any], Any]:

@@ -162,14 +162,14 @@ def linear_solve(
         raise TypeError(f"the method of ad.linear_solve is a name, not a {type(method).__name__}.")
     for name, given_ in (("rtol", rtol), ("atol", atol)):
         if not is_traced(given_) and not np.all(public.to_numpy(given_) >= 0):
-            raise ValueError(f"{name} of ad.linear_solve is {given_}; it is a number that is not negative.")
+            raise ValueError(f"{name} of ad.linear_solve is {given_}; it must be a non-negative number.")
     system = System(A, b, args, batch_dims)
     if method == "auto":
         method = "direct" if system.function is None and not isinstance(system.params, SparseArray) else "bicgstab(2)"
     method = method.lower()
     most = 10 * system.size if max_iter is None else operator.index(max_iter)
     if most < 0:
-        raise ValueError(f"max_iter of ad.linear_solve is {max_iter}; it may not be negative.")
+        raise ValueError(f"max_iter of ad.linear_solve is {max_iter}; it must not be negative.")
     with system.backend.within():
         pre = Preconditioner(preconditioner, system)
         run = _chosen(method, system, pre, most)
@@ -241,7 +241,7 @@ def _chosen(method: str, system: System, pre: Preconditioner, most: int) -> Run:
     if method in METHODS:
         return _Iterative(METHODS[method], system, pre, most, method.startswith("cg"))
     raise ValueError(
-        f"there is no method {method!r}; there are 'auto', 'direct', {', '.join(map(repr, METHODS))}, 'bicgstab', "
+        f"unknown method {method!r}; choose one of 'auto', 'direct', {', '.join(map(repr, METHODS))}, 'bicgstab', "
         "'bicgstab(2)' and others with a whole number from 1 on, and those of scipy.sparse.linalg, as 'scipy-gmres'."
     )
 

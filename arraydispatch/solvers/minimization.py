@@ -88,7 +88,7 @@ def minimize(
         unknown = set(options or {}) - set(_STEPS)
         if unknown:
             raise TypeError(
-                f"gradient descent has the options {', '.join(_STEPS)}, and no {', '.join(sorted(unknown))}."
+                f"gradient descent takes the options {', '.join(_STEPS)}, not {', '.join(sorted(unknown))}."
             )
         return problem.descend(tol, callback, trajectory, **(options or {}))
     return problem.by_scipy(method, bounds, constraints, tol, options, callback, trajectory)
@@ -117,12 +117,12 @@ class _Problem:
 
     def _array(self, x: Any) -> Any:
         if not is_array(x) and not isinstance(x, int | float | list):
-            raise TypeError(f"ad.minimize moves arrays and numbers; in x0 there is a {type(x).__name__}.")
+            raise TypeError(f"x0 of ad.minimize must contain arrays and numbers only, not a {type(x).__name__}.")
         made = x if isinstance(x, Array) else public.asarray(x, backend=self.backend)
         if made.dtype.kind in "iu":
             made = made.astype(float)
         if made.dtype.kind != "f":
-            raise TypeError(f"ad.minimize moves real numbers; in x0 there is an array of {made.dtype}.")
+            raise TypeError(f"x0 of ad.minimize must contain real floating numbers only, not an array of {made.dtype}.")
         return made if made.backend.home is self.backend else public.convert(made, self.backend)
 
     # -- conversion between pytrees and vectors
@@ -149,7 +149,7 @@ class _Problem:
     def _number(self, value: Any) -> float:
         if np.shape(value) != () or np.asarray(public.to_numpy(value)).dtype.kind not in "fiub":
             raise TypeError(
-                f"the function of ad.minimize is to return one real number, not {type(value).__name__} of shape {np.shape(value)}."
+                f"the function of ad.minimize must return one real number, not {type(value).__name__} of shape {np.shape(value)}."
             )
         return float(value)
 
@@ -254,7 +254,9 @@ class _Problem:
         leaves, structure = tree_flatten(x)
         if structure != self.structure:
             if len(leaves) != 1:
-                raise ValueError("bounds of ad.minimize are (low, high): numbers, or pytrees as x0 is.")
+                raise ValueError(
+                    "bounds of ad.minimize must be (low, high): numbers, or pytrees with the structure of x0."
+                )
             leaves = leaves * len(self.sizes)
         return np.concatenate([np.broadcast_to(public.to_numpy(v), s).ravel() for v, s in zip(leaves, self.shapes)])
 
@@ -291,7 +293,7 @@ class _Problem:
 
         if not self.derives:
             raise TypeError(
-                "gradient descent needs derivatives, which the numpy backend has not; choose a library with ad.use."
+                "gradient descent needs derivatives, which the numpy backend does not have; choose a library with ad.use."
             )
         small = gtol if tol is None else tol
         x = self.vector(tree_unflatten(self.structure, self.leaves))

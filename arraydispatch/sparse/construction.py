@@ -110,7 +110,7 @@ def from_scipy(matrix: Any, backend: Any = None) -> SparseArray:
     SparseArray
     """
     if not sp.issparse(matrix):
-        raise TypeError(f"a {type(matrix).__name__} is no sparse matrix of SciPy's.")
+        raise TypeError(f"a {type(matrix).__name__} is not a SciPy sparse matrix.")
     return _made(matrix.format if matrix.format in FORMATS else "csr", matrix, None, None, backend)
 
 
@@ -126,7 +126,7 @@ def from_native(matrix: Any) -> SparseArray:
     if found is None:
         if sp.issparse(matrix):
             return from_scipy(matrix, "numpy")
-        raise TypeError(f"a {type(matrix).__name__} is no sparse matrix of a library.")
+        raise TypeError(f"a {type(matrix).__name__} is not a sparse matrix of a loaded library.")
     return _of(*found)
 
 
@@ -198,7 +198,7 @@ def _from_tuple(format: str, obj: tuple[Any, ...], shape: Any, backend: Any) -> 
     elif len(obj) == 3 and format != "coo":
         indices, starts = np.asarray(obj[1]), np.asarray(obj[2])
         if starts.ndim != 1 or (np.diff(starts) < 0).any() or starts[0] != 0 or starts[-1] != len(indices):
-            raise ValueError("indptr is to begin with 0, not to decrease, and to end with the number of indices.")
+            raise ValueError("indptr must begin with 0, never decrease, and end with the number of indices.")
         along = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         row, col = (along, indices) if format == "csr" else (indices, along)
         if shape is None:
@@ -282,7 +282,7 @@ def _several(blocks: Sequence[Any]) -> list[SparseArray]:
 def _joined(blocks: Sequence[Any], format: str | None, down: bool, right: bool) -> SparseArray:
     found = _several(blocks)
     if not found:
-        raise ValueError("there are no matrices to join.")
+        raise ValueError("at least one matrix is needed to join.")
     rows, columns, data = [], [], found[0].data[..., :0]
     at = [0, 0]
     for x in found:
@@ -338,7 +338,7 @@ def stack(matrices: Sequence[Any], format: str | None = None) -> SparseArray:
     """
     found = _several(matrices)
     if not found or len({x.shape for x in found}) > 1:
-        raise ValueError(f"a batch is of matrices of one shape, not of {[x.shape for x in found]}.")
+        raise ValueError(f"the matrices of a batch must have one shape, not {[x.shape for x in found]}.")
     format = format or found[0].format
     places, order, number = Structure.sorted(
         format, found[0]._places.shape, *(np.concatenate([getattr(x, n) for x in found]) for n in ("row", "col"))

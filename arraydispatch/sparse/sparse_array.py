@@ -143,7 +143,7 @@ class SparseArray:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
         raise TypeError(
-            "a SparseArray is no dense array, and is not made one silently; say toarray(), or to_scipy() where SciPy takes sparse ones."
+            "a SparseArray is not converted to a dense array implicitly; call toarray(), or to_scipy() for SciPy functions that take sparse matrices."
         )
 
     def __bool__(self) -> NoReturn:
@@ -153,7 +153,7 @@ class SparseArray:
         if other is None or isinstance(other, str):
             return NotImplemented
         raise TypeError(
-            "a comparison has a value for what is not stored, too: compare toarray(), or data of equal places."
+            "sparse matrices are not compared, because elements that are not stored would have a result too: compare toarray(), or data with equal positions."
         )
 
     __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
@@ -170,7 +170,7 @@ class SparseArray:
         if format is None or format == self.format:
             return self.copy() if copy else self
         if format not in structure.FORMATS:
-            raise ValueError(f"{format!r} is no format here; there are {', '.join(structure.FORMATS)}.")
+            raise ValueError(f"unknown format {format!r}; choose one of: {', '.join(structure.FORMATS)}.")
         made, order, _ = Structure.sorted(format, self._places.shape, self.row, self.col)
         return SparseArray(made, self.data if order is None else self.data[..., order])
 
@@ -243,7 +243,7 @@ class SparseArray:
     def __getitem__(self, key: Any) -> Any:
         """Index rows and columns as ``scipy.sparse.csr_array``: a matrix; one element; one row or column, dense."""
         if self.data.ndim > 1:
-            raise IndexError("a batch of sparse matrices is not indexed; index the data, or use toarray().")
+            raise IndexError("a batch of sparse matrices cannot be indexed; index the data, or use toarray().")
         found = (self._places.places if self.format != "coo" else self._places.places.tocsr())[key]
         if np.ndim(found) == 2:
             return self._moved(found)
@@ -270,7 +270,7 @@ class SparseArray:
     def sum(self, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
         """Return the sum of all elements, or along an axis, dense; the axes of a batch are not summed."""
         if out is not None:
-            raise ValueError("sums of a sparse matrix are new arrays: there is no out=.")
+            raise ValueError("sums of a sparse matrix do not support out=.")
         if dtype is not None:
             return self.astype(dtype).sum(axis).astype(dtype)
         if axis is None:
@@ -315,7 +315,7 @@ class SparseArray:
     def power(self, n: float) -> SparseArray:
         """Raise to a power elementwise; ``n`` is positive, so that elements that are not stored stay 0."""
         if not n > 0:
-            raise ValueError(f"power {n} of what is not stored is not 0; use toarray().")
+            raise ValueError(f"power {n} of the elements that are not stored is not 0; use toarray().")
         return self._with(self.data**n)
 
     def __pow__(self, n: Any) -> Any:
@@ -358,7 +358,7 @@ class SparseArray:
         """Multiply elementwise by a number, a dense array or a sparse one; the result is sparse."""
         made = self * other
         if made is NotImplemented:
-            raise TypeError(f"a sparse matrix is not multiplied with a {type(other).__name__}.")
+            raise TypeError(f"a sparse matrix cannot be multiplied by a {type(other).__name__}.")
         return made
 
     def __mul__(self, other: Any) -> Any:
@@ -403,7 +403,7 @@ class SparseArray:
             a, b = self.data, other.tocsr().data
             return SparseArray(made, native_products.summed(a[..., first] * b[..., second], to, made.nnz))
         if np.ndim(other) == 0:
-            raise ValueError("a scalar is no operand of @; use * instead.")
+            raise ValueError("a scalar is not an operand of @; use * instead.")
         rows = np.shape(other)[-1 if np.ndim(other) == 1 else -2]
         self._check_product(self._places.shape, (rows,))
         return native_products.matmul(self._places, *together(self.data, other))
@@ -415,7 +415,7 @@ class SparseArray:
         if isinstance(other, SparseArray):
             return other @ self
         if np.ndim(other) == 0:
-            raise ValueError("a scalar is no operand of @; use * instead.")
+            raise ValueError("a scalar is not an operand of @; use * instead.")
         if np.ndim(other) == 1:
             return self.transpose() @ other
         return np.swapaxes(self.transpose() @ np.swapaxes(other, -1, -2), -1, -2)

@@ -445,7 +445,9 @@ def _start_on(platform: str) -> None:
         return
     running = {"gpu": "cuda"}.get(jax.default_backend(), jax.default_backend())
     if {"gpu": "cuda"}.get(platform, platform) != running:
-        raise RuntimeError(f"JAX runs on {running!r} already; choose platform={platform!r} before its first array.")
+        raise RuntimeError(
+            f"JAX is already running on {running!r}; choose platform={platform!r} before its first array."
+        )
 
 
 def _host_memory() -> int:

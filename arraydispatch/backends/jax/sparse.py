@@ -40,9 +40,7 @@ def parts(matrix: Any) -> Any:
         type(matrix)
     ]
     if len(matrix.shape) != 2:
-        raise ValueError(
-            f"a sparse array of JAX's of shape {matrix.shape} is no matrix; give its batches one after another."
-        )
+        raise ValueError(f"a JAX sparse array of shape {matrix.shape} is not a matrix; pass its batches one by one.")
     if isinstance(matrix, module.BCSR | module.CSR | module.CSC):
         starts, indices = np.asarray(matrix.indptr), np.asarray(matrix.indices)
         along = np.repeat(np.arange(len(starts) - 1), np.diff(starts))

@@ -42,7 +42,7 @@ def differentiate(
             if "Reverse-mode differentiation does not work for lax.while_loop" not in str(error):
                 raise
             raise TraceError(
-                f"JAX takes no derivative of a loop whose steps are not counted, as that of ad.while_loop at {_uncounted.get()}; "
+                f"JAX cannot differentiate a loop with an unknown number of steps, such as ad.while_loop at {_uncounted.get()}; "
                 "say max_iter."
             ) from None
 

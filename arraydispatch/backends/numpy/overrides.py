@@ -25,7 +25,7 @@ def _numpys_own(func: Any) -> Callable[..., Any]:
         if len(args) > at:  # bodies have no `out`
             args = (*args[:at], None, *args[at:])
         if first(_is_foreign, (*args, *kwargs.values())) is not None:
-            raise Unsupported("NumPy computes bfloat16 with few bits, or not at all")
+            raise Unsupported("NumPy computes bfloat16 inaccurately, or not at all")
         return _array(func(*args, **kwargs))
 
     return run

@@ -276,7 +276,7 @@ def lu(a: Tensor) -> tuple[Tensor, Tensor]:
     try:
         return tuple(tf.linalg.lu(a, output_idx_type=tf.int64))
     except tf.errors.InvalidArgumentError:
-        raise Unsupported("TensorFlow factorises no singular matrix") from None
+        raise Unsupported("TensorFlow does not factorize singular matrices") from None
 
 
 @_checked("Singular matrix")

@@ -35,7 +35,7 @@ def parts(matrix: Any) -> Any:
         return None
     shape = tuple(int(n) for n in matrix.shape)
     if len(shape) != 2:
-        raise ValueError(f"a SparseTensor of shape {shape} is no sparse matrix.")
+        raise ValueError(f"a SparseTensor of shape {shape} is not a sparse matrix.")
     row, col = matrix.indices.numpy().T
     return "coo", shape, row, col, matrix.values
 

@@ -285,7 +285,7 @@ def _is_layer(module: Any) -> bool:
 
 def apply(module: Any, params: Any, args: Any, kwargs: Any) -> Any:
     if not _is_layer(module):
-        raise TypeError(f"a {type(module).__name__} is no Keras layer, and takes no parameters from outside")
+        raise TypeError(f"a {type(module).__name__} is not a Keras layer, so its parameters cannot be passed in")
     trained = [params[v.path] for v in module.trainable_variables]
     made, _ = module.stateless_call(trained, [v.value for v in module.non_trainable_variables], *args, **kwargs)
     return made

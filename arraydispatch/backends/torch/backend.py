@@ -250,7 +250,7 @@ class TorchBackend(Backend):
 
     def from_dlpack(self, x: Any) -> Tensor:
         if isinstance(x, np.ndarray) and any(stride < 0 for stride in x.strides):
-            raise BufferError("torch knows no negative strides")  # its own importer ends the process
+            raise BufferError("torch does not support negative strides")  # its own importer ends the process
         return torch.from_dlpack(x)
 
     @property

@@ -49,7 +49,7 @@ def parts(matrix: Any) -> Any:
     names = {torch.sparse_coo: "coo", torch.sparse_csr: "csr", torch.sparse_csc: "csc"}
     if matrix.layout not in names or matrix.ndim != 2 or matrix.dense_dim():
         raise ValueError(
-            f"a sparse tensor of layout {matrix.layout} and shape {tuple(matrix.shape)} is no sparse matrix."
+            f"a sparse tensor of layout {matrix.layout} and shape {tuple(matrix.shape)} is not a sparse matrix."
         )
     format = names[matrix.layout]
     if format == "coo":

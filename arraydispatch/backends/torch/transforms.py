@@ -240,7 +240,7 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
         made = program(*natives)
         return made[: counts[0]], made[counts[0] :]
 
-    compiled.called = here.called  # they live as long as the program, which only has their numbers
+    compiled.called = here.called  # type: ignore[attr-defined]  # they live as long as the program, which only has their numbers
     return compiled
 
 
@@ -405,7 +405,7 @@ def parameters(module: Any) -> dict[str, Tensor] | None:
 
 def apply(module: Any, params: Any, args: Any, kwargs: Any) -> Any:
     if not isinstance(module, torch.nn.Module):
-        raise TypeError(f"a {type(module).__name__} is no torch.nn.Module, and takes no parameters from outside")
+        raise TypeError(f"a {type(module).__name__} is not a torch.nn.Module, so its parameters cannot be passed in")
     return torch.func.functional_call(module, params, args, kwargs)
 
 

@@ -132,7 +132,7 @@ class Verification:
         """Replace the entry points."""
         with _changing:
             if self in _in_force:
-                raise RuntimeError("this verification is in force already.")
+                raise RuntimeError("this verification is already in force.")
             self._replace_all()
             _in_force.append(self)
 

@@ -239,7 +239,7 @@ class Affine:
         if not name.startswith("_") and callable(getattr(np.ndarray, name, None)):
             return lambda *_, **__: self._refuse(f"the method {name}")
         raise AttributeError(
-            f"an array that ad.matrix_from_function follows has no {name!r}, which is asked for at {tracing.user_line()}"
+            f"an array traced by ad.matrix_from_function has no attribute {name!r}, used at {tracing.user_line()}"
         )
 
     def _refuse(self, what: str) -> Any:

@@ -83,7 +83,7 @@ def matrix_from_function(f: Callable[..., Any], *args: Any, batch_dims: int = 0,
     if not isinstance(made, Affine):
         if not is_array(made) and not isinstance(made, int | float | complex):
             raise TypeError(
-                f"{name_of(f)} is to return one array for ad.matrix_from_function; it returned a {type(made).__name__}."
+                f"{name_of(f)} must return one array for ad.matrix_from_function; it returned a {type(made).__name__}."
             )
         values = trace.constant(made)
         store = Store(sp.csr_array((values.size, trace.columns)), values.ravel(), trace)
