@@ -143,7 +143,7 @@ def version(name: str) -> str:
 
 
 def prepare(name: str) -> None:
-    """Set the environment for the import of a known backend's library, whoever imports it."""
+    """Set the environment for the import of a known backend's library, by this package or by the program."""
     for variable, value in KNOWN[name].environment.items():
         os.environ.setdefault(variable, value)
 

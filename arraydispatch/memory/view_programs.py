@@ -1,7 +1,7 @@
 """Programs that read and write a view, given by offset, shape and strides, of a root that cannot alias.
 
 A root's value has its logical shape; offsets and strides refer to its memory, which is in C order unless a *layout*
-(the root's own strides, as of an array created with ``order="F"``) says otherwise.
+(the root's own strides, for example of an array created with ``order="F"``) says otherwise.
 """
 
 from __future__ import annotations

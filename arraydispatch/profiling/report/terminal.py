@@ -28,7 +28,7 @@ MEANINGS = {
     "view": "no work: it says where values lie",
     "hosted": "NumPy, on values in the host's memory, or what no device does (text, files, dates, objects)",
     "fused": "recorded, to be run by NumPy in a block, in pieces and threads",
-    "block": "a block of such calls, at the line where it ended; its time is told of the lines that recorded it",
+    "block": "a block of such calls, at the line where it ended; its time is filed under the lines that recorded it",
     "host kernel": "NumPy on the library's own memory, where that is faster",
     "host": "NumPy on a copy, because the library cannot",
 }
