@@ -105,7 +105,7 @@ def test_gradient_descent(backend: str) -> None:
         assert found.success and len(found.trajectory) == found.nit + 1
         short = run(maxiter=3)
         assert not short.success and short.nit == 3 and "used up" in short.message
-        with pytest.raises(TypeError, match="has the options learning_rate, maxiter, gtol, and no step"):
+        with pytest.raises(TypeError, match="takes the options learning_rate, maxiter, gtol, not step"):
             run(step=3)
         with np.errstate(all="ignore"):
             lost = run(learning_rate=50.0)

@@ -1,11 +1,10 @@
-"""The Python array-API standard on every backend: ``arraydispatch.array_api.torch`` and its like, or ``namespace(name)``.
+"""Python array-API standard on every backend: ``arraydispatch.array_api.torch`` and its like, or ``namespace(name)``.
 
-A namespace is a module-like object with the standard's functions, the same ones for every backend. They stand on NumPy's
-functions on arrays, which the dispatch runs on the backend, and add what the standard has otherwise:
+A namespace is a module-like object with the standard's functions, the same for every backend. They call NumPy's
+functions on arrays, which are dispatched to the backend, and add where the standard differs:
 
-- arrays of a namespace stay arrays when they are 0-d: what functions, operators and indexing make of them is never a
-  NumPy scalar;
-- creation functions make arrays of the backend; devices are given and told as its own;
+- arrays of a namespace stay arrays when they are 0-d: functions, operators and indexing never return NumPy scalars for them;
+- creation functions create arrays of the backend; devices are given and returned as the backend's own;
 - promotion is strict: kinds (boolean, integer, floating) do not mix;
 - where values differ (``//`` of infinities, ``expm1`` of complex infinities) they are the standard's.
 """
@@ -23,7 +22,7 @@ __all__ = ["namespace"]
 
 
 def namespace(name: str | Backend | None = None) -> Namespace:
-    """The array-API namespace of a backend.
+    """Return the array-API namespace of a backend.
 
     Parameters
     ----------
@@ -38,7 +37,7 @@ def namespace(name: str | Backend | None = None) -> Namespace:
     Raises
     ------
     NoBackendFoundError, BackendNotInstalledError
-        Each says what there is.
+        The message lists the backends that exist.
     """
     found = default_backend() if name is None else backend(name)
     module: Any = importlib.import_module(f"{__name__}.{found.name}")

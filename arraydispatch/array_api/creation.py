@@ -1,4 +1,4 @@
-"""The standard's creation functions. Each takes the backend in front; a device is one of the backend's."""
+"""The standard's creation functions. Each takes the backend as first argument; devices are the backend's own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _made: Callable[..., Array] = views.maker(Array)
 
 
 def standard(x: Array) -> Array:
-    """The same array as one of a namespace: a view of it, so that writes are seen by both."""
+    """Return a view of an array as an array of a namespace; writes to either are seen by both."""
     kind = x._kind.backend.standard_kind(x._kind.dtype)
     if isinstance(x, Scalar):
         return _made(views.expose(x), kind)
@@ -43,14 +43,14 @@ def _fresh(dtype: Any) -> np.dtype[Any]:
 
 def _filled(backend: Backend, shape: Any, value: Any, dtype: Any, device: Any) -> Array:
     wanted = _fresh(dtype)
-    size = np.empty(shape, np.dtype([])).shape  # NumPy's own errors
+    size = np.empty(shape, np.dtype([])).shape  # raises NumPy's own errors
     with backend.within():
         made = backend.prim.full(size, dtypes.cast_scalar(value, wanted), wanted, _native_device(backend, device))
     return _made(made, backend.standard_kind(wanted), True)
 
 
 def _moved(backend: Backend, host: np.ndarray[Any, Any], device: Any) -> Array:
-    """What NumPy made, on the device."""
+    """Move an array that NumPy created to the device."""
     wanted = _fresh(host.dtype)
     value = conversion.upload(
         backend,
@@ -63,12 +63,12 @@ def _moved(backend: Backend, host: np.ndarray[Any, Any], device: Any) -> Array:
 
 
 def _number(x: Any) -> Any:
-    """A 0-d array given for a number is looked at."""
+    """Read the value of a 0-d array given in place of a number."""
     return x.item() if isinstance(x, Array) else x
 
 
 def asarray(backend: Backend, obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Array:
-    """An array of the values of ``obj``: of numbers, sequences of them, or anything that is an array."""
+    """Create an array with the values of ``obj``: numbers, sequences of them, or any kind of array."""
     if isinstance(obj, Scalar):
         obj = standard(obj)
     made = public.asarray(obj, backend=backend, device=device, dtype=dtype, copy=copy)
@@ -81,22 +81,22 @@ def asarray(backend: Backend, obj: Any, /, *, dtype: Any = None, device: Any = N
 
 
 def zeros(backend: Backend, shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """An array of zeros."""
+    """Create an array of zeros."""
     return _filled(backend, shape, 0, float if dtype is None else dtype, device)
 
 
 def ones(backend: Backend, shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """An array of ones."""
+    """Create an array of ones."""
     return _filled(backend, shape, 1, float if dtype is None else dtype, device)
 
 
 def empty(backend: Backend, shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """An array of any values: zeros."""
+    """Create an array with unspecified values: zeros."""
     return _filled(backend, shape, 0, float if dtype is None else dtype, device)
 
 
 def full(backend: Backend, shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """An array of one value; its dtype follows from the value if none is given."""
+    """Create an array filled with one value; its dtype follows from the value if none is given."""
     value = _number(fill_value)
     if dtype is None:
         dtype = fill_value.dtype if isinstance(fill_value, Array) else np.asarray(value).dtype
@@ -111,29 +111,29 @@ def _like(backend: Backend, x: Any, value: Any, dtype: Any, device: Any) -> Arra
 
 
 def zeros_like(backend: Backend, x: Any, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """Zeros of the shape, dtype and device of ``x``."""
+    """Create an array of zeros with the shape, dtype and device of ``x``."""
     return _like(backend, x, 0, dtype, device)
 
 
 def ones_like(backend: Backend, x: Any, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """Ones of the shape, dtype and device of ``x``."""
+    """Create an array of ones with the shape, dtype and device of ``x``."""
     return _like(backend, x, 1, dtype, device)
 
 
 def empty_like(backend: Backend, x: Any, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """An array of any values, of the shape, dtype and device of ``x``."""
+    """Create an array with unspecified values and the shape, dtype and device of ``x``."""
     return _like(backend, x, 0, dtype, device)
 
 
 def full_like(backend: Backend, x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """One value, in the shape, dtype and device of ``x``."""
+    """Create an array filled with one value, with the shape, dtype and device of ``x``."""
     return _like(backend, x, _number(fill_value), dtype, device)
 
 
 def arange(
     backend: Backend, start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
 ) -> Array:
-    """Evenly spaced values from ``start`` up to, not including, ``stop``."""
+    """Return evenly spaced values from ``start`` up to, not including, ``stop``."""
     first, last, by = _number(start), _number(stop), _number(step)
     if last is None:
         first, last = 0, first
@@ -151,7 +151,7 @@ def linspace(
     device: Any = None,
     endpoint: bool = True,
 ) -> Array:
-    """``num`` evenly spaced values from ``start`` to ``stop``."""
+    """Return ``num`` evenly spaced values from ``start`` to ``stop``."""
     made = np.linspace(_number(start), _number(stop), num, endpoint, dtype=dtype)
     return _moved(backend, made, device)
 
@@ -166,18 +166,18 @@ def eye(
     dtype: Any = None,
     device: Any = None,
 ) -> Array:
-    """Ones on the ``k``-th diagonal, zeros elsewhere."""
+    """Return a matrix with ones on the ``k``-th diagonal and zeros elsewhere."""
     return _moved(backend, np.eye(n_rows, n_cols, k, dtype=float if dtype is None else dtype), device)
 
 
 def meshgrid(backend: Backend, *arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
-    """Coordinate arrays of one-dimensional ones."""
+    """Return coordinate arrays from one-dimensional coordinates."""
     given = [standard(x) if isinstance(x, Array) else asarray(backend, x) for x in arrays]
     return tuple(np.meshgrid(*given, indexing=indexing))  # type: ignore[call-overload]
 
 
 def from_dlpack(backend: Backend, x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:
-    """The array that a DLPack exporter holds, sharing its memory where the backend can.
+    """Return the array of a DLPack exporter, sharing its memory where the backend can.
 
     Raises
     ------

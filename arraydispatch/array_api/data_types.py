@@ -1,4 +1,4 @@
-"""The standard's dtypes, which are NumPy's, and the functions on them."""
+"""The standard's dtypes, which are NumPy's, and functions on them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DTYPES: dict[str, type[np.generic]] = {
         "complex64", "complex128",
     )
 }  # fmt: skip
-"""Name in the standard -> what NumPy has under it, a type. (An instance of ``np.dtype`` would be equal to None.)"""
+"""Name in the standard -> NumPy's scalar type. (An instance of ``np.dtype`` would compare equal to None.)"""
 
 KINDS: dict[str, frozenset[str]] = {
     "bool": frozenset({"bool"}),
@@ -32,11 +32,11 @@ KINDS: dict[str, frozenset[str]] = {
     "complex floating": frozenset({"complex"}),
     "numeric": frozenset({"int", "uint", "float", "complex"}),
 }
-"""A kind of the standard -> the categories of :func:`arraydispatch.runtime.dtypes.category` in it."""
+"""Kind in the standard -> the categories of :func:`arraydispatch.runtime.dtypes.category` in it."""
 
 
 def dtype_of(x: Any) -> Any:
-    """The dtype of an array, a dtype itself; the Python type of a scalar, which is weak."""
+    """Return the dtype of an array, a dtype itself, or the Python type of a scalar, which is weak."""
     if isinstance(x, Array | np.ndarray | np.generic):
         return x.dtype
     backend = loader.backend_of(x)
@@ -48,7 +48,7 @@ def dtype_of(x: Any) -> Any:
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a dtype is of a kind: a name of one, a dtype, or a tuple of these."""
+    """Whether a dtype is of a kind: given by its name, a dtype, or a tuple of these."""
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)
     if isinstance(kind, str):
@@ -69,7 +69,7 @@ _WEAK = {
 
 @lru_cache(maxsize=4096)
 def promote(*operands: Any) -> np.dtype[Any]:
-    """The dtype that dtypes and Python types promote to.
+    """Return the dtype that dtypes and Python types promote to.
 
     Raises
     ------
@@ -89,17 +89,17 @@ def promote(*operands: Any) -> np.dtype[Any]:
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
-    """The dtype that arrays, dtypes and Python scalars promote to."""
+    """Return the dtype that arrays, dtypes and Python scalars promote to."""
     if not arrays_and_dtypes:
         raise ValueError("at least one array or dtype is required")
     operands = [dtype_of(x) for x in arrays_and_dtypes]
     if not any(isinstance(t, np.dtype) for t in operands):
-        raise ValueError("at least one array or dtype is required beside Python scalars")
+        raise ValueError("at least one array or dtype is required in addition to Python scalars")
     return promote(*operands)
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """Whether a dtype, or an array's, promotes to another: NumPy's casts between kinds (integer to float) do not count."""
+    """Whether a dtype, or an array's, promotes to another; NumPy's casts between kinds (integer to float) do not count."""
     target = np.dtype(to)
     try:
         return promote(dtype_of(from_), target) == target
@@ -109,7 +109,7 @@ def can_cast(from_: Any, to: Any, /) -> bool:
 
 @dataclass(frozen=True)
 class FloatInfo:
-    """Limits of a floating dtype: of its parts, if it is complex."""
+    """Limits of a floating dtype, or of the parts of a complex one."""
 
     bits: int
     eps: float
@@ -130,7 +130,7 @@ class IntegerInfo:
 
 
 def finfo(type: Any, /) -> FloatInfo:
-    """Limits of a floating dtype, or of an array's."""
+    """Return the limits of a floating dtype, or of an array's."""
     dtype = dtype_of(type)
     if dtypes.is_bfloat16(dtype):
         import ml_dtypes
@@ -143,7 +143,7 @@ def finfo(type: Any, /) -> FloatInfo:
 
 
 def iinfo(type: Any, /) -> IntegerInfo:
-    """Limits of an integer dtype, or of an array's."""
+    """Return the limits of an integer dtype, or of an array's."""
     dtype = dtype_of(type)
     found = np.iinfo(dtype)
     return IntegerInfo(found.bits, found.max, found.min, dtype)

@@ -1,4 +1,4 @@
-"""The standard's element-wise functions: NumPy's ufuncs under its names, with strict promotion."""
+"""The standard's elementwise functions: NumPy's ufuncs under its names, with strict promotion."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def check(*operands: Any) -> None:
 
 
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
-    """Each element brought between ``min`` and ``max``, in the dtype of ``x``."""
+    """Limit each element to the range from ``min`` to ``max``, in the dtype of ``x``."""
     check(*[v for v in (x, min, max) if v is not None])
     if min is None and max is None:
         return np.positive(x)
@@ -66,36 +66,36 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
 
 
 def expm1(x: Any, /) -> Any:
-    """exp(x) - 1, exact near 0."""
+    """Compute exp(x) - 1, accurately near 0."""
     result = np.expm1(x)
     if x.dtype.kind != "c":
         return result
-    # The standard's special values; NumPy's are C's for neither infinities nor zeros.
+    # Special values of the standard; NumPy has C's, which differ for infinities and for zeros.
     result = np.where(np.isfinite(x), result, np.exp(x) - 1)
-    return np.where(np.equal(x, 0), np.sqrt(x), result)  # +0 for -0 too, and the imaginary zero's sign
+    return np.where(np.equal(x, 0), np.sqrt(x), result)  # also +0 for -0, and the sign of the imaginary zero
 
 
 def imag(x: Any, /) -> Any:
-    """The imaginary part."""
+    """Return the imaginary part."""
     return np.imag(x)
 
 
 def real(x: Any, /) -> Any:
-    """The real part."""
+    """Return the real part."""
     return np.real(x)
 
 
 def round(x: Any, /) -> Any:
-    """Each element rounded to the nearest integer, halves to the even one."""
+    """Round each element to the nearest integer, halves to even."""
     return np.round(x)
 
 
 def tanh(x: Any, /) -> Any:
-    """The hyperbolic tangent."""
+    """Compute the hyperbolic tangent."""
     result = np.tanh(x)
     if x.dtype.kind != "c":
         return result
-    # At an infinite real part C gives the imaginary zero the sign of sin(2 y), the standard that of y.
+    # For an infinite real part, C gives the imaginary zero the sign of sin(2 y), the standard that of y.
     other = np.isinf(x.real) & np.isfinite(x.imag) & (np.signbit(x.imag) != np.signbit(result.imag))
     return np.where(other, np.conjugate(result), result)
 

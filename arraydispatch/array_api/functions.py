@@ -1,4 +1,4 @@
-"""The standard's functions on whole arrays: NumPy's, in the standard's signatures."""
+"""The standard's functions on whole arrays: NumPy's, with the standard's signatures."""
 
 from __future__ import annotations
 
@@ -12,100 +12,102 @@ from . import elementwise
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    """The array in another dtype; complex to real raises TypeError."""
+    """Cast to another dtype; complex to real raises TypeError."""
     if x.dtype.kind == "c" and np.dtype(dtype).kind != "c":
-        raise TypeError(f"an array of {x.dtype} is not cast to {np.dtype(dtype)}; take its real part first.")
+        raise TypeError(f"an array of {x.dtype} cannot be cast to {np.dtype(dtype)}; take its real part first.")
     made = x.astype(dtype, copy=copy)
     return made if device is None else made.to_device(device)
 
 
 def broadcast_arrays(*arrays: Any) -> Any:
-    """The arrays in their common shape."""
+    """Broadcast arrays to their common shape."""
     return np.broadcast_arrays(*arrays)
 
 
 def broadcast_shapes(*shapes: Any) -> Any:
-    """The shape that shapes broadcast to."""
+    """Return the shape that shapes broadcast to."""
     return np.broadcast_shapes(*shapes)
 
 
 def broadcast_to(x: Any, /, shape: Any) -> Any:
-    """The array in another shape that it broadcasts to."""
+    """Broadcast an array to a shape."""
     return np.broadcast_to(x, shape)
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """Arrays joined along an axis; None: all of them flat."""
+    """Join arrays along an axis; with None, all of them flattened."""
     elementwise.check(*arrays)
     return np.concatenate(tuple(arrays), axis)
 
 
 def diff(x: Any, /, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """The differences of neighbours, ``n`` times over. (By position as NumPy has them: scikit-learn 1.9 gives ``n`` so.)"""
+    """Compute the differences of neighbours, ``n`` times. (Arguments are positional as in NumPy: scikit-learn 1.9
+    passes ``n`` so.)
+    """
     ends = {key: value for key, value in (("prepend", prepend), ("append", append)) if value is not None}
     return np.diff(x, n, axis, **ends)
 
 
 def expand_dims(x: Any, /, axis: Any) -> Any:
-    """The array with a new axis of length one."""
+    """Insert a new axis of length one."""
     return np.expand_dims(x, axis)
 
 
 def flip(x: Any, /, *, axis: Any = None) -> Any:
-    """The elements in reverse order."""
+    """Reverse the order of the elements along axes."""
     return np.flip(x, axis)
 
 
 def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
-    """The array with axes in other places."""
+    """Move axes to other positions."""
     return np.moveaxis(x, source, destination)
 
 
 def permute_dims(x: Any, /, axes: Any) -> Any:
-    """The array with its axes in another order."""
+    """Permute the axes."""
     return np.transpose(x, axes)
 
 
 def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
-    """Each element several times."""
+    """Repeat each element."""
     return np.repeat(x, repeats, axis)
 
 
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
-    """The elements in another shape."""
+    """Reshape the array."""
     return np.reshape(x, shape, copy=copy)
 
 
 def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
-    """The elements moved around an axis."""
+    """Shift the elements cyclically along an axis."""
     return np.roll(x, shift, axis)
 
 
 def squeeze(x: Any, /, axis: Any) -> Any:
-    """The array without axes of length one."""
+    """Remove axes of length one."""
     return np.squeeze(x, axis)
 
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
-    """Arrays joined along a new axis."""
+    """Join arrays along a new axis."""
     elementwise.check(*arrays)
     return np.stack(tuple(arrays), axis)
 
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
-    """The elements at indices along an axis, which only a vector can leave out."""
+    """Select elements by indices along an axis, which only a vector may omit."""
     if axis is None and x.ndim != 1:
         raise ValueError("axis must be given unless the array has one dimension")
     return np.take(x, indices, 0 if axis is None else axis)
 
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
-    """The elements at indices of their own along an axis."""
+    """Select elements along an axis by an array of indices for each line."""
     return np.take_along_axis(x, indices, axis)
 
 
 def tile(x: Any, repetitions: Any, /) -> Any:
-    """The array repeated along its axes."""
+    """Repeat the array along its axes."""
     return np.tile(x, repetitions)
 
 
@@ -115,19 +117,19 @@ def _matrices(x: Any, name: str) -> None:
 
 
 def tril(x: Any, /, *, k: int = 0) -> Any:
-    """The lower triangles of matrices."""
+    """Return the lower triangles of matrices."""
     _matrices(x, "tril")
     return np.tril(x, k)
 
 
 def triu(x: Any, /, *, k: int = 0) -> Any:
-    """The upper triangles of matrices."""
+    """Return the upper triangles of matrices."""
     _matrices(x, "triu")
     return np.triu(x, k)
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> Any:
-    """The arrays that an axis counts."""
+    """Split the array along an axis into arrays without that axis."""
     return np.unstack(x, axis=axis)
 
 
@@ -135,32 +137,34 @@ def unstack(x: Any, /, *, axis: int = 0) -> Any:
 
 
 def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The index of the first largest element."""
+    """Return the index of the first largest element."""
     return np.argmax(x, axis, keepdims=keepdims)
 
 
 def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The index of the first smallest element."""
+    """Return the index of the first smallest element."""
     return np.argmin(x, axis, keepdims=keepdims)
 
 
 def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """The number of elements that are not zero."""
+    """Count the elements that are not zero."""
     return np.sum(np.not_equal(x, 0), axis, keepdims=keepdims)
 
 
 def nonzero(x: Any, /) -> Any:
-    """The indices of the elements that are not zero."""
+    """Return the indices of the elements that are not zero."""
     return np.nonzero(x)
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
-    """Where elements of ``x2`` belong in the sorted vector ``x1``."""
+    """Return the indices at which elements of ``x2`` belong in the sorted vector ``x1``."""
     return np.searchsorted(x1, x2, side, sorter)
 
 
 def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
-    """Elements of ``x1`` where the condition holds, of ``x2`` elsewhere; without them, as :func:`nonzero`, NumPy's too."""
+    """Select elements of ``x1`` where the condition holds, of ``x2`` elsewhere; without them, as :func:`nonzero`, as in
+    NumPy.
+    """
     if x1 is None and x2 is None:
         return np.nonzero(condition)
     elementwise.check(x1, x2)
@@ -173,34 +177,34 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
 
 
 def unique_all(x: Any, /) -> Any:
-    """The distinct values, where each first is, which each element has, and how many have it."""
+    """Return the distinct values, the first index of each, the index of each element's value, and the counts."""
     return np.unique_all(x)
 
 
 def unique_counts(x: Any, /) -> Any:
-    """The distinct values, and how many elements have each."""
+    """Return the distinct values, and the number of elements of each."""
     return np.unique_counts(x)
 
 
 def unique_inverse(x: Any, /) -> Any:
-    """The distinct values, and which each element has."""
+    """Return the distinct values, and the index of each element's value."""
     return np.unique_inverse(x)
 
 
 def unique_values(x: Any, /) -> Any:
-    """The distinct values."""
+    """Return the distinct values."""
     return np.unique_values(x)
 
 
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-    """The elements in order."""
+    """Sort the elements."""
     if descending:
         return np.flip(np.sort(np.flip(x, axis), axis, stable=stable), axis)
     return np.sort(x, axis, stable=stable)
 
 
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-    """The indices that put the elements in order; equal ones keep theirs."""
+    """Return the indices that sort the elements; equal ones keep their order."""
     if descending:
         backwards = np.argsort(np.flip(x, axis), axis, stable=True)
         return x.shape[axis] - 1 - np.flip(backwards, axis)
@@ -221,47 +225,47 @@ def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
-    """The products of the elements up to each."""
+    """Compute the cumulative product."""
     return np.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
 def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
-    """The sums of the elements up to each."""
+    """Compute the cumulative sum."""
     return np.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
 
 
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """The largest element."""
+    """Return the largest element."""
     return np.max(x, axis, keepdims=keepdims)
 
 
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """The arithmetic mean."""
+    """Compute the arithmetic mean."""
     return np.mean(x, axis, keepdims=keepdims)
 
 
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """The smallest element."""
+    """Return the smallest element."""
     return np.min(x, axis, keepdims=keepdims)
 
 
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """The product."""
+    """Compute the product."""
     return np.prod(x, axis, dtype=dtype, keepdims=keepdims)
 
 
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """The standard deviation, over the number of elements less ``correction``."""
+    """Compute the standard deviation, dividing by the number of elements less ``correction``."""
     return np.std(x, axis, ddof=correction, keepdims=keepdims)
 
 
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """The sum."""
+    """Compute the sum."""
     return np.sum(x, axis, dtype=dtype, keepdims=keepdims)
 
 
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """The variance, over the number of elements less ``correction``."""
+    """Compute the variance, dividing by the number of elements less ``correction``."""
     return np.var(x, axis, ddof=correction, keepdims=keepdims)
 
 

@@ -1,4 +1,4 @@
-"""``__array_namespace_info__``: what a namespace can do, its dtypes and its devices."""
+"""``__array_namespace_info__``: capabilities, dtypes and devices of a namespace."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ _DEFAULTS = {"real floating": "float64", "complex floating": "complex128", "inte
 
 
 class Info:
-    """What a namespace can do.
+    """Capabilities of a namespace.
 
     Parameters
     ----------
     backend : Backend
-        Whose namespace.
+        Backend of the namespace.
     """
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
 
     def capabilities(self) -> dict[str, Any]:
-        """Optional abilities: all of them; and the largest number of dimensions, NumPy's."""
+        """Return the optional capabilities, all of which are supported, and the largest number of dimensions, NumPy's."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> Device:
-        """Where new arrays go."""
+        """Return the device of new arrays."""
         own = conversion.default_device(self._backend)
         return self._backend.devices()[0] if own is None else placement.find(self._backend, own)
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
-        """The dtypes of what is made without one; the precision in force holds for them."""
+        """Return the dtypes of arrays created without one; the precision in force applies to them."""
         precision = settings.current_precision()
         return {kind: dtypes.apply_precision(np.dtype(name), precision) for kind, name in _DEFAULTS.items()}
 
     def devices(self) -> tuple[Device, ...]:
-        """The devices of the backend."""
+        """Return the devices of the backend."""
         return tuple(self._backend.devices())
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, np.dtype[Any]]:
-        """The dtypes of a kind, or of several: all, if none is given."""
+        """Return the dtypes of a kind, or of several: all, if none is given."""
         return {name: np.dtype(name) for name in DTYPES if kind is None or isdtype(np.dtype(name), kind)}

@@ -1,4 +1,4 @@
-"""The standard's linear algebra: NumPy's, in the standard's signatures."""
+"""The standard's linear algebra: NumPy's, with the standard's signatures."""
 
 from __future__ import annotations
 
@@ -11,139 +11,139 @@ from . import elementwise
 
 
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
-    """The Cholesky factor of positive definite matrices."""
+    """Compute the Cholesky factor of positive definite matrices."""
     return np.linalg.cholesky(x, upper=upper)
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """The cross product of vectors of three elements."""
+    """Compute the cross product of vectors of three elements."""
     elementwise.check(x1, x2)
     return np.linalg.cross(x1, x2, axis=axis)
 
 
 def det(x: Any, /) -> Any:
-    """The determinant."""
+    """Compute the determinant."""
     return np.linalg.det(x)
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
-    """The diagonals of matrices."""
+    """Return the diagonals of matrices."""
     return np.linalg.diagonal(x, offset=offset)
 
 
 def eig(x: Any, /) -> Any:
-    """Eigenvalues and eigenvectors, which are complex."""
+    """Compute eigenvalues and eigenvectors, which are complex."""
     values, vectors = np.linalg.eig(x)
     complex_ = np.result_type(values.dtype, np.complex64)
     return EigResult(np.astype(values, complex_, copy=False), np.astype(vectors, complex_, copy=False))
 
 
 def eigvals(x: Any, /) -> Any:
-    """Eigenvalues, which are complex."""
+    """Compute eigenvalues, which are complex."""
     values = np.linalg.eigvals(x)
     return np.astype(values, np.result_type(values.dtype, np.complex64), copy=False)
 
 
 def eigh(x: Any, /) -> Any:
-    """Eigenvalues and eigenvectors of symmetric matrices."""
+    """Compute eigenvalues and eigenvectors of symmetric matrices."""
     return np.linalg.eigh(x)
 
 
 def eigvalsh(x: Any, /) -> Any:
-    """Eigenvalues of symmetric matrices."""
+    """Compute eigenvalues of symmetric matrices."""
     return np.linalg.eigvalsh(x)
 
 
 def inv(x: Any, /) -> Any:
-    """The inverse."""
+    """Compute the inverse."""
     return np.linalg.inv(x)
 
 
 def matmul(x1: Any, x2: Any, /) -> Any:
-    """The matrix product."""
+    """Compute the matrix product."""
     elementwise.check(x1, x2)
     return np.matmul(x1, x2)
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """The norm of matrices."""
+    """Compute the norm of matrices."""
     return np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
 
 
 def matrix_power(x: Any, n: int, /) -> Any:
-    """Matrices to an integer power."""
+    """Raise matrices to an integer power."""
     return np.linalg.matrix_power(x, n)
 
 
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
-    """The number of singular values above ``rtol`` times the largest."""
-    if x.ndim < 2:  # NumPy has a rank of vectors too
+    """Count the singular values above ``rtol`` times the largest."""
+    if x.ndim < 2:  # NumPy also accepts vectors
         raise np.linalg.LinAlgError(f"{x.ndim}-dimensional array given. Array must be at least two-dimensional")
     return np.linalg.matrix_rank(x, rtol=rtol)
 
 
 def matrix_transpose(x: Any, /) -> Any:
-    """The last two axes swapped."""
+    """Swap the last two axes."""
     return np.linalg.matrix_transpose(x)
 
 
 def outer(x1: Any, x2: Any, /) -> Any:
-    """The outer product of two vectors."""
+    """Compute the outer product of two vectors."""
     elementwise.check(x1, x2)
     return np.linalg.outer(x1, x2)
 
 
 def pinv(x: Any, /, *, rtol: Any = None) -> Any:
-    """The pseudo-inverse, of singular values above ``rtol`` times the largest."""
+    """Compute the pseudo-inverse from singular values above ``rtol`` times the largest."""
     return np.linalg.pinv(x, rtol=rtol)
 
 
 def qr(x: Any, /, *, mode: Any = "reduced") -> Any:
-    """The QR decomposition."""
+    """Compute the QR decomposition."""
     return np.linalg.qr(x, mode)
 
 
 def slogdet(x: Any, /) -> Any:
-    """The sign and the logarithm of the determinant."""
+    """Compute the sign and the logarithm of the determinant."""
     return np.linalg.slogdet(x)
 
 
 def solve(x1: Any, x2: Any, /) -> Any:
-    """The solution of linear equations."""
+    """Solve linear equations."""
     elementwise.check(x1, x2)
     return np.linalg.solve(x1, x2)
 
 
 def svd(x: Any, /, *, full_matrices: bool = True) -> Any:
-    """The singular value decomposition."""
+    """Compute the singular value decomposition."""
     return np.linalg.svd(x, full_matrices=full_matrices)
 
 
 def svdvals(x: Any, /) -> Any:
-    """The singular values."""
+    """Compute the singular values."""
     return np.linalg.svdvals(x)
 
 
 def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
-    """The sum of products over the axes given."""
+    """Compute the sum of products over the given axes."""
     elementwise.check(x1, x2)
     return np.tensordot(x1, x2, axes=axes)
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
-    """The sum along the diagonals of matrices."""
+    """Sum along the diagonals of matrices."""
     return np.linalg.trace(x, offset=offset, dtype=dtype)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """The dot product of vectors along an axis."""
+    """Compute the dot product of vectors along an axis."""
     elementwise.check(x1, x2)
     product: Any = np.linalg.vecdot
     return product(x1, x2, axis=axis)
 
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    """The norm of vectors."""
+    """Compute the norm of vectors."""
     return np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
 
@@ -152,4 +152,4 @@ FUNCTIONS = (
     outer, pinv, qr, slogdet, solve, svd, svdvals, tensordot, trace, vecdot, vector_norm,
 )  # fmt: skip
 MAIN = (matmul, matrix_transpose, tensordot, vecdot)
-"""Those that the standard has in its main namespace too."""
+"""Functions that the standard has in its main namespace too."""

@@ -1,4 +1,4 @@
-"""A namespace: the standard's functions with arrays of one backend in and out."""
+"""Namespace objects: the standard's functions, accepting and returning arrays of one backend."""
 
 from __future__ import annotations
 
@@ -27,25 +27,26 @@ from . import creation, data_types, elementwise, fft, functions, linalg
 from .info import Info
 
 VERSION = "2025.12"
-"""The version of the standard that is followed."""
+"""Version of the standard that is implemented."""
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", VERSION)
-"""Those that code written for may ask for: each has what the ones before it have."""
+"""Versions that code may ask for: each contains the ones before it."""
 
 _NEVER_ARRAYS = wrapping.PLAIN - {np.bool_, np.float64, np.float32, np.int64, np.int32}
 
 
 class Functions(ModuleType):
-    """Functions for one backend; those that the standard has not are NumPy's of that name, as other libraries have more too.
+    """Functions for one backend; names that the standard lacks are NumPy's functions, as other libraries also offer
+    more.
 
     Parameters
     ----------
     name : str
         Name of the module.
     backend : Backend
-        Whose arrays the functions take and give.
+        Backend whose arrays the functions accept and return.
     numpys : module
-        Where NumPy has such functions.
+        NumPy module with functions of the same names.
     """
 
     def __init__(self, name: str, backend: Backend, numpys: ModuleType) -> None:
@@ -99,20 +100,20 @@ class Namespace(Functions):
         sys.modules.update({part.__name__: part for part in (self.linalg, self.fft)})
 
     def __array_namespace_info__(self) -> Info:
-        """What this namespace can do, its dtypes and its devices."""
+        """Return the capabilities, dtypes and devices of this namespace."""
         return Info(self._backend)
 
     def of_version(self, version: str | None) -> Namespace:
-        """The namespace itself, if it follows that version of the standard too."""
+        """Return the namespace itself, if it implements that version of the standard."""
         if version is not None and version not in VERSIONS:
             raise ValueError(
-                f"version {version!r} of the standard is not followed; choose one of: {', '.join(VERSIONS)}."
+                f"version {version!r} of the standard is not supported; choose one of: {', '.join(VERSIONS)}."
             )
         return self
 
 
 def _creating(function: Callable[..., Any], backend: Backend) -> Callable[..., Any]:
-    """A function that takes the backend in front."""
+    """Bind a function that takes the backend as first argument."""
 
     @wraps(function)
     def creating(*args: Any, **kwargs: Any) -> Any:
@@ -126,7 +127,7 @@ def _creating(function: Callable[..., Any], backend: Backend) -> Callable[..., A
 
 
 def _bound(function: Any, backend: Backend) -> Callable[..., Any]:
-    """A function with arrays of this backend in and out."""
+    """Wrap a function to accept and return arrays of this backend."""
 
     @wraps(function)
     def bound(*args: Any, **kwargs: Any) -> Any:
@@ -139,7 +140,7 @@ def _bound(function: Any, backend: Backend) -> Callable[..., Any]:
 
 
 def taken(x: Any, backend: Backend) -> Any:
-    """An argument as the functions take it: what is an array, an array of a namespace."""
+    """Convert arrays within an argument to arrays of a namespace."""
     if isinstance(x, Array):
         if x._kind.backend.native_is_ndarray and not backend.native_is_ndarray:
             return creation.asarray(backend, x)
@@ -155,12 +156,12 @@ def taken(x: Any, backend: Backend) -> Any:
 
 
 def given(x: Any, backend: Backend) -> Any:
-    """A result as the namespace gives it: arrays of a namespace, 0-d ones too; tuples of them."""
+    """Convert a result to arrays of a namespace, 0-d ones and those in tuples included."""
     if isinstance(x, Array):
         if not x._kind.standard:
             if isinstance(x, Scalar):
                 return creation.standard(x)
-            x._kind = x._kind.backend.standard_kind(x.dtype)  # nobody else has it
+            x._kind = x._kind.backend.standard_kind(x.dtype)  # no other reference exists
         return x
     if isinstance(x, np.generic | np.ndarray) and dtypes.category(x.dtype) != "other":
         return creation.asarray(backend, x)

@@ -1,4 +1,4 @@
-"""The array-API namespace of the backend of this name, which takes this module's place."""
+"""Array-API namespace of the backend of this name; the namespace object replaces this module."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What a library must offer to be a backend: the whole contract, in one file.
+"""The backend contract: everything that a library must provide, in one file.
 
 A backend is a package ``arraydispatch/backends/<name>/`` whose ``__init__.py`` defines ``BACKEND``, an instance of a
 :class:`Backend` subclass, and which consists of
@@ -11,9 +11,9 @@ A backend is a package ``arraydispatch/backends/<name>/`` whose ``__init__.py`` 
 ``overrides.py``   (optional) ``OVERRIDES``: NumPy function object -> code for this library alone, each citing why.
 
 Primitives are strict: NumPy's argument handling (negative axes, ``dtype=``, ``where=``, ``initial=``, ``out=``,
-promotion, error messages) is written once above them. They see native arrays only, already of the right dtype.
-Where a library cannot do a thing, a primitive or a kernel raises :class:`Unsupported` with the reason, and the call
-goes to the host by policy. Nothing else is caught.
+promotion, error messages) is written once above them. They get native arrays only, already of the right dtype. If a
+library cannot compute something, a primitive or a kernel raises :class:`Unsupported` with the reason, and the call goes
+to the host by policy. Nothing else is caught.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from ..common.process_state import process
 from .devices import Device
 
 Native = Any
-"""An array of the backend's library (or a tracer of it)."""
+"""Array of the backend's library (or a tracer of it)."""
 
 
 _UNROLLED = 200
-"""Steps of a loop that is written out, because the library has none under a trace."""
+"""Largest number of loop steps that are unrolled, for libraries without a loop under a trace."""
 
 
 def bytes_in(said: str) -> int:
-    """The number of bytes in what a library says of memory that it did not get; 0 if there is none."""
+    """Return the number of bytes named in a library's out-of-memory message; 0 if there is none."""
     found = re.search(r"allocat\w* (?:[a-z ]*?)([\d.]+) ?(bytes|[KMGT]i?B)", said)
     if found is None:
         return 0
@@ -48,11 +48,11 @@ def bytes_in(said: str) -> int:
 
 
 class Unsupported(Exception):
-    """Raised by a primitive or a kernel: the library cannot do this, because (the message)."""
+    """Raised by a primitive or a kernel that the library cannot compute; the message is the reason."""
 
 
 class Kind:
-    """A backend together with a dtype: the flyweight that every array carries and every plan is keyed by."""
+    """Backend together with a dtype: the flyweight that every array carries, and the key of plans."""
 
     __slots__ = ("backend", "dtype", "join", "product", "scalar", "standard", "whole")
 
@@ -60,24 +60,24 @@ class Kind:
         self.backend = backend
         self.dtype = dtype
         self.standard = standard
-        """Whether 0-d results of arrays of this kind are arrays, as the array-API standard has it, and never scalars."""
+        """Whether 0-d results of arrays of this kind stay arrays, as in the array-API standard, and are never scalars."""
         self.scalar: Callable[[Native], Any] = (lambda _: None) if standard else backend.scalar_maker(dtype)
-        """A 0-d array of this kind as NumPy's own scalar if it is concrete and in host memory, else None."""
+        """Convert a 0-d array of this kind to NumPy's scalar if it is concrete and in host memory, else return None."""
         self.whole: dict[Any, Callable[[Any], Any]] = {}
-        """NumPy function -> what reduces all of an array of this kind; filled by the dispatch layer."""
+        """NumPy function -> its full reduction for arrays of this kind; filled by the dispatch layer."""
         self.join: Callable[[list[Native]], Native] | None = None if backend.hosted else backend.join
-        """Joins arrays of this kind and of shapes that fit; None where rules of placement come first."""
+        """Join arrays of this kind with compatible shapes; None if placement must be decided first."""
         plain = dtype.kind in "fc" and dtype.itemsize > 2 and not (backend.hosted or backend.scoped or backend.deferred)
         self.product: Callable[[Native, Native], Native] | None = backend.prim.matmul if plain else None
-        """Matrix products of arrays of this kind; None where more is to decide."""
+        """Multiply matrices of this kind; None if there is more to decide."""
 
     @property
     def home(self) -> Kind:
-        """The kind of this dtype in the library: itself, but for a value in the host state."""
+        """Kind of this dtype in the library: itself, except for a value in the host state."""
         return self.backend.home.kind(self.dtype) if self.backend.hosted else self
 
     def of(self, dtype: np.dtype[Any]) -> Kind:
-        """The kind of another dtype with the same rule for 0-d results."""
+        """Return the kind of another dtype with the same rule for 0-d results."""
         return self.backend.standard_kind(dtype) if self.standard else self.backend.kind(dtype)
 
     def __repr__(self) -> str:
@@ -85,7 +85,7 @@ class Kind:
 
 
 PRIMITIVES: dict[str, str] = {
-    # -- making and moving -------------------------------------------------------------------------------------
+    # -- creation and conversion --------------------------------------------------------------------------------
     "full": "(shape, value, dtype, device) -> array filled with a Python or NumPy scalar",
     "iota": "(n, dtype, device) -> 0, 1, … n-1",
     "astype": "(a, dtype) -> C cast as NumPy's `astype` (float to int truncates, complex to real drops); a itself if equal",
@@ -141,7 +141,7 @@ PRIMITIVES: dict[str, str] = {
     "rfft": "(a real, axis) -> n//2+1 complex",
     "irfft": "(a complex with n//2+1 entries along axis, n, axis) -> real",
 }
-"""Name -> signature and meaning. A test holds every backend's ``primitives.py`` against this table."""
+"""Name -> signature and meaning. A test checks every backend's ``primitives.py`` against this table."""
 
 
 TRANSFORMS: dict[str, str] = {
@@ -163,11 +163,13 @@ TRANSFORMS: dict[str, str] = {
     "nests": "(traces) -> whether a compiled function may be called inside these traces; else it runs as part of them",
     "stop_gradient": "(a) -> the same values, constant to every derivative",
 }
-"""Name -> signature and meaning: what ``backends/<name>/transforms.py`` offers. A test holds every backend against it."""
+"""Name -> signature and meaning of the functions in ``backends/<name>/transforms.py``. A test checks every backend
+against it.
+"""
 
 
 class Backend:
-    """One array library behind one protocol. Also a context manager: ``with ad.backend("torch"):``.
+    """Protocol of an array library. An instance is also a context manager: ``with ad.backend("torch"):``.
 
     Class attributes a subclass sets
     --------------------------------
@@ -178,7 +180,7 @@ class Backend:
     install : str
         The command that installs it.
     mutable : bool
-        True where native arrays can be written in place and views of them alias.
+        True if native arrays can be written in place and views of them alias.
     """
 
     name: ClassVar[str]
@@ -187,18 +189,18 @@ class Backend:
     mutable: ClassVar[bool]
 
     derives_determinants = True
-    """Whether derivatives of its determinants are right where a matrix is singular, and the second where singular values are equal."""
+    """Whether derivatives of determinants are right for singular matrices, and second derivatives for equal singular values."""
     unrolls: ClassVar[bool] = False
-    """Whether programs of the library have the steps of a loop one after another, so that their number is to be known."""
+    """Whether programs of the library unroll loops, so that the number of steps must be known."""
 
     native_views: ClassVar[bool] = False
     """Whether ``a[key]`` of a native array, for a basic key without negative steps, is NumPy's view (and its errors)."""
 
     native_is_ndarray: ClassVar[bool] = False
-    """Whether native arrays are ndarrays, so that they answer for their own views."""
+    """Whether native arrays are ndarrays, which decide themselves what is a view."""
 
     REFUSALS: ClassVar[tuple[type[Exception], ...]] = (Unsupported,)
-    """What is raised of calls that the library does not run: NumPy then does, or says in its own words what is wrong."""
+    """Exceptions that mean that the library does not run a call: NumPy then runs it, or reports the error in its own words."""
     hosted: ClassVar[bool] = False
     """Whether this is the host state of the arrays of another backend, :attr:`home`."""
 
@@ -208,24 +210,26 @@ class Backend:
     ACCUMULATE: dict[Any, Callable[..., Any]]
     OVERRIDES: dict[Any, Callable[..., Any]]
     INPLACE: frozenset[Any] = frozenset()
-    """Ufuncs whose kernel takes ``out=`` of the loop's output dtype with the same result."""
+    """Ufuncs whose kernel accepts ``out=`` of the loop's output dtype with the same result."""
     SCALARS: frozenset[Any] = frozenset()
-    """Ufuncs whose kernel takes a Python scalar as one operand (32 and 64 bit dtypes) with the same result."""
+    """Ufuncs whose kernel accepts a Python scalar as one operand (32 and 64 bit dtypes) with the same result."""
     MEAN: Callable[[Native], Native] | None = None
-    """The mean of all elements (32 and 64 bit floats), where the library's own has the bits of its sum, divided."""
+    """Mean of all elements (32 and 64 bit floats), if the library's own equals its sum divided by their number, bit for bit."""
 
     @cached_property
     def special(self) -> Mapping[str, Callable[..., Any]]:
-        """Name of a ufunc of SciPy's -> kernel of real numbers, where the library's own is accurate."""
+        """Name of a SciPy ufunc -> kernel of real numbers, if the library's own is accurate."""
         return {}
 
     @cached_property
     def science(self) -> Mapping[str, Callable[..., Any]]:
-        """Full name of a function of SciPy's -> code for it in this library alone, as in :attr:`OVERRIDES`."""
+        """Full name of a SciPy function -> code for it in this library alone, as in :attr:`OVERRIDES`."""
         return {}
 
     HOST_KERNELS: Mapping[Any, str] = {}
-    """NumPy function -> why NumPy runs it on the zero-copy view of an array in host memory; not where execution is ``"eager"``."""
+    """NumPy function -> reason why NumPy runs it on the zero-copy view of an array in host memory, unless execution is
+    ``"eager"``.
+    """
 
     def __init__(self) -> None:
         self._kinds: dict[Any, Kind] = {}
@@ -234,7 +238,7 @@ class Backend:
         """NumPy function -> resolved entry; filled by the registry."""
 
     resolver: ClassVar[Callable[[Backend], Any]]
-    """What makes :attr:`xp`; the registry, which stands above this module, puts its own here."""
+    """Factory of :attr:`xp`, set by the registry, which is in a higher layer."""
 
     @cached_property
     def xp(self) -> Any:
@@ -243,16 +247,16 @@ class Backend:
 
     @cached_property
     def transforms(self) -> Any:
-        """The module with the library's transforms, one function for each name in :data:`TRANSFORMS`."""
+        """Module with the library's transforms, one function for each name in :data:`TRANSFORMS`."""
         return importlib.import_module(f"{type(self).__module__.rpartition('.')[0]}.transforms")
 
     @cached_property
     def sparse(self) -> Any:
-        """The module with the library's sparse matrices.
+        """Module with the library's sparse matrices.
 
-        ``native(places, index, values)`` makes one of a :class:`arraydispatch.sparse.structure.Structure`, whose index arrays
-        ``index(name)`` gives as the library has them; ``parts(matrix)`` takes one apart, None of what is none;
-        ``matmul(places, index, values, dense)``, in programs and ``vmap`` too if ``TRACES``.
+        ``native(places, index, values)`` creates one from a :class:`arraydispatch.sparse.structure.Structure`, whose
+        index arrays ``index(name)`` returns in the library's type. ``parts(matrix)`` returns the parts of one, None for
+        other objects. ``matmul(places, index, values, dense)`` also works in programs and ``vmap`` if ``TRACES``.
         """
         return importlib.import_module(f"{type(self).__module__.rpartition('.')[0]}.sparse")
 
@@ -260,14 +264,15 @@ class Backend:
 
     @property
     def home(self) -> Backend:
-        """The backend that users see: this one, but for the host state or another variant of it."""
+        """Backend that users see: this one, unless it is the host state or another variant."""
         return self
 
     @property
     def traced(self) -> Backend:
-        """The variant that arrays have inside transforms, where native arrays cannot be written in place; else this one.
+        """Variant of arrays inside transforms, if native arrays cannot be written in place there; otherwise this
+        backend.
 
-        It takes arrays of its :attr:`home` as its own.
+        It accepts arrays of its :attr:`home` as its own.
         """
         return self
 
@@ -278,14 +283,14 @@ class Backend:
         return f"<Backend {self.name}>"
 
     def kind(self, dtype: np.dtype[Any]) -> Kind:
-        """The flyweight for (self, dtype)."""
+        """Return the flyweight for (self, dtype)."""
         kind = self._kinds.get(dtype)
         if kind is None:
-            kind = self._kinds.setdefault(dtype, Kind(self, dtype))  # of several threads' the first stays
+            kind = self._kinds.setdefault(dtype, Kind(self, dtype))  # with several threads, the first one is kept
         return kind
 
     def standard_kind(self, dtype: np.dtype[Any]) -> Kind:
-        """The flyweight of arrays made by an array-API namespace."""
+        """Return the flyweight for arrays of an array-API namespace."""
         kind = self._standard_kinds.get(dtype)
         if kind is None:
             kind = self._standard_kinds.setdefault(dtype, Kind(self, dtype, True))
@@ -302,17 +307,17 @@ class Backend:
         raise NotImplementedError
 
     def is_native(self, value: object) -> bool:
-        """True for this library's arrays, variables and tracers."""
+        """Whether a value is an array, a variable or a tracer of this library."""
         raise NotImplementedError
 
     # -- properties of a native value ------------------------------------------------------------------------------
 
     def dtype_of(self, a: Native) -> np.dtype[Any]:
-        """NumPy's dtype of a native array (ml_dtypes' for bfloat16)."""
+        """Return NumPy's dtype of a native array (ml_dtypes' for bfloat16)."""
         raise NotImplementedError
 
     def kind_of(self, a: Native) -> Kind:
-        """The :class:`Kind` of a native array."""
+        """Return the :class:`Kind` of a native array."""
         return self.kind(self.dtype_of(a))
 
     def holds(self, dtype: np.dtype[Any]) -> bool:
@@ -320,89 +325,92 @@ class Backend:
         raise NotImplementedError
 
     def shape_of(self, a: Native) -> tuple[int, ...]:
-        """Shape as a tuple of ints."""
+        """Return the shape as a tuple of ints."""
         raise NotImplementedError
 
     def device_of(self, a: Native) -> Any:
-        """The library's own device object of an array (None for a tracer): what primitives take as ``device``."""
+        """Return the library's own device object of an array (None for a tracer), as primitives take it as ``device``."""
         raise NotImplementedError
 
     def strides_of(self, a: Native) -> tuple[int, ...] | None:
-        """Strides in elements where the library has them, None for C-contiguous libraries."""
+        """Return the strides in elements if the library has them, None for C-contiguous libraries."""
         return None
 
     keeps_order: Callable[..., bool] | None = None
-    """Where the library gives the result of an elementwise call a memory order: whether, of these operands, it is NumPy's."""
+    """Whether the memory order of an elementwise result is NumPy's for given operands, if the library chooses one."""
 
     def offset_of(self, a: Native) -> int:
-        """Offset in elements of a native view into its buffer, where native arrays have views."""
+        """Return the offset in elements of a native view into its buffer, if native arrays have views."""
         return 0
 
     def is_concrete(self, a: Native) -> bool:
-        """False for a tracer: its value is not known now."""
+        """Whether the value is known now; False for a tracer."""
         return True
 
     def recorded(self, a: Native) -> bool:
-        """Whether a derivative in progress depends on the array: its value may be known, but looking at it cuts that."""
+        """Whether a derivative in progress depends on the array: its value may be known, but reading it cuts the derivative."""
         return not self.is_concrete(a)
 
     def followed(self, a: Native) -> bool:
-        """As :meth:`recorded`, also where a program is made, or many at once, of what no derivative depends on."""
+        """Whether :meth:`recorded`, or part of a program or batch being traced, even if no derivative depends on it."""
         return self.recorded(a)
 
     def staged(self, a: Native) -> bool:
-        """Whether it belongs to a program that the library makes of a function, in which all that is computed does."""
+        """Whether the array belongs to a program traced by the library, in which everything computed becomes part of it."""
         return False
 
     def is_staging(self) -> bool:
-        """Whether the library traces a function in this thread."""
+        """Whether the library is tracing a function in this thread."""
         return False
 
     def on_cpu(self, a: Native) -> bool:
-        """True when the value is concrete and in host memory: scalars of it are NumPy's own."""
+        """Whether the value is concrete and in host memory, so that its scalars are NumPy's own."""
         raise NotImplementedError
 
     # -- conversion ------------------------------------------------------------------------------------------------
 
     def from_numpy(self, x: np.ndarray[Any, Any], device: Any = None, copy: bool = True) -> Native:
-        """A native array on ``device`` (library's own object; None: the default device).
+        """Convert to a native array on ``device`` (the library's own object; None: the default device).
 
-        With ``copy=False`` memory may be shared, where the library can. Raises :class:`Unsupported` for dtypes the
-        library has not (object, strings, datetimes, longdouble).
+        With ``copy=False`` memory may be shared, if the library can. Raises :class:`Unsupported` for dtypes that the
+        library lacks (object, strings, datetimes, longdouble).
         """
         raise NotImplementedError
 
     def to_numpy(self, a: Native) -> np.ndarray[Any, Any]:
-        """An ndarray of the values; shares memory where the library can (then read-only if the array is immutable)."""
+        """Return an ndarray of the values; shares memory if the library can (then read-only if the array is immutable)."""
         raise NotImplementedError
 
     def from_dlpack(self, x: Any) -> Native:
-        """A native array sharing the memory of a DLPack exporter; raises what the library raises when it cannot."""
+        """Return a native array sharing the memory of a DLPack exporter; raise the library's error if it cannot."""
         raise NotImplementedError
 
     def peek(self, a: Native) -> np.ndarray[Any, Any] | None:
-        """The values without a copy, if they are known and in host memory; else None."""
+        """Return the values without a copy if they are known and in host memory; else None."""
         return self.to_numpy(a) if self.on_cpu(a) else None
 
     def lent(self, a: Native) -> np.ndarray[Any, Any] | None:
-        """The values where NumPy may compute on them in the library's place (not where execution is ``"eager"``); else None.
+        """Return the values if NumPy may compute on them in place of the library (not if execution is ``"eager"``);
+        else None.
 
-        They are known, in host memory, and no gradient is recorded of them.
+        They are then known, in host memory, and no gradient is recorded for them.
         """
         return self.peek(a) if process.execution != "eager" else None
 
     def item(self, a: Native) -> Any:
-        """A concrete 0-d array as NumPy's own scalar."""
+        """Return a concrete 0-d array as NumPy's own scalar."""
         return self.to_numpy(a)[()]
 
     def scalar_maker(self, dtype: np.dtype[Any]) -> Callable[[Native], Any]:
-        """See :attr:`Kind.scalar`."""
+        """Return the function for :attr:`Kind.scalar`."""
         item, on_cpu = self.item, self.on_cpu
         return lambda a: item(a) if on_cpu(a) else None
 
     @property
     def survives_fork(self) -> bool:
-        """Whether the library still works in a forked process, where it has none of its threads. In the fork the answer is the same."""
+        """Whether the library still works in a forked process, which has none of its threads; the fork gives the same
+        answer.
+        """
         return True
 
     def synchronize(self, *arrays: Native) -> None:
@@ -411,11 +419,11 @@ class Backend:
     # -- devices, options -------------------------------------------------------------------------------------------
 
     def devices(self) -> list[Device]:
-        """Every device of the library here, the default one first."""
+        """Return every device of the library, the default one first."""
         raise NotImplementedError
 
     def to_device(self, a: Native, device: Device) -> Native:
-        """The array on another device of this library."""
+        """Copy the array to another device of this library."""
         raise NotImplementedError
 
     OPTIONS: ClassVar[dict[str, str]] = {}
@@ -426,23 +434,24 @@ class Backend:
 
     @property
     def threads(self) -> int:
-        """Threads that one operation uses on the CPU."""
+        """Return the number of threads that one operation uses on the CPU."""
         return 1
 
     def use_threads(self, n: int) -> None:
-        """Use so many threads from now on; raises RuntimeError where the library has started with another number."""
+        """Set the number of threads; raise RuntimeError if the library has started with another number."""
 
     waits_busily: ClassVar[bool] = False
-    """Whether threads of the library wait for each other without a pause: where others keep the processors busy, one that is not
-    let run holds up the rest, and a tenth of the speed is left."""
+    """Whether the library's threads busy-wait for each other: if other work occupies the processors, one thread that is
+    not scheduled holds up the rest, and a tenth of the speed is left.
+    """
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """Features by name: ``"jit" "grad" "vmap" "sparse" "float64" "bfloat16" "mutable" …``."""
+        """Return the features by name: ``"jit" "grad" "vmap" "sparse" "float64" "bfloat16" "mutable" …``."""
         raise NotImplementedError
 
     def supports(self, feature: str) -> bool:
-        """True if ``feature`` is a capability, a primitive, or a NumPy function this backend runs itself."""
+        """Whether ``feature`` is a capability, a primitive, or a NumPy function that this backend runs itself."""
         raise NotImplementedError
 
     # -- hooks ------------------------------------------------------------------------------------------------------
@@ -452,17 +461,17 @@ class Backend:
 
     @property
     def scope(self) -> Callable[[], AbstractContextManager[Any]] | None:
-        """Entered around each dispatched call when not None (64-bit types on a library that hides them)."""
+        """Context entered around each dispatched call, if not None (64-bit types in a library that hides them)."""
         return None
 
     def within(self) -> AbstractContextManager[Any]:
-        """The scope, or a context that does nothing."""
+        """Return the scope, or a context that does nothing."""
         scope = self.scope
         return nullcontext() if scope is None else scope()
 
     @cached_property
     def join(self) -> Callable[[list[Native]], Native]:
-        """The arrays of a list, of one dtype and of shapes that fit, one after the other along the first axis."""
+        """Function that joins a list of arrays, of one dtype and compatible shapes, along the first axis."""
         concatenate = self.prim.concatenate
 
         def run(arrays: list[Native]) -> Native:
@@ -471,7 +480,7 @@ class Backend:
         return self.in_scope(run) if self.scoped else run
 
     def in_scope(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """A function on native arrays that runs in the scope, and waits until there is memory for its result, if it has any."""
+        """Wrap a function on native arrays to run in the scope, and to wait until there is memory for its result."""
 
         def inside(*natives: Any) -> Any:
             with self.within():
@@ -483,81 +492,83 @@ class Backend:
         return inside
 
     def dlpack(self, a: Native, **kwargs: Any) -> Any:
-        """A DLPack capsule of a native array; keywords as ``__dlpack__`` has them."""
+        """Return a DLPack capsule of a native array; the keywords are those of ``__dlpack__``."""
         return self.shareable(a).__dlpack__(**kwargs)
 
     def dlpack_device(self, a: Native) -> tuple[int, int]:
-        """As ``__dlpack_device__``."""
+        """Return the value of ``__dlpack_device__``."""
         device: tuple[int, int] = a.__dlpack_device__()
         return device
 
     def after_fork(self) -> None:
-        """Called in a forked process."""
+        """Adapt to a fork; called in the forked process."""
 
     def adopt_wrapper(self, wrapper: type) -> None:
-        """Teach the library to take ``wrapper`` (which has ``.native``), and its subclasses so far, in its own functions."""
+        """Make the library's own functions accept ``wrapper`` (which has ``.native``), and its existing subclasses."""
 
     def take_for_ndarrays(self, wrapper: type, so: bool) -> None:
-        """Whether the library takes arrays for ndarrays, as it is to while a launcher runs, or for what they hold."""
+        """Set whether the library treats arrays as ndarrays, as while a launcher runs, or as their native arrays."""
 
     def fill(self, a: Native, value: Native) -> None:
         """Overwrite ``a`` in place with ``value`` of its shape and dtype. Mutable backends only."""
         raise NotImplementedError
 
     def gone(self, error: Exception) -> bool:
-        """Whether the library says that a buffer was given away: another thread wrote the array meanwhile."""
+        """Whether the library's error means that a buffer was donated: another thread has written the array meanwhile."""
         return False
 
     def mended(self, error: Exception) -> bool:
-        """Whether the library had not got over an interrupted call, and now has: what failed is to be done again."""
+        """Whether the library's state was left broken by an interrupted call and is now repaired, so that the call can
+        be repeated.
+        """
         return False
 
     deferred: ClassVar[bool] = False
-    """Whether the library returns before it has memory for the result: what has none is then an error of who reads it."""
+    """Whether the library returns before it has memory for the result; a failure is then raised by the code that reads it."""
 
     def obtained(self, *values: Native) -> None:
-        """Wait until there is memory for results that are large; raises what the library raises. Where `deferred`."""
+        """Wait until there is memory for large results; raise the library's error. Called if `deferred`."""
 
     def refused_bytes(self, error: Exception) -> int | None:
-        """The size in the library's error that there was no memory for, 0 if it does not say; None of another error."""
+        """Return the size in an out-of-memory error of the library, 0 if it does not state it; None for other errors."""
         return None
 
     def successor(self, a: Native) -> Native | None:
-        """What was made in the buffer of an array that this thread gave away last, or None."""
+        """Return the array created in the buffer that this thread donated last, or None."""
         return None
 
     def kept(self) -> None:
-        """The successor is kept: nobody will ask for it."""
+        """Drop the reference to the successor, which is stored elsewhere now."""
 
     def slice_update(self, a: Native, key: tuple[slice, ...], value: Native, donate: bool) -> Native:
-        """The primitive; ``donate``: nobody else can see the buffer of ``a``, which may be reused."""
+        """Run the primitive; ``donate``: nothing else refers to the buffer of ``a``, which may be reused."""
         return self.prim.slice_update(a, key, value)
 
     def strided(self, a: Native, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Native:
-        """An aliasing view of a mutable native array, in elements from its first one; no negative strides."""
+        """Return an aliasing view of a mutable native array, in elements from its first one; no negative strides."""
         raise NotImplementedError
 
     def value_of(self, a: Native) -> Native:
-        """A native array that is handed in: of what the library lets change behind an array, the value that it has now."""
+        """Return the current value of a native array that is passed in, if the library can change it afterwards."""
         return a
 
     def is_lazy(self, a: Native) -> bool:
-        """Whether the memory of a mutable native array holds other values than the array has, which are computed when read."""
+        """Whether a mutable native array's memory differs from its values, which are computed when read."""
         return False
 
     def check_writeable(self, a: Native) -> None:
         """Raise ValueError if the library does not let a native array be written. Mutable backends only."""
 
     def shareable(self, a: Native) -> Native:
-        """The array itself, or a copy if another library would misread its memory."""
+        """Return the array itself, or a copy if another library would misread its memory."""
         return a
 
     def shares_with_host(self, a: Native) -> bool:
-        """Whether what is written to :meth:`to_numpy` of an array is written to the array."""
+        """Whether a write to the result of :meth:`to_numpy` writes the array."""
         return False
 
     def is_view(self, a: Native) -> bool:
-        """Whether a native array is the library's own view of another. Of use where :attr:`traced` is another backend."""
+        """Whether a native array is the library's own view of another. Used if :attr:`traced` is another backend."""
         return False
 
     def may_share(self, a: Native, b: Native) -> bool:
@@ -565,15 +576,17 @@ class Backend:
         return True
 
     def compute_dtype(self, ufunc: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any]:
-        """The dtype in which the library computes a loop whose own dtype has no kernel; ``dtype`` itself if it has."""
+        """Return the dtype in which the library computes a loop whose own dtype has no kernel; ``dtype`` itself if it
+        has one.
+        """
         return dtype
 
     def kernel(self, ufunc: np.ufunc, dtype: np.dtype[Any], scalars: bool = False) -> Callable[..., Any]:
-        """The leanest exact kernel of a row for operands of ``dtype``; ``scalars``: one of them is a Python scalar."""
+        """Return the leanest exact kernel of a row for operands of ``dtype``; ``scalars``: one of them is a Python scalar."""
         return self.UFUNCS[ufunc]
 
     def fused(self, body: Callable[..., Any]) -> Callable[..., Any]:
-        """A long body over ``xp`` as one kernel, where the library has a compiler that is at hand in eager calls."""
+        """Compile a long body over ``xp`` to one kernel, if the library has a compiler for eager calls."""
         return partial(body, self.xp)
 
     def loop(
@@ -583,25 +596,30 @@ class Backend:
         state: tuple[Native, ...],
         most: int,
     ) -> tuple[Native, ...]:
-        """``step`` while ``going`` (an array of bools) holds anywhere, at most so often, on values not known yet."""
+        """Repeat ``step`` while ``going`` (an array of bools) holds anywhere, at most ``most`` times, on values that
+        are not known yet.
+        """
         for _ in range(min(most, _UNROLLED)):
             state = step(*state)
         return state
 
     def whole(self, ufunc: np.ufunc, dtype: np.dtype[Any]) -> Callable[[Native], Native]:
-        """The leanest kernel that reduces all of an array (not empty, if the ufunc has no identity) of ``dtype`` to a 0-d array of that dtype."""
+        """Return the leanest kernel for a full reduction of an array of ``dtype`` to a 0-d array of that dtype.
+
+        The array is not empty, unless the ufunc has an identity.
+        """
         kernel, every = self.REDUCE[ufunc], [tuple(range(n)) for n in range(65)]
         return lambda a: kernel(a, every[a.ndim], False)
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Native:
-        """``"normal"`` (standard) or ``"uniform"`` ([0, 1)) numbers from the library's own generator."""
+        """Draw ``"normal"`` (standard) or ``"uniform"`` ([0, 1)) numbers from the library's own generator."""
         raise NotImplementedError
 
     def seed(self, n: int) -> None:
         """Seed the library's own generator."""
         raise NotImplementedError
 
-    # -- settings are pushed by the layer above ---------------------------------------------------------------------
+    # -- activation, set by the layer above ------------------------------------------------------------------------
 
     _enter: ClassVar[Callable[[Backend], Any]]
     _exit: ClassVar[Callable[[Backend], None]]

@@ -1,4 +1,4 @@
-"""Devices by their library-neutral names, and the processors of this process."""
+"""Devices under library-neutral names, and the processors of this process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Device", "NamedDevice", "processors"]
 
 @dataclass(frozen=True)
 class Device:
-    """One device of one backend.
+    """Device of a backend.
 
     Parameters
     ----------
@@ -23,9 +23,9 @@ class Device:
     kind : str
         ``"CPU"``, ``"GPU"`` or ``"TPU"``.
     memory : int
-        Bytes of memory, -1 where the library does not tell.
+        Bytes of memory, -1 if the library does not report it.
     processor_count : int
-        Cores or multiprocessors, -1 where the library does not tell.
+        Cores or multiprocessors, -1 if the library does not report it.
     description : str
         A human name, such as the chip's.
     native : object
@@ -82,5 +82,5 @@ class NamedDevice(Device):
 
 
 def processors() -> int:
-    """How many processors this process may run on."""
+    """Return the number of processors that this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,6 +1,6 @@
-"""Which backends there are, which are installed, and loading one at most once.
+"""Known backends: which are installed, and loading each at most once.
 
-This is the one place outside ``backends/<library>/`` that knows the libraries by name.
+This is the only place outside ``backends/<library>/`` that knows the libraries by name.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ class _Row(NamedTuple):
     roots: tuple[str, ...]  # top-level modules whose types are this library's arrays
     install: str
     built_for: dict[str, str] = {}  # noqa: RUF012 -- kind of accelerators -> what shows it (see `hardware.reaches`)
-    platforms: str = ""  # environment variable that limits it to some; "cpu": to none
+    platforms: str = ""  # environment variable that limits it to platforms; "cpu": no accelerator
     environment: dict[str, str] = {}  # noqa: RUF012 -- what it reads while it is imported; values that are set are kept
-    imports: tuple[str, ...] = ()  # what else it imports that tells of itself while it is imported
-    says: str = ""  # a pattern: lines that its compiled code writes to the process's stderr while it is imported, whatever it is told
+    imports: tuple[str, ...] = ()  # further modules it imports that log while it is imported
+    says: str = ""  # pattern of lines that its compiled code always writes to the process's stderr while it is imported
     exact: dict[str, str] = {}  # noqa: RUF012 -- words more in variables that it reads at its start, for no contracted arithmetic
     several: str = ""  # a pattern: what in the environment, as NAME=VALUE, makes several devices of a CPU
     misreads: dict[str, str] = {}  # noqa: RUF012 -- what takes the bytes of an array for numbers of another dtype -> what does not
 
 
-# Without instructions that multiply and add with one rounding, XLA cannot contract the two, which it does wherever it may use them.
+# Without fused multiply-add instructions, XLA cannot contract a product and a sum, which it does wherever it may use
+# them.
 _XLA_ROUNDS_TWICE = {"XLA_FLAGS": "--xla_cpu_max_isa=AVX"}
 
 KNOWN: dict[str, _Row] = {
@@ -62,7 +63,7 @@ KNOWN: dict[str, _Row] = {
     "torch": _Row(
         "torch", ("torch",), "pip install 'arraydispatch[torch]'",
         {"NVIDIA GPU": "file lib/*torch_cuda.*", "AMD GPU": "file lib/*torch_hip.*"},
-        misreads={"asarray": "as_tensor"},  # it asks for Python's buffer protocol and for no DLPack
+        misreads={"asarray": "as_tensor"},  # it reads Python's buffer protocol instead of DLPack
     ),
     "tensorflow": _Row(
         "tensorflow", ("tensorflow",), "pip install 'arraydispatch[tensorflow]'",
@@ -70,8 +71,8 @@ KNOWN: dict[str, _Row] = {
             "NVIDIA GPU": r"text python/platform/build_info.py is_cuda_build\W+True",
             "AMD GPU": r"text python/platform/build_info.py is_rocm_build\W+True",
         },
-        # Its C++ code writes to stderr what it finds while it is imported, and that a CPU lacks some instruction.
-        # What goes wrong it raises as well; what ends the process is still written.
+        # While it is imported, its C++ code writes its findings to stderr, e.g. that a CPU lacks some instruction.
+        # Errors are raised as well, and fatal ones are still written.
         environment={"TF_CPP_MIN_LOG_LEVEL": "3"},
         imports=("absl", "h5py", "jax", "matplotlib", "numexpr"),
         says=r"WARNING: All log messages before absl::InitializeLog\(\)|I\d{4} .*oneDNN custom operations are on",
@@ -79,8 +80,10 @@ KNOWN: dict[str, _Row] = {
     ),
 }  # fmt: skip
 CHEAPEST = ("torch", "jax", "tensorflow", "numpy")
-"""Backends in the order of what a program costs on them: to import the library (1.5, 0.8 and 5.2 s), to compile (0, hundreds of
-programs, 0), to call (measured on the examples with every array on the library: 2.8, 6.9 and 6.0 s for the digits)."""
+"""Backends in the order of their cost to a program: import of the library (1.5, 0.8 and 5.2 s), compilation (0,
+hundreds of programs, 0), calls (measured on the examples with every array on the library: 2.8, 6.9 and 6.0 s for the
+digits).
+"""
 _ROOT_TO_NAME = {root: name for name, row in KNOWN.items() for root in row.roots}
 
 _loaded: dict[str, Backend] = {}
@@ -106,12 +109,12 @@ def several_cpus(name: str) -> bool:
 
 
 def available() -> list[str]:
-    """Names of the backends whose library is installed."""
+    """Return the names of the backends whose library is installed."""
     return [name for name in KNOWN if installed(name)]
 
 
 def check(name: str) -> None:
-    """Raise what :func:`load` raises, without importing the library."""
+    """Raise the errors of :func:`load` without importing the library."""
     if name not in KNOWN:
         known = ", ".join(KNOWN)
         raise NoBackendFoundError(
@@ -125,7 +128,7 @@ def check(name: str) -> None:
 
 
 def version(name: str) -> str:
-    """Version of a backend's library, which is not imported to tell."""
+    """Return the version of a backend's library, without importing it."""
     backend = _loaded.get(name)
     if backend is not None:
         return backend.version
@@ -148,18 +151,20 @@ def version(name: str) -> str:
 
 
 def prepare(name: str) -> None:
-    """Set the environment that a known backend's library is to be imported in, by whomever."""
+    """Set the environment for the import of a known backend's library, by this package or by the program."""
     for variable, value in KNOWN[name].environment.items():
         os.environ.setdefault(variable, value)
 
 
 def prepare_exact(name: str) -> None:
-    """Keep a known backend's compiler from contracting a product and a sum to one rounding on a CPU, for the whole process and its children.
+    """Keep a known backend's compiler from contracting a product and a sum on a CPU, for the process and its children.
+
+    Contraction rounds once instead of twice.
 
     Raises
     ------
     ArrayDispatchError
-        The library has been imported before, and may have read what says so.
+        The library has been imported before, and may have read its settings already.
     """
     for variable, words in KNOWN[name].exact.items():
         given = os.environ.get(variable, "").split()
@@ -167,18 +172,18 @@ def prepare_exact(name: str) -> None:
             continue
         if KNOWN[name].library in sys.modules:
             raise ArrayDispatchError(
-                f"exact arithmetic has to be asked for before {name} is imported, which it is: start Python anew, or with {variable}={words}"
+                f"exact arithmetic must be requested before {name} is imported; restart Python, or start it with {variable}={words}"
             )
         os.environ[variable] = " ".join([*given, words])
 
 
 @contextmanager
 def _unnoticed(row: _Row) -> Iterator[None]:
-    """While a library is imported that a program may know nothing of, in the middle of its work: what it sees stays as it was.
+    """Preserve the state that a program can see while a library is imported in the middle of its work.
 
-    A seeded program draws the same numbers afterwards, whatever the library draws for itself (JAX waits for as long as
-    ``np.random.rand`` says). And what a library tells of its own affairs does not reach the handlers that a program has
-    set up for what it tells itself, unless that has imported the library or asked its loggers.
+    A seeded program draws the same numbers afterwards, even if the library draws some itself (JAX waits for times drawn
+    from ``np.random.rand``). And the library's log messages do not reach the handlers that a program has set up for its
+    own, unless the program has imported the library or used its loggers.
     """
     quiet = [logging.getLogger(root) for root in (*row.roots, *row.imports)] if row.library not in sys.modules else []
     quiet = [logger for logger in quiet if logger.level == logging.NOTSET]
@@ -192,13 +197,13 @@ def _unnoticed(row: _Row) -> Iterator[None]:
         random.setstate(drawn)
         np.random.set_state(numbers)  # noqa: NPY002
         for logger in quiet:
-            if logger.name in row.imports:  # which the program may import yet
+            if logger.name in row.imports:  # the program may still import it
                 logger.setLevel(logging.NOTSET)
 
 
 @contextmanager
 def _unsaid(row: _Row) -> Iterator[None]:
-    """Leave out what a library's compiled code writes to the process's stderr of itself; all else comes after the import."""
+    """Suppress lines that a library's compiled code writes to the process's stderr; all others appear after the import."""
     if not row.says or row.library in sys.modules:
         yield
         return
@@ -213,19 +218,19 @@ def _unsaid(row: _Row) -> Iterator[None]:
         try:
             yield
         finally:
-            with suppress(OSError, ValueError, AttributeError):  # what the program has put in its place may be anything
+            with suppress(OSError, ValueError, AttributeError):  # the program's replacement may be any object
                 sys.stderr.flush()
             os.dup2(kept, 2)
             os.close(kept)
             file.seek(0)
             left = b"".join(line for line in file if not re.match(row.says.encode(), line))
-            with suppress(OSError):  # nobody reads it
+            with suppress(OSError):  # stderr is closed at its other end
                 while left:
                     left = left[os.write(2, left) :]
 
 
 def when_loaded(name: str, then: Callable[[Backend], None]) -> None:
-    """Have a backend made ready as soon as it is loaded; at once if it is."""
+    """Call a function when a backend is loaded; at once if it is."""
     with _lock:
         backend = _loaded.get(name)
         if backend is None:
@@ -235,7 +240,7 @@ def when_loaded(name: str, then: Callable[[Backend], None]) -> None:
 
 
 def load(name: str) -> Backend:
-    """The backend of that name; its library is imported now if it was not.
+    """Return the backend of that name, importing its library if necessary.
 
     Raises
     ------
@@ -259,7 +264,7 @@ def load(name: str) -> Backend:
             if _wrapper is not None:
                 backend.adopt_wrapper(_wrapper)
             if process.threads is not None:
-                with suppress(RuntimeError):  # the program has started the library by itself
+                with suppress(RuntimeError):  # the program has started the library itself
                     backend.use_threads(process.threads)
             for then in _waiting.pop(name, []):
                 then(backend)
@@ -271,13 +276,13 @@ def load(name: str) -> Backend:
 
 @cache
 def hosted(name: str) -> Backend:
-    """The host state of a backend's arrays (:attr:`Backend.hosted`); the backend is not loaded for it."""
+    """Return the host state of a backend's arrays (:attr:`Backend.hosted`), without loading the backend."""
     made: Backend = importlib.import_module(f"{__package__}.numpy").HostState(name, load)
     return _hosted.setdefault(name, made)  # the cache alone would let threads have one each
 
 
 def check_memory(error: Exception) -> None:
-    """Raise MemoryError for what a library raises that did not get its memory: each has an error of its own for that."""
+    """Raise MemoryError for a library's out-of-memory error: each library has its own type."""
     for backend in loaded():
         asked = backend.refused_bytes(error)
         if asked is not None:
@@ -285,12 +290,14 @@ def check_memory(error: Exception) -> None:
 
 
 def mended(error: Exception) -> bool:
-    """Whether a library had not got over an interrupted call, and now has: what failed is to be done again."""
+    """Whether a library's state was left broken by an interrupted call and is now repaired, so that the call can be
+    repeated.
+    """
     return any(backend.mended(error) for backend in loaded())
 
 
 def _size(nbytes: int) -> str:
-    """As NumPy says it: three digits and a unit; "memory" if it is not known."""
+    """Format a size as NumPy does: three digits and a unit; "memory" if it is not known."""
     if not nbytes:
         return "memory"
     power = min((nbytes.bit_length() - 1) // 10, 6)
@@ -298,17 +305,17 @@ def _size(nbytes: int) -> str:
 
 
 def loaded_one(name: str) -> Backend | None:
-    """The backend of that name if it has been loaded."""
+    """Return the backend of that name if it has been loaded."""
     return _loaded.get(name)
 
 
 def loaded() -> list[Backend]:
-    """The backends loaded so far."""
+    """Return the backends loaded so far."""
     return list(_loaded.values())
 
 
 def stand_in(lost: Backend, by: Backend) -> None:
-    """From now on whoever loads one backend gets another: a forked process has lost its library."""
+    """Return another backend from later calls of :func:`load`: a forked process has lost its library."""
     _loaded[lost.name] = by
     for cls, found in _by_type.copy().items():
         if found is lost:
@@ -316,7 +323,7 @@ def stand_in(lost: Backend, by: Backend) -> None:
 
 
 def set_wrapper(wrapper: type) -> None:
-    """Hand in the class that wraps native arrays, so that every library learns to take it."""
+    """Register the class that wraps native arrays, so that every library accepts it."""
     global _wrapper
     with _lock:
         _wrapper = wrapper
@@ -325,7 +332,7 @@ def set_wrapper(wrapper: type) -> None:
 
 
 def take_for_ndarrays(so: bool) -> None:
-    """Whether to libraries that are loaded arrays are ndarrays, as they are while a launcher runs."""
+    """Set whether loaded libraries treat arrays as ndarrays, as they do while a launcher runs."""
     with _lock:
         for backend in _loaded.values():
             if _wrapper is not None:
@@ -333,7 +340,7 @@ def take_for_ndarrays(so: bool) -> None:
 
 
 def backend_of(value: Any) -> Backend | None:
-    """The backend whose native array ``value`` is, or None. Loads a backend only if its library made ``value``."""
+    """Return the backend whose native array ``value`` is, or None; load a backend only if its library created ``value``."""
     cls = type(value)
     try:
         return _by_type[cls]

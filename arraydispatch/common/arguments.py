@@ -1,7 +1,7 @@
-"""What NumPy takes for ``order=``, ``casting=``, ``subok=`` and ``keepdims=``; anything else is NumPy's own error.
+"""Checks of the keywords ``order=``, ``casting=``, ``subok=`` and ``keepdims=``, with NumPy's own errors.
 
-NumPy looks at none of them where it hands a call over to us, and Python's ``bool`` takes whatever it is given. So where one
-is given NumPy is asked about it, of no elements; a call without keywords comes by none of this.
+NumPy checks none of them when it hands a call over through a protocol, and Python's ``bool`` accepts any object. A
+given keyword is therefore checked by a NumPy call on empty arrays; a call without keywords skips these checks.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ _CASTINGS = frozenset({"no", "equiv", "safe", "same_kind", "unsafe"})
 _OF_ELEMENTS = ("order", "casting", "subok")
 
 ASKED = frozenset({*_OF_ELEMENTS, "keepdims"})
-"""The keywords of a ufunc and its methods that :func:`check_call` looks at."""
+"""The keywords of a ufunc and its methods that :func:`check_call` checks."""
 
 
 def flag(x: Any) -> bool:
-    """A ``keepdims=`` or ``subok=`` as C functions take it: a whole number."""
+    """Convert ``keepdims=`` or ``subok=`` to a bool as NumPy's C functions do: through an integer."""
     if type(x) is not bool:
         np.add.reduce(_NOTHING, keepdims=x)
     return bool(x)
 
 
 def order_of(order: Any) -> str:
-    """An ``order=`` as one of ``"C" "F" "A" "K"``."""
+    """Normalize an ``order=`` to one of ``"C" "F" "A" "K"``."""
     if type(order) is str and order in _ORDERS:
         return order
     _NOTHING.copy(order)
@@ -37,19 +37,19 @@ def order_of(order: Any) -> str:
 
 
 def new_order(order: Any) -> str:
-    """The ``order=`` of an array that is made of nothing: ``"C"`` or ``"F"``."""
+    """Normalize the ``order=`` of a newly created array to ``"C"`` or ``"F"``."""
     return "F" if np.empty((2, 2), bool, order).flags.fnc else "C"
 
 
 def casting_of(casting: Any) -> str:
-    """A ``casting=``."""
+    """Normalize a ``casting=``."""
     if type(casting) is not str or casting not in _CASTINGS:
         np.can_cast(_NOTHING.dtype, _NOTHING.dtype, casting)
     return casting
 
 
 def check_call(method: str, keywords: dict[str, Any]) -> None:
-    """Refuse what NumPy refuses of the keywords of a ufunc, or of a method of one."""
+    """Raise NumPy's error for an invalid keyword of a ufunc or of a ufunc's method."""
     if method in ("__call__", "outer"):
         asked = {name: keywords[name] for name in _OF_ELEMENTS if name in keywords}
         if asked:

@@ -1,7 +1,7 @@
-"""What NumPy takes for an array though it is none: an object that shows its memory, and a range.
+"""Conversion of objects that NumPy accepts as arrays: those with the buffer protocol, and ranges.
 
-``array.array``, ``memoryview``, ``bytearray``, ``mmap`` and the like have Python's buffer protocol: to NumPy they are arrays
-of what they hold. Looking for it takes a try, which is made once for each type.
+``array.array``, ``memoryview``, ``bytearray``, ``mmap`` and the like have Python's buffer protocol, and NumPy treats
+them as arrays of their contents. Whether a type has it is tried once and remembered.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _shows: dict[type, bool] = {range: False, np.ndarray: False}
 
 
 def seen(x: Any) -> Any:
-    """A value as NumPy sees it: an ndarray on the memory that it shows, the numbers of a range; else the value itself."""
+    """Return an ndarray on the memory that an object exposes or of the numbers of a range; else the object itself."""
     kind = type(x)
     if kind is range:
         return list(x)
     found = _shows.get(kind)
     if found is None:
-        # What has a ufunc's protocol is an array, ours too.
+        # Objects with a ufunc protocol are arrays already, `Array` among them.
         if isinstance(x, np.ndarray | np.generic | str | bytes) or hasattr(kind, "__array_ufunc__"):
             return x
         try:

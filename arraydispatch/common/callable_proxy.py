@@ -1,4 +1,4 @@
-"""What stands for a function or a module of somebody else's, at the cost of nearly nothing: in C, where the core is compiled."""
+"""Proxies for functions and modules of other packages, written in C where the core is compiled, so that a call costs little."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["Called", "names_first"]
 
 
 class _Called:
-    """What is called by calling its ``target``, which a call reaches without a frame between.
+    """Proxy that forwards calls to its ``target`` without a Python frame in between.
 
     Attributes
     ----------
     target : callable
-        May be exchanged at any time.
+        May be replaced at any time.
     """
 
     __slots__ = ("__call__",)
@@ -23,7 +23,7 @@ class _Called:
 
     @property
     def target(self) -> Callable[..., Any]:
-        """As above."""
+        """The callable that calls are forwarded to."""
         return self.__call__
 
     @target.setter
@@ -32,7 +32,7 @@ class _Called:
 
 
 def names_first(cls: type) -> type:
-    """Decorates a class of modules: what is among a module's own names is found there, without a look at its class."""
+    """Make a module class look attributes up in the module's own namespace first, before the class."""
     if _fields is not None:
         _fields.names_first(cls)
     return cls

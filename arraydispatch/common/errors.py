@@ -1,7 +1,7 @@
-"""The errors of this package's own: about libraries, devices, settings, and what a call may do.
+"""Errors raised by arraydispatch: about libraries, devices, settings, and operations that are not allowed.
 
-Each also derives from the built-in exception a caller of NumPy would expect, so ``except TypeError`` keeps
-working around a refused call. Messages are one sentence that ends with the way out.
+Each also derives from the built-in exception that a caller of NumPy would expect, so ``except TypeError`` keeps working
+around a refused call. Messages are one sentence that ends with the way out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``" (did you mean 'torch'?)"``, or nothing where no known word is near."""
+    """Return ``" (did you mean 'torch'?)"``, or an empty string if no known word is similar."""
     from difflib import get_close_matches
 
     words = list(known)
@@ -41,12 +41,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def listed(shape: tuple[int, ...]) -> str:
-    """A shape as NumPy's messages have it."""
+    """Format a shape as in NumPy's messages."""
     return str(tuple(shape)).replace(" ", "")
 
 
 class ArrayDispatchError(Exception):
-    """Base class of every error of arraydispatch."""
+    """Base class of all errors of arraydispatch."""
 
 
 class BackendNotInstalledError(ArrayDispatchError, ImportError):
@@ -70,32 +70,32 @@ class DeviceMismatchError(ArrayDispatchError, ValueError):
 
 
 class PrecisionError(ArrayDispatchError, ValueError):
-    """Not a precision, or one the device cannot hold."""
+    """Unknown precision, or one that the device does not support."""
 
 
 class SettingError(ArrayDispatchError, ValueError):
-    """Not a value that a setting takes (the message gives the choices)."""
+    """Invalid value for a setting (the message lists the choices)."""
 
 
 class OptionError(ArrayDispatchError, TypeError):
-    """The backend has no such option (the message lists those it has), or a setting takes values of another type."""
+    """Unknown option of a backend (the message lists its options), or a setting given a value of the wrong type."""
 
 
 class HostFallbackError(ArrayDispatchError, TypeError):
-    """A call that a device could do would have left it for the host while ``fallback("error")`` is in force, or is refused."""
+    """Host fallback of a call that the device could compute while ``fallback("error")`` is in force, or a refused one."""
 
 
 class TraceError(ArrayDispatchError, TypeError):
-    """A concrete value was needed while a library was tracing."""
+    """Request for a concrete value while a library is tracing."""
 
 
 class ConvergenceError(ArrayDispatchError, ArithmeticError):
-    """A linear system, or a minimum, was not found to the tolerance."""
+    """A linear solve or a minimization did not converge to the tolerance."""
 
 
 class ConvergenceWarning(RuntimeWarning):
-    """A linear system was not solved to the tolerance; said once for each source line."""
+    """A linear system was not solved to the tolerance; issued once for each source line."""
 
 
 class HostFallbackWarning(UserWarning):
-    """A call ran on the host; said once for each source line."""
+    """A call ran on the host; issued once for each source line."""

@@ -1,7 +1,7 @@
-"""The one tap on everything that runs: dispatched calls, transfers, casts, fallbacks, arrays left behind.
+"""Listeners to everything that runs: dispatched calls, transfers, casts, host fallbacks, arrays kept on the host.
 
-Lower layers report here; whoever wants to know (a profile, the launcher's report) installs a :class:`Listener`. With
-none installed, the cost is one comparison with None for each call.
+Lower layers report events here, and a profile or the launcher's report installs a :class:`Listener` to receive them.
+With none installed, an event costs one comparison with None.
 """
 
 from __future__ import annotations
@@ -15,109 +15,112 @@ from . import process_state
 from .process_state import process
 
 ELEMENT = "__getitem__ (one element)"
-"""The name under which reading one element is told."""
+"""Name under which reading one element is reported."""
 ELEMENT_SET = "__setitem__ (one element)"
-"""The name under which writing one element is told."""
+"""Name under which writing one element is reported."""
 
 BLOCK = "a block of recorded calls"
-"""The name under which the run of a block is told."""
+"""Name under which the execution of a block is reported."""
 RECORDED = "recorded calls"
-"""The name under which calls in blocks are told, where they are only counted."""
+"""Name under which calls recorded in blocks are reported where they are only counted."""
 
 
 class Listener:
-    """What can be told. Subclass, override what is of interest, and let an instance :func:`begin`.
+    """Base class for receivers of events. Override the methods of interest and pass an instance to :func:`begin`.
 
     Attributes
     ----------
     each : bool
-        Whether each call is to be told, those of values on the host too, which are otherwise counted only.
+        Whether every call is reported, including calls on host values, which are otherwise only counted.
     """
 
     each = True
     _outer: Listener | None = None
-    """The one that began before, to whom this one hands on what it is told; kept by :func:`begin` and :func:`end`."""
+    """Listener installed before this one, to which events are passed on; maintained by :func:`begin` and :func:`end`."""
 
     def call(
         self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None, doors: int = 1
     ) -> None:
-        """A dispatched call ended.
+        """Record that a dispatched call has ended.
 
         Parameters
         ----------
         func : callable or str
-            The NumPy function or ufunc, or a name for what has none (``"__getitem__"``, :data:`ELEMENT`).
+            The NumPy function or ufunc, or a name for an operation without one (``"__getitem__"``, :data:`ELEMENT`).
         backend : str
             Name of the backend that holds the data.
         kind : str
-            ``"override" "native" "composed" "view" "host"``: the class of the entry that ran; ``"fused"``: it was recorded,
-            and ``"block"`` tells of the run of such calls. A listener files it as
-            a ``"host kernel"`` if :meth:`host_kernel` was told meanwhile.
+            ``"override" "native" "composed" "view" "host"``: the class of the entry that ran; ``"fused"``: the call was
+            recorded; ``"block"``: a block of recorded calls ran. A listener files the call as a ``"host kernel"`` if
+            :meth:`host_kernel` was called meanwhile.
         reason : str
-            Why the call went to the host; empty unless ``kind`` is ``"host"``.
+            Reason for a host fallback; empty unless ``kind`` is ``"host"``.
         seconds : float
             Wall time of the call, up to the return of the library's function.
         result : native array, optional
-            What came out, where the caller has it at hand: libraries that run asynchronously can be waited for.
+            The result, if the caller has it at hand: libraries that run asynchronously can be waited for.
         doors : int, optional
-            How many frames, from that of the caller on, are known to be ours: looking at each takes 0.1 µs.
+            Number of frames, counted from the caller's, that are known to belong to this package: inspecting one takes 0.1 µs.
         """
 
     def host_kernel(self) -> None:
-        """NumPy computes on the zero-copy view of an array in host memory, in the call that ends next."""
+        """Record that the call that ends next computes with NumPy on a zero-copy view of an array in host memory."""
 
     def transfer(self, direction: str, nbytes: int, why: str, host: Any = None) -> None:
-        """Bytes moved: ``direction`` is ``"to_device"``, ``"to_host"`` or ``"copy"`` (between libraries).
+        """Record bytes moved: ``direction`` is ``"to_device"``, ``"to_host"`` or ``"copy"`` (between libraries).
 
-        ``host`` is the ndarray at the host's end.
+        ``host`` is the ndarray on the host side.
         """
 
     def cast(self, have: Any, want: Any) -> None:
-        """The precision policy changed a dtype."""
+        """Record that the precision policy changed a dtype."""
 
     def sync(self, why: str) -> None:
-        """A value on an accelerator was looked at."""
+        """Record that a value on an accelerator was read."""
 
     def compiled(self, backend: str, count: int, seconds: float) -> None:
-        """A library compiled: what it told of took so long, and ended so many compilations (0 for a part of one)."""
+        """Record compilations by a library: their time, and the number that ended (0 for a part of one)."""
 
     def started(self, backend: str, begin: float, end: float, mine: bool) -> None:
-        """A backend's library has been loaded between these moments of ``perf_counter``; not ``mine``: another thread did, waited for."""
+        """Record that a backend's library was imported between two values of ``perf_counter``.
+
+        ``mine`` is false if another thread imported it and this one waited.
+        """
 
     def place(self) -> tuple[CodeType, int] | None:
-        """The line that calls are filed under now: its code, and the instruction; None where nobody files any."""
+        """Return the line that calls are now filed under, as its code and instruction; None if calls are not filed."""
         return None if self._outer is None else self._outer.place()
 
     def block_counted(self, backend: str, calls: int, seconds: float) -> None:
-        """A block of so many recorded calls has been computed, of which nobody is to be told more."""
+        """Record that a block of ``calls`` recorded calls has been computed, where no details are wanted."""
 
     def block(
         self, tier: str, why: str, seconds: float, by_numpy: float, parts: Sequence[tuple[tuple[CodeType, int], float]]
     ) -> None:
-        """A block of recorded calls has been computed.
+        """Record that a block of recorded calls has been computed.
 
         Parameters
         ----------
         tier : str
-            Who computed it.
+            The engine that computed it.
         why : str
-            Why it ended here.
+            Reason for which the block ended.
         seconds, by_numpy : float
-            Wall time, and what NumPy takes for the same calls one by one.
+            Wall time, and the time that NumPy takes for the same calls one by one.
         parts : sequence of tuple
-            Of each call: the :meth:`place` that recorded it, and its part of the work; these add up to 1.
+            For each call: the :meth:`place` that recorded it, and its share of the work; the shares add up to 1.
         """
 
     def left(self, what: str, why: str) -> None:
-        """An array stayed a NumPy array where user code might have expected otherwise."""
+        """Record that an array stayed a NumPy array where user code might have expected otherwise."""
 
 
 AT_A_DOOR = "a library asked for an ndarray"
-"""Why values go to the host where ``np.asarray`` of SciPy's or Matplotlib's asks for them."""
+"""Reason for a transfer to the host: ``np.asarray`` called by a library such as SciPy or Matplotlib."""
 
 
 HELD = "a value on the host, wanted by the library"
-"""Why the value of an array goes to the library, which is on the host until the library is to compute on it."""
+"""Reason for a transfer to the library: the array's value was still on the host when the library was to compute on it."""
 
 
 class _Inside(threading.local):
@@ -125,15 +128,15 @@ class _Inside(threading.local):
 
 
 inside = _Inside()
-"""How many bodies are running in this thread that call NumPy themselves: those calls are part of one that is told of."""
+"""Per-thread count of running bodies that call NumPy themselves: their calls are part of a call that is reported."""
 
 entrance: Any = None
-"""The code of ``Array.__array_ufunc__``, between a ufunc that user code calls and the door that tells of it."""
+"""Code object of ``Array.__array_ufunc__``, whose frame lies between the user's ufunc call and the function that reports it."""
 
 tap: Listener | None = None
-"""The installed listener. Read as ``events.tap`` (never imported by value)."""
+"""Installed listener. Read it as ``events.tap`` (never import it by value)."""
 every: Listener | None = None
-"""The same, where anybody is to be told of each call."""
+"""The same listener, or None unless every call is to be reported."""
 
 
 @process.follows("tap")
@@ -144,16 +147,16 @@ def _follow() -> None:
 
 
 def begin(listener: Listener) -> None:
-    """Tell a listener from now on, in place of the one before it, to which it hands on."""
+    """Install a listener in place of the current one, to which it passes events on."""
     with process_state.lock:
         if listener in _chain():
-            raise RuntimeError("this profile runs already; take another one for what runs inside it.")
+            raise RuntimeError("this profile is already running; use another one inside it.")
         listener._outer = tap
         process.tap = listener
 
 
 def end(listener: Listener) -> None:
-    """Tell it no longer, whether or not it was the last to begin."""
+    """Remove a listener, whether or not it was installed last."""
     with process_state.lock:
         for inner in _chain():
             if inner._outer is listener:
@@ -162,7 +165,7 @@ def end(listener: Listener) -> None:
 
 
 def told_each() -> bool:
-    """Whether anybody is to be told of each call."""
+    """Whether any listener wants every call."""
     return any(listener.each for listener in _chain())
 
 

@@ -1,4 +1,4 @@
-"""What a function is called in messages and reports: the name under which users import it."""
+"""Names of functions in messages and reports: those under which users import them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 FULL: dict[Any, str] = {}
-"""Function -> its name, for those whose ``__module__`` is a private one; entered by whoever dispatches them."""
+"""Function -> public name, for functions whose ``__module__`` is private; filled by the code that dispatches them."""
 
 _UFUNCS_OF = ("numpy", "numpy.strings", "scipy.special")
 
 
 def name_of(func: Any) -> str:
-    """``np.mean``, ``np.linalg.inv``, ``np.add``, ``scipy.special.erf``, ``__getitem__``."""
+    """Return a function's name: ``np.mean``, ``np.linalg.inv``, ``np.add``, ``scipy.special.erf``, ``__getitem__``."""
     if isinstance(func, str):
         return func
     if func in FULL:

@@ -1,10 +1,11 @@
-"""What stands in place of functions of others while a launcher runs: all listed here, all taken out together.
+"""Replacement of other packages' functions while a launcher runs, undone together at its end.
 
-An :class:`Exchange` puts a function of ours where others look theirs up, an attribute of a module or a class, and takes it
-out again. Anybody may have wrapped or kept it meanwhile, and several may lie on one another, so it cannot be relied on that
-what is put last is taken out first: what lies on a function of ours that is taken out stands from then on for what that stood
-for, and where it is somebody else's, ours stays as a passage, and goes when that is gone. :data:`NEEDS` says of each what it needs of the version of what it exchanges;
-a test holds that against what is installed. Where a version lacks the attribute, nothing is exchanged.
+An :class:`Exchange` replaces an attribute of a module or a class with a function of this package, and restores it
+later. Other code may have wrapped or kept the replacement meanwhile, and several replacements may be stacked on one
+attribute, so they cannot be assumed to be undone in reverse order. If another replacement lies on the one that is
+undone, it takes over the original that the undone one stood for. If it is a foreign wrapper, ours stays as a
+pass-through until the wrapper is gone. :data:`NEEDS` states what each exchange requires of the patched version; a test
+checks this against what is installed. If a version lacks the attribute, nothing is replaced.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ __all__ = ["NEEDS", "Exchange", "Exchanges", "Need"]
 
 
 class Need(NamedTuple):
-    """What an exchange needs of the version of what it exchanges."""
+    """Requirements of an exchange on the version of the function that it replaces."""
 
     call: str
-    """The parameters, as :func:`inspect.signature` shows them; nothing where C code shows none."""
+    """Parameters as :func:`inspect.signature` shows them; empty if C code shows none."""
     known: str
-    """The versions of which that is known."""
+    """Versions that were checked."""
     why: str
-    """What passes through it."""
+    """Purpose: the calls or values that pass through the replacement."""
 
 
 _AS_CTYPES = Need("(obj)", "NumPy 1.15 to 2.4", "arrays whose memory is handed on as an object of ctypes")
@@ -131,32 +132,33 @@ NEEDS: dict[str, Need] = {
         "(obj)", "NumPy 2.0 to 2.4", "arrays given to a function of a C library that declares its arguments by ndpointer"
     ),
 }  # fmt: skip
-"""``"module:attribute"`` -> what is needed of it."""
+"""``"module:attribute"`` -> requirements."""
 
 _NOTHING: Any = object()
 _changing = threading.RLock()
 _stacks: dict[tuple[int, str], list[Exchange]] = {}
-"""What lies on each place, the lowest first; what has been taken out stays as long as something lies on it."""
+"""Exchanges stacked on each attribute, the lowest first; an undone one stays while something lies on it."""
 
 
 class Exchange:
-    """A function of ours in place of somebody's.
+    """Replacement of one attribute of another package by a function of this one.
 
     Parameters
     ----------
     holder : module or type
-        Whose attribute.
+        Owner of the attribute.
     name : str
-        Which.
+        Name of the attribute.
     make : callable
-        ``make(exchange)`` gives ours, once :attr:`real` is known; where :attr:`on` is false, that does what ``real`` does.
+        ``make(exchange)`` returns the replacement; :attr:`real` is set by then. While :attr:`on` is false, the replacement
+        must behave as ``real``.
 
     Attributes
     ----------
     real : callable
-        What it stands for: the function, also of a static or a class method.
+        The original function, also of a static or a class method.
     on : bool
-        Whether it is in force: what has been taken out may still be called, by whoever has kept it.
+        Whether the replacement is in force: one that was undone may still be called by code that kept it.
     """
 
     __slots__ = ("_held", "_make", "_ours", "holder", "name", "on", "real")
@@ -168,13 +170,14 @@ class Exchange:
         self._held = self._ours = _NOTHING
 
     def put(self) -> Exchange | None:
-        """Put it in place, perhaps again: the exchange that is in force then, None if there is nothing to be exchanged.
+        """Install the replacement, perhaps again, and return the exchange now in force; None if there is nothing to
+        replace.
 
-        It is another one than this where something else is in that place by now.
+        A different exchange is returned if the attribute holds something else by now.
         """
         with _changing:
             stack = _stacks.setdefault((id(self.holder), self.name), [])
-            if self in stack:  # below something that calls it
+            if self in stack:  # lies below a wrapper that calls it
                 self.on = True
                 return self
             held = vars(self.holder).get(self.name, _NOTHING)
@@ -191,19 +194,19 @@ class Exchange:
                 self._ours = type(real)(ours) if bound else ours
             try:
                 setattr(self.holder, self.name, self._ours)
-            except TypeError:  # classes written in C cannot be changed
+            except TypeError:  # attributes of classes written in C cannot be set
                 return None
             self.on = True
             stack.append(self)
             return self
 
     def undo(self) -> None:
-        """Take it out, and what had been taken out below it."""
+        """Restore the original, and remove undone exchanges below this one."""
         with _changing:
             self.on = False
             stack = _stacks.get((id(self.holder), self.name), [])
             for below, above in pairwise(stack):
-                if below is self and above._held is self._ours:  # else somebody's own function calls ours
+                if below is self and above._held is self._ours:  # otherwise a foreign wrapper calls ours
                     above._held, above.real = self._held, self.real
                     stack.remove(self)
                     break
@@ -216,15 +219,15 @@ class Exchange:
 
 
 class Exchanges:
-    """Those of one run of a launcher, taken out together: at the end of a ``with`` block, or by :meth:`undo`."""
+    """Exchanges of one run of a launcher, undone together at the end of a ``with`` block or by :meth:`undo`."""
 
     def __init__(self) -> None:
         self._put: list[Exchange] = []
 
     def put(self, where: str, make: Callable[[Exchange], Any], one: Any = None) -> None:
-        """Exchange one of :data:`NEEDS`, whose module is imported already; nothing where this version lacks it.
+        """Install one of :data:`NEEDS`, whose module is already imported; do nothing if this version lacks it.
 
-        ``one``: the one object of that class that is meant.
+        ``one``: a single object to patch instead of its class.
         """
         assert where in NEEDS, where
         module, _, path = where.partition(":")
@@ -236,16 +239,16 @@ class Exchanges:
             self.at(holder if one is None else one, name, make)
 
     def at(self, holder: Any, name: str, make: Callable[[Exchange], Any]) -> None:
-        """Exchange an attribute that is there."""
+        """Replace an existing attribute."""
         self.add(Exchange(holder, name, make))
 
     def add(self, exchange: Exchange) -> None:
-        """Put one in place, perhaps again."""
+        """Install an exchange, perhaps again."""
         if not exchange.on and (put := exchange.put()) is not None:
             self._put.append(put)
 
     def undo(self) -> None:
-        """Take all of them out."""
+        """Undo all exchanges."""
         while self._put:
             self._put.pop().undo()
 

@@ -1,8 +1,10 @@
-"""What decides how calls run in this process, in one object: settings, who makes arrays and who is told, what is open.
+"""State that decides how calls run in this process: settings, the array constructor, listeners, and counts of open
+blocks.
 
-A change is made here and nowhere else: for good (:meth:`Process.change`), for a block (:meth:`Process.kept`), or by counting what is
-open (:meth:`Process.add`). No module fills in a name of another. Where code is too hot to ask, or something is to be derived, a
-module *follows*: told of a change, it sets globals of its own (``events.tap``, ``views.wrapper``, ``thin.least``).
+Changes are made here only: permanently (:meth:`Process.change`), for a block (:meth:`Process.kept`), or by counting
+open blocks (:meth:`Process.add`). No module sets a global of another one. Modules that are too hot to read this object,
+or that derive something from it, register a follower, which updates their own globals on a change (``events.tap``,
+``views.wrapper``, ``thin.least``).
 """
 
 from __future__ import annotations
@@ -23,23 +25,23 @@ SETTINGS = (
     "allowing", "backend", "devices", "draws_on_device", "execution", "fallback", "lent", "min_size", "rules", "threads",
     "usual_execution",
 )  # fmt: skip
-"""What a user chooses, by ``arraydispatch.use`` or on the launcher's command line."""
+"""Settings that a user chooses, by ``arraydispatch.use`` or on the launcher's command line."""
 
 Follower = Callable[[], None]
 _set = object.__setattr__
 _followers: list[tuple[frozenset[str], Follower]] = []
 lock = threading.RLock()
-"""Held while the state changes, and by who looks at it to change it."""
+"""Lock held while the state changes, and while it is read in order to be changed."""
 
 
 @cache
 def _followers_of(*names: str) -> tuple[Follower, ...]:
-    """Those of one or more of these attributes."""
+    """Return the followers of one or more of these attributes."""
     return tuple(follower for followed, follower in _followers if not followed.isdisjoint(names))
 
 
 def _forget_lock() -> None:
-    """In a fork: no other thread has it."""
+    """Replace the lock after a fork: no other thread holds it."""
     global lock
     lock = threading.RLock()
 
@@ -49,66 +51,67 @@ if hasattr(os, "register_at_fork"):
 
 
 class Process:
-    """The state of the process: there is one, :data:`process`.
+    """State of the process; the single instance is :data:`process`.
 
-    Assigning an attribute changes it for good, as :meth:`change` does.
+    Assigning an attribute changes it permanently, as :meth:`change` does.
 
     Attributes
     ----------
     backend : str
         Name of the default backend; its library may not be imported yet.
     devices : mapping of str to Device
-        Name of a backend -> the device that new arrays go to.
+        Name of a backend -> the device on which new arrays are placed.
     execution : {"eager", "fused", None}
-        How calls run: ``"eager"`` by the library alone; None also where NumPy is faster on the library's own memory; ``"fused"``:
-        calls on large values of a CPU's are recorded, and run as blocks.
+        How calls run. ``"eager"``: by the library alone. None: also by NumPy where it is faster on the library's own
+        memory. ``"fused"``: calls on large CPU values are recorded and run as blocks.
     usual_execution : {"eager", "fused", None}
-        How calls run outside of all blocks that say it.
+        How calls run outside of all blocks that set it.
     executions : tuple of arraydispatch.runtime.settings.execution
-        The open blocks that say how calls run, in any thread, the innermost last.
+        Open blocks that set how calls run, in any thread, the innermost last.
     min_size : int
-        The launcher's ``--min-size``: calls on values in the host state are the library's from so many elements on; 0 where there
-        is no host state.
+        The launcher's ``--min-size``: number of elements from which calls on values in the host state are run by the
+        library; 0 if there is no host state.
     lent : bool
-        Whether there is a host state for the sake of fused execution alone.
+        Whether the host state exists only for fused execution.
     rules : arraydispatch.runtime.settings.Rules
-        What every result obeys.
+        Precision rules that every result obeys.
     fallback : {"warn", "error", "silent"}
-        What a host fallback does.
+        Effect of a host fallback.
     allowing : str
-        The way out that a refused host fallback names.
+        Remedy named by the error of a refused host fallback.
     threads : int or None
-        Threads that libraries are to use that are loaded from now on; see :mod:`arraydispatch.runtime.threads`.
+        Threads for libraries imported from now on; see :mod:`arraydispatch.runtime.threads`.
     draws_on_device : bool
-        Whether ``np.random`` draws by the library's generator: the launcher's ``--rng device``.
+        Whether ``np.random`` draws with the library's generator: the launcher's ``--rng device``.
     wrapper : callable
-        What makes every array: ``wrapper(value, kind, owned=False)``.
+        Constructor of every array: ``wrapper(value, kind, owned=False)``.
     natives_first : bool
-        Whether an operator between an array of ours and one of a library's own is the library's, as between it and an ndarray.
+        Whether an operator between an `Array` and an array of a library runs as the library's, as between it and an ndarray.
     watch : callable or None
-        While a transform runs: called with a root and what is about to be written to it, and raises if that may not be.
+        While a transform runs: called with a root and the value about to be written to it; raises if the write is not allowed.
     admit : callable or None
-        While a transform runs: called with what is about to be written.
+        While a transform runs: called with the value about to be written.
     born : callable or None
-        While a transform runs: called with each scalar on a device that is made.
+        While a transform runs: called with each new scalar on a device.
     tap : arraydispatch.common.events.Listener or None
-        Who is told of calls.
+        Receiver of events.
     users : arraydispatch.launcher.user_files.UserFiles or None
-        Who counts as user code; None while no launcher runs, and then nothing is adopted.
+        Rule for which files are user code; None while no launcher runs, and then nothing is adopted.
     observer : callable or None
-        Told each ndarray that is adopted.
+        Called with each adopted ndarray.
     visited : callable or None
-        Whether a library that the program uses by itself is tracing a function of its: what NumPy makes there is a constant.
+        Whether a library that the program uses directly is tracing one of the program's functions: arrays that NumPy
+        creates there are constants.
     cells : dict or None
-        The names of a notebook, whose cells see the facade or do not, by turns.
+        Namespace of a notebook, whose cells see the facade or not, by turns.
     overrides : int
-        How many blocks with rules of their own are open, in any thread.
+        Number of open blocks with their own rules, in any thread.
     blocks_entered : bool
-        Whether there was a block with a backend of its own in any thread: a program without one need not ask what it is in.
+        Whether any thread has entered a block with its own backend: programs without one skip that look-up.
     suspended : int
-        How many times the thin path and recording have been taken out of force.
+        Number of times that the fast path and recording are suspended.
     traces : int
-        How many traces are entered, in all threads together.
+        Number of running traces, in all threads together.
     """
 
     __slots__ = (
@@ -159,18 +162,18 @@ class Process:
         self.change(**{name: value})
 
     def held(self, *names: str) -> dict[str, Any]:
-        """The values of these attributes, or of all."""
+        """Return the values of these attributes, or of all."""
         with lock:
             return {name: getattr(self, name) for name in names or self.__slots__}
 
     def change(self, **values: Any) -> None:
-        """Set attributes, all in one step, and tell those who follow one of them, in the order in which they began to."""
-        with lock:  # twice in each call of a transformed function: the loops are not Python's
+        """Set attributes in one step, and call the followers of each, in the order of their registration."""
+        with lock:  # twice in each call of a transformed function: no Python loops
             deque(map(_set, repeat(self), values, values.values()), 0)
             deque(map(call, _followers_of(*values)), 0)
 
     def add(self, name: str, count: int) -> None:
-        """Count what is open."""
+        """Add to a count of open blocks."""
         with lock:
             _set(self, name, getattr(self, name) + count)
             for follower in _followers_of(name):
@@ -178,7 +181,7 @@ class Process:
 
     @contextmanager
     def kept(self, *names: str) -> Iterator[None]:
-        """What the block does to these attributes is undone at its end."""
+        """Restore these attributes at the end of the block."""
         before = self.held(*names)
         try:
             yield
@@ -186,7 +189,7 @@ class Process:
             self.change(**before)
 
     def follows(self, *names: str) -> Callable[[Follower], Follower]:
-        """Decorates what is called, from now on, whenever one of these attributes has been set."""
+        """Register the decorated function to be called whenever one of these attributes has been set."""
 
         def decorate(follower: Follower) -> Follower:
             _followers.append((frozenset(names), follower))

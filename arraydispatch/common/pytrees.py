@@ -1,11 +1,11 @@
-"""Pytrees: nested containers of arrays, taken apart and put together again.
+"""Pytrees: nested containers of arrays, flattened and rebuilt.
 
-Containers are lists, tuples, named tuples, dicts, dataclasses and their subclasses, and whatever :func:`register` is told
-of; ``None`` is a container of nothing; all else is a leaf. What kind of container a class is is found out once for each
-class, so a walk costs one look-up for each node.
+Containers are lists, tuples, named tuples, dicts, dataclasses, subclasses of these, and classes passed to
+:func:`register`; ``None`` is a container without children; all other objects are leaves. The kind of container is
+determined once for each class, so a walk costs one look-up for each node.
 
 A dataclass is rebuilt from its fields without a call of its ``__init__``, which might look at values that are not there
-yet. A field whose metadata say ``static=True`` (or ``pytree_node=False``) is no child: it belongs to the structure.
+yet. A field whose metadata say ``static=True`` (or ``pytree_node=False``) is not a child: it belongs to the structure.
 """
 
 from __future__ import annotations
@@ -39,27 +39,28 @@ __all__ = [
 ]
 
 Structure = Any
-"""What :func:`tree_flatten` keeps of a tree but its leaves: hashable if the keys are, and equal for equal trees."""
+"""Everything that :func:`tree_flatten` keeps of a tree except its leaves: hashable if the keys are, equal for equal trees."""
 
 LEAF: Structure = "*"
-"""The structure of a leaf by itself."""
+"""Structure of a single leaf."""
 
 
 class Node(NamedTuple):
-    """How containers of one class are taken apart and put together."""
+    """Functions that flatten and rebuild the containers of one class."""
 
     apart: Callable[[Any], tuple[Sequence[Any], Any]]
-    """A container's children, and what else it takes to rebuild it (hashable)."""
+    """Return a container's children, and the other data needed to rebuild it (hashable)."""
     together: Callable[[Any, list[Any]], Any]
-    """The container of such children."""
+    """Rebuild the container from its children."""
     named: Callable[[Any, Any], list[str]]
-    """How the children are written after the container's name: ``[0]``, ``['w']``, ``.mass``."""
+    """Return the path of each child relative to the container: ``[0]``, ``['w']``, ``.mass``."""
 
 
 def exact(value: Any) -> Any:
-    """What tells apart also what Python calls equal: 1, 1.0 and True, 0.0 and -0.0, and tuples and slices of these.
+    """Return a key that also distinguishes values that Python calls equal: 1, 1.0 and True; 0.0 and -0.0; tuples and
+    slices of these.
 
-    Hashable where the value is, and where it is a slice, which Python before 3.12 does not hash.
+    The key is hashable if the value is, and for slices, which Python before 3.12 does not hash.
     """
     cls = type(value)
     if isinstance(value, float | complex):
@@ -108,7 +109,7 @@ def _dataclass(cls: Any) -> Node:
     def together(about: Any, children: list[Any]) -> Any:
         made = new(cls)
         for name, value in zip(names, children):
-            put(made, name, value)  # which a frozen one allows too
+            put(made, name, value)  # allowed for a frozen dataclass too
         for name, value in zip(static, about[0]):
             put(made, name, value)
         return made
@@ -123,7 +124,7 @@ _DICT = Node(lambda x: (list(x.values()), tuple(x)), lambda keys, children: dict
 
 
 class _Nodes(dict[type, Node | None]):
-    """Class -> how its instances are taken apart; None for a leaf."""
+    """Class -> functions for its instances; None for a leaf."""
 
     def __missing__(self, cls: type) -> Node | None:
         made = self[cls] = _node_of(cls)
@@ -146,14 +147,14 @@ _NODES = _Nodes({type(None): _NOTHING, list: _LIST, tuple: _TUPLE, dict: _DICT})
 
 
 def register(cls: type, apart: Callable[[Any], tuple[Sequence[Any], Any]], together: Callable[..., Any]) -> None:
-    """Make a container of a class.
+    """Register a class as a container.
 
     Parameters
     ----------
     cls : type
-        The class; its subclasses are not meant.
+        The class; its subclasses are not included.
     apart : callable
-        ``apart(x) -> (children, about)``; ``about`` is hashable and tells structures apart.
+        ``apart(x) -> (children, about)``; ``about`` is hashable and distinguishes structures.
     together : callable
         ``together(about, children)``; children may be any objects.
     """
@@ -161,7 +162,7 @@ def register(cls: type, apart: Callable[[Any], tuple[Sequence[Any], Any]], toget
 
 
 def tree_map(f: Callable[[Any], Any], tree: Any) -> Any:
-    """The tree with ``f(leaf)`` in place of each leaf."""
+    """Return the tree with each leaf replaced by ``f(leaf)``."""
     cls = tree.__class__
     if cls is tuple:
         return tuple([tree_map(f, x) for x in tree])
@@ -180,10 +181,10 @@ _PYTHONS: frozenset[type] = frozenset({bool, int, float, complex, str, bytes, ty
 
 
 def mapped(f: Callable[[Any], Any], x: Any, skip: frozenset[type] = _PYTHONS) -> Any:
-    """An argument or a result of a function: ``f(leaf)`` in place of each leaf of its lists, tuples and dicts.
+    """Replace each leaf of the lists, tuples and dicts of an argument or a result by ``f(leaf)``.
 
-    Where nothing changes it is ``x`` itself. Other containers are leaves: to NumPy they are objects. Leaves of the types in
-    ``skip`` stay where they are among nothing but such.
+    If nothing changes, ``x`` itself is returned. Other containers are leaves: to NumPy they are objects. A list or
+    tuple whose items all have types in ``skip`` is not searched.
     """
     if isinstance(x, list | tuple):
         if skip.issuperset(map(type, x)):
@@ -203,9 +204,9 @@ def mapped(f: Callable[[Any], Any], x: Any, skip: frozenset[type] = _PYTHONS) ->
 
 
 def rebuilt(like: Any, items: list[Any], f: Callable[[Any], Any] | None = None) -> Any:
-    """A list or tuple as ``like`` is, without a call of what its class does when one is made, with these items.
+    """Return a list or tuple of the class of ``like`` with these items, without calling the class's constructor.
 
-    ``f``: applied to the fields that SciPy's results have besides.
+    ``f`` is applied to the extra fields of SciPy's result objects.
     """
     cls = type(like)
     if cls is list:
@@ -218,7 +219,7 @@ def rebuilt(like: Any, items: list[Any], f: Callable[[Any], Any] | None = None) 
         return made
     try:
         made = tuple.__new__(cls, items)
-    except TypeError:  # a class of C's that takes integers alone, say
+    except TypeError:  # e.g. a class written in C that takes integers only
         return tuple(items)
     held = getattr(like, "__dict__", None)
     if held:
@@ -228,16 +229,16 @@ def rebuilt(like: Any, items: list[Any], f: Callable[[Any], Any] | None = None) 
 
 
 def leaves(values: Iterable[Any]) -> Iterator[Any]:
-    """Each of the values, lists and tuples searched."""
+    """Yield each value, descending into lists and tuples."""
     for x in values:
-        if issubclass(type(x), (list, tuple)):  # isinstance would ask an array what it says of its class
+        if issubclass(type(x), (list, tuple)):  # isinstance would ask an array for its __class__
             yield from leaves(x)
         else:
             yield x
 
 
 def first(test: Callable[[Any], Any], values: Iterable[Any]) -> Any:
-    """The first of :func:`leaves` that passes a test; None where none does."""
+    """Return the first of :func:`leaves` that passes a test, or None."""
     for x in values:
         if test(x):
             return x
@@ -255,18 +256,18 @@ def _filled(like: Any, values: dict[Any, Any]) -> Any:
 
 
 def tree_leaves(tree: Any) -> list[Any]:
-    """The leaves, in the order of :func:`tree_flatten`."""
+    """Return the leaves, in the order of :func:`tree_flatten`."""
     leaves: list[Any] = []
     _flatten(tree, leaves)
     return leaves
 
 
 def each_leaf(tree: Any) -> Iterator[Any]:
-    """The leaves, in the order of :func:`tree_flatten`, of a tree that may be nested without end or hold itself."""
+    """Yield the leaves in the order of :func:`tree_flatten`, also of a tree nested without limit or containing itself."""
     within: dict[int, Any] = {}
-    """The containers that the next leaf lies in, by id."""
+    """The containers around the next leaf, by id."""
     following: list[Iterator[Any]] = [iter((tree,))]
-    """What is still to come of each, and of the tree."""
+    """The remaining children of each of them, and of the tree."""
     while following:
         for child in following[-1]:
             children = children_of(child)
@@ -283,7 +284,7 @@ def each_leaf(tree: Any) -> Iterator[Any]:
 
 
 def tree_flatten(tree: Any) -> tuple[list[Any], Structure]:
-    """The leaves and the structure, from which :func:`tree_unflatten` makes the tree again."""
+    """Return the leaves and the structure, from which :func:`tree_unflatten` rebuilds the tree."""
     leaves: list[Any] = []
     return leaves, _flatten(tree, leaves)
 
@@ -306,7 +307,7 @@ def _flatten(tree: Any, leaves: list[Any]) -> Structure:
 
 
 class _Calls(dict[int, Structure]):
-    """How many arguments a call has, none by name and none of them a container -> its structure."""
+    """Number of arguments of a call with neither keywords nor containers -> its structure."""
 
     def __missing__(self, count: int) -> Structure:
         made = self[count] = tree_flatten(((0,) * count, {}))[1]
@@ -317,7 +318,7 @@ _CALLS = _Calls()
 
 
 def flatten_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Structure]:
-    """``tree_flatten((args, kwargs))``, at once for a call without containers: most are such."""
+    """Return ``tree_flatten((args, kwargs))``, with a shortcut for the common call without containers."""
     if not kwargs:
         for x in args:
             if _NODES[type(x)] is not None:
@@ -328,7 +329,7 @@ def flatten_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[An
 
 
 def unflatten_call(structure: Structure, leaves: list[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
-    """What to call a function with."""
+    """Return the arguments and keywords to call a function with."""
     if structure is _CALLS.get(len(leaves)):
         return leaves, {}
     args, kwargs = tree_unflatten(structure, leaves)
@@ -336,7 +337,7 @@ def unflatten_call(structure: Structure, leaves: list[Any]) -> tuple[Sequence[An
 
 
 def tree_unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
-    """The tree of this structure with these leaves, which may be any objects."""
+    """Rebuild a tree of this structure from leaves, which may be any objects."""
     return _build(structure, iter(leaves))
 
 
@@ -351,24 +352,24 @@ def _build(structure: Structure, leaves: Iterator[Any]) -> Any:
 
 
 def children_of(tree: Any) -> Sequence[Any] | None:
-    """A container's children, None of a leaf."""
+    """Return a container's children, None for a leaf."""
     node = _NODES[type(tree)]
     return None if node is None else node.apart(tree)[0]
 
 
 def leaves_of(structure: Structure) -> int:
-    """How many leaves trees of this structure have."""
+    """Return the number of leaves of a structure."""
     return 1 if structure is LEAF else sum(map(leaves_of, structure[2]))
 
 
 def parts_of(structure: Structure) -> tuple[Structure, ...]:
-    """The structures of a container's children."""
+    """Return the structures of a container's children."""
     parts: tuple[Structure, ...] = structure[2]
     return parts
 
 
 def tree_paths(tree: Any, name: str = "") -> list[str]:
-    """How each leaf is written in Python, from the tree's name on: ``params['w'][0]``."""
+    """Return the Python expression of each leaf, beginning with the tree's name: ``params['w'][0]``."""
     node = _NODES[type(tree)]
     if node is None:
         return [name]
@@ -378,11 +379,11 @@ def tree_paths(tree: Any, name: str = "") -> list[str]:
 
 
 def converted(convert: Callable[[Any], Any], result: Any) -> Any:
-    """A result with ``convert`` of each array in it, in containers and in SciPy's result objects."""
+    """Apply ``convert`` to each array of a result, within containers and SciPy's result objects."""
     if isinstance(result, list | tuple):
         own = vars(type(result))
         if "__init__" in own and "_extra_fields" not in own:
-            return result  # an object that is more than its items
+            return result  # an object with more state than its items
         items = [converted(convert, x) for x in result]
         return rebuilt(result, items, convert)
     if isinstance(result, dict):

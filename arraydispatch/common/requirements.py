@@ -1,4 +1,4 @@
-"""What ``np.require`` asks of an array's memory."""
+"""Memory requirements of ``np.require``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FLAGS = {
 
 
 def meeting(array: Callable[..., Any], a: Any, dtype: Any, requirements: Any) -> Any:
-    """An array with these flags, by ``array``: ``a`` itself if it has them.
+    """Return ``a`` itself if it meets the requirements, otherwise the array that ``array`` makes of it.
 
     Raises
     ------

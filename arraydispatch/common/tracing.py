@@ -1,6 +1,6 @@
-"""What is being traced in this thread or task, and how a value that is not known now is refused.
+"""Traces that run in this thread or task, and errors for values that are unknown while tracing.
 
-A transform enters a :class:`Trace` while the user's function runs. Nothing here knows arrays or libraries.
+A transform enters a :class:`Trace` while the user's function runs. This module knows neither arrays nor libraries.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _traces: ContextVar[tuple[Trace, ...]] = ContextVar("arraydispatch_traces", defa
 _epochs = count(1)
 
 running = 0
-"""How many traces run, in all threads together: with none, nobody needs to look further."""
+"""Number of running traces, in all threads together; at zero, no further look is needed."""
 
 
 @process.follows("traces")
@@ -38,14 +38,14 @@ class Trace:
     Parameters
     ----------
     what : str
-        How the transform is called: ``"ad.jit"``.
+        Name of the transform: ``"ad.jit"``.
     fun : callable
         The user's function.
     backend : Backend
-        Whose library traces.
+        Backend whose library traces.
     staged : bool
-        Whether values are unknown (they are computed later, or many at once); else they are known, and recorded for
-        a derivative.
+        Whether values are unknown (computed later, or many at once). Otherwise they are known, and recorded for a
+        derivative.
     """
 
     __slots__ = ("backend", "born", "epoch", "fun", "inner", "known", "refused", "staged", "what")
@@ -56,19 +56,19 @@ class Trace:
         self.backend = backend
         self.staged = staged
         self.epoch = next(_epochs)
-        """Grows from trace to trace: what is made in this one is marked with it."""
+        """Number that increases from trace to trace; objects created in this one are marked with it."""
         self.born: list[Any] = []
-        """Weak references to what was made in this trace and in those inside it."""
+        """Weak references to objects created in this trace and in those inside it."""
         self.known: dict[int, tuple[Any, Any]] = {}
-        """By its id each native array that was made of host values, which decide shapes, and these; shared with traces inside."""
+        """Id of a native array -> it and the host values it was made of, which may decide shapes; shared with inner traces."""
         self.inner = False
-        """Whether it runs inside another one."""
+        """Whether the trace runs inside another one."""
         self.refused: tuple[str, str] | None = None
-        """The line and the words of the last refusal: NumPy and Python put words of their own in place of some."""
+        """Line and message of the last refusal: NumPy and Python replace some messages with their own."""
 
     @property
     def name(self) -> str:
-        """How the function is called."""
+        """Name of the function."""
         return name_of(self.fun)
 
     def __enter__(self) -> Self:
@@ -83,7 +83,7 @@ class Trace:
 
 
 def name_of(fun: Any) -> str:
-    """How a function is called in messages: its name and where it is defined."""
+    """Return a function's name in messages: its name and the place of its definition."""
     inner = fun
     while hasattr(inner, "__wrapped__") or hasattr(inner, "func"):
         inner = getattr(inner, "__wrapped__", None) or inner.func
@@ -95,7 +95,7 @@ def name_of(fun: Any) -> str:
 
 
 class Ended:
-    """In place of the memory of an array that a trace has left behind: whoever asks it anything gets an error."""
+    """Replacement for the memory of an array that outlives its trace; every access to it raises an error."""
 
     __slots__ = ("_fun", "_what")
     _fun: Any
@@ -116,29 +116,29 @@ class Ended:
 
 
 def current() -> Trace | None:
-    """The innermost trace here, or None."""
+    """Return the innermost trace of this thread or task, or None."""
     traces = _traces.get()
     return traces[-1] if traces else None
 
 
 entered = _traces.get
-"""All traces here, the outermost first."""
+"""Return all traces of this thread or task, the outermost first."""
 
 
 def is_staged() -> bool:
-    """Whether a program is made here, of values that are not known yet."""
+    """Whether a program is being traced, with values that are not known yet."""
     return any(t.staged for t in _traces.get())
 
 
 def remember(native: Any, host: Any) -> None:
-    """Keep the values that a native array was made of: in a program the library knows them no more."""
+    """Remember the host values that a native array was made of: inside a program the library no longer knows them."""
     traces = _traces.get()
     if traces:
         traces[0].known[id(native)] = native, host
 
 
 def known(native: Any) -> Any:
-    """The host values that a native array was made of in a trace that runs here; None: it is none of those."""
+    """Return the host values that a native array was made of in a running trace, or None."""
     traces = _traces.get()
     found = traces[0].known.get(id(native)) if traces else None
     return None if found is None else found[1]
@@ -148,23 +148,24 @@ _failed: deque[Exception] = deque(maxlen=8)
 
 
 def failed(error: Exception) -> None:
-    """Keep what host code has raised in a program: the library passes on but its words."""
+    """Remember an error raised by host code in a program: the library passes on its message only."""
     _failed.append(error)
 
 
 def cause(error: Exception) -> Exception:
-    """What host code raised, if a library's error tells of that; else the error itself."""
+    """Return the host code's error that a library's error reports, or the library's error itself."""
     said = str(error) if _failed else ""
     found = next((each for each in reversed(_failed) if f"{type(each).__name__}: {each}" in said), error)
     _failed.clear()
     return found
 
 
-# -- where ---------------------------------------------------------------------------------------------------------------
+# -- source lines
+# ----------------------------------------------------------------------------------------------------------
 
 
 def user_line(trace: TracebackType | None = None) -> str:
-    """``file:line`` of the user's code: the innermost frame of it that is running, or that an error came through."""
+    """Return ``file:line`` of the user's code: the innermost such frame that is running, or that an error came through."""
     if trace is None:
         frame: FrameType | None = sys._getframe(1)
         first = None
@@ -185,19 +186,20 @@ def user_line(trace: TracebackType | None = None) -> str:
     return found
 
 
-# -- why and what then -----------------------------------------------------------------------------------------------------
+# -- reasons and remedies
+# --------------------------------------------------------------------------------------------------
 
 SHAPE = "the shape of a result is a value"
-"""Why a value is needed by ``nonzero``, masks and their like."""
+"""Reason of ``nonzero``, masks and similar functions."""
 
 RANK = "the rank that np.linalg.lstsq finds"
-"""Why one is needed by least squares: the shapes of what it returns depend on it."""
+"""Reason of least squares: the shapes of its results depend on the rank."""
 
 HOST_CALL = "ad.host_call runs on the host"
-"""Why a derivative is cut that depends on what host code returns."""
+"""Reason why a derivative that depends on the result of host code is cut."""
 
 WRITTEN = "the array written to is a NumPy array"
-"""Why one is needed by a write to what NumPy holds."""
+"""Reason of a write to an array that NumPy holds."""
 
 _KEEP = "keep it an array"
 _HOST = "compute on the host through ad.host_call"
@@ -226,14 +228,16 @@ _STOP = "take it from ad.stop_gradient(x), as a constant"
 
 
 def refusal(why: str, where: str | None = None) -> TraceError:
-    """The error for a value that is wanted but not known, or not without cutting a derivative: who, where, and what then.
+    """Build the error for a value that is unknown, or that is not available without cutting a derivative.
+
+    The message names the cause, the user's line and the remedy.
 
     Parameters
     ----------
     why : str
-        What wanted it: ``"bool()"``, ``"np.median runs on the host"``.
+        Operation that needs the value: ``"bool()"``, ``"np.median runs on the host"``.
     where : str, optional
-        The user's line, where the program that meets it was made of another one.
+        The user's line, if the program in which it occurs was made from another one.
     """
     traces = _traces.get()
     where = user_line() if where is None else where
@@ -250,7 +254,7 @@ def refusal(why: str, where: str | None = None) -> TraceError:
             f"{_WAYS.get(why, _KEEP)}, or move it out of the traced function."
         )
     trace = traces[-1]
-    staged = next((t for t in reversed(traces) if t.staged), None)  # ad.jit around ad.grad: nothing is known in either
+    staged = next((t for t in reversed(traces) if t.staged), None)  # ad.jit around ad.grad: no value is known in either
     if staged is not None:
         way = _WAYS.get(why, _HOST if "host" in why or "ndarray" in why else f"{_KEEP}, or {_HOST}")
         if trace is not staged and _HOST in way:
@@ -269,7 +273,7 @@ def _needed(why: str) -> str:
 
 
 def leak(what: str = "an array that lives outside") -> TraceError:
-    """The error for a traced value about to be written to what outlives the trace."""
+    """Build the error for a traced value about to be written to an object that outlives the trace."""
     trace = current()
     name, how = ("the function", "a transform") if trace is None else (trace.name, trace.what)
     return TraceError(

@@ -1,4 +1,4 @@
-"""Warnings that NumPy gives, at the line that called NumPy: the user's, which is the first one outside this package."""
+"""NumPy's warnings, issued at the user's line that called NumPy: the innermost one outside this package."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from . import callers
 
 
 def user_depth() -> int:
-    """``stacklevel`` that points a warning at the first frame outside this package and NumPy."""
+    """Return the ``stacklevel`` that points a warning at the first frame outside this package and NumPy."""
     return 1 + callers.outside(sys._getframe(1), callers.is_core)[1]
 
 
 def user_frame() -> FrameType:
-    """The first frame outside this package and NumPy; the outermost one if there is none."""
+    """Return the first frame outside this package and NumPy, or the outermost one if there is none."""
     return callers.outside(sys._getframe(1), callers.is_core)[0]
 
 
@@ -29,7 +29,7 @@ def warn(message: str, category: type[Warning] = RuntimeWarning) -> None:
 
 
 def warn_of_cast(have: np.dtype[Any], want: np.dtype[Any]) -> bool:
-    """Whether a cast drops imaginary parts, of which NumPy warns; one to bool drops none."""
+    """Whether a cast discards imaginary parts, of which NumPy warns; a cast to bool discards none."""
     drops = have.kind == "c" and want.kind in "fiu"
     if drops:
         warn("Casting complex values to real discards the imaginary part", np.exceptions.ComplexWarning)
@@ -37,12 +37,12 @@ def warn_of_cast(have: np.dtype[Any], want: np.dtype[Any]) -> bool:
 
 
 def real_of(x: Any, want: np.dtype[Any]) -> Any:
-    """What an array or scalar of NumPy's leaves in an array of this dtype: its real part, said so, or itself."""
+    """Return the real part if a NumPy value is to be cast from complex to real, with NumPy's warning; else the value itself."""
     return x.real if isinstance(x, np.ndarray | np.generic) and warn_of_cast(x.dtype, want) else x
 
 
 class _Judge:
-    """Stands in for the user's own ``np.seterrcall`` object while NumPy runs, and keeps the warnings that are due."""
+    """Stand-in for the user's ``np.seterrcall`` object while NumPy runs; collects the warnings to issue."""
 
     def __init__(self, name: str) -> None:
         self.found: list[str] = []
@@ -59,24 +59,24 @@ class _Judge:
             self._theirs(kind, flag)
 
     def write(self, message: str) -> None:
-        """What NumPy calls for the mode "log"."""
+        """Handle an error in the mode "log"."""
         if self._theirs is None:
             kind = message.removeprefix("Warning: ").partition(" encountered")[0]
             raise NameError(f"log specified for {kind} (in {self.name}) but no object with write method found.")
         self._theirs.write(message)
 
     def listens(self) -> Any:
-        """The user's rule, except that warnings come here."""
+        """Apply the user's settings, but collect warnings here."""
         modes: dict[str, Any] = {key: "call" if mode == "warn" else mode for key, mode in self._modes.items()}
         return np.errstate(call=self, **modes)
 
 
 FLOATING_ERRORS = {"divide by zero": "divide", "overflow": "over", "underflow": "under", "invalid value": "invalid"}
-"""What NumPy says of a floating-point error -> its key in ``np.errstate``."""
+"""Name of a floating-point error in NumPy's message -> its key in ``np.errstate``."""
 
 
 def reporting(run: Callable[[], Any], name: str) -> Any:
-    """Run a ufunc of NumPy's, whose floating-point warnings then name the user's line instead of ours."""
+    """Run a NumPy ufunc so that its floating-point warnings name the user's line instead of one in this package."""
     judge = _Judge(name)
     try:
         with judge.listens():

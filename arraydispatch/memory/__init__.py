@@ -1,1 +1,1 @@
-"""State of an array and its place in memory: roots, views, ghosts, writes."""
+"""State of arrays and their memory: roots, views, ghosts, writes."""

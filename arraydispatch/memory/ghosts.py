@@ -1,7 +1,7 @@
-"""Ghosts: ndarrays that stand for arrays in NumPy's own functions, and whose memory nobody touches.
+"""Ghosts: ndarrays that stand for arrays in NumPy's own functions, and whose memory is never touched.
 
-``np.empty`` costs no memory either before it is written, but the system may refuse to promise it. Then a ghost is a range of
-addresses that can be read alone, of which no system counts the memory: 64 GiB stand on the smallest host.
+``np.empty`` uses no memory either until it is written, but the system may refuse to reserve that much. In that case a
+ghost is a range of read-only addresses, which no system counts as memory: a ghost of 64 GiB fits on the smallest host.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Ghost = np.ndarray[Any, Any]
 
 
 def stand_in(shape: tuple[int, ...], dtype: Any, order: Any = "C") -> Ghost:
-    """An ndarray whose memory nobody touches.
+    """Return an ndarray whose memory is never touched.
 
-    Where the system does not allow as much memory it is one of addresses, which read as zeros.
+    If the system refuses that much memory, the ndarray lies on a range of addresses that read as zeros.
     """
     try:
         return np.empty(shape, dtype, order)
@@ -32,7 +32,7 @@ def stand_in(shape: tuple[int, ...], dtype: Any, order: Any = "C") -> Ghost:
 
 
 def stand_in_like(given: Ghost, dtype: Any = None, order: Any = "K", shape: tuple[int, ...] | None = None) -> Ghost:
-    """``np.empty_like`` of an ndarray, as :func:`stand_in` has it."""
+    """Return a ghost with the layout of ``np.empty_like`` of an ndarray."""
     try:
         return np.empty_like(given, dtype, order, shape=shape)
     except MemoryError:
@@ -42,9 +42,10 @@ def stand_in_like(given: Ghost, dtype: Any = None, order: Any = "K", shape: tupl
 
 
 def _addresses(shape: tuple[int, ...], dtype: np.dtype[Any], axes: Sequence[int]) -> Ghost:
-    """An ndarray on a range of addresses; ``axes``: from the slowest to the fastest.
+    """Return an ndarray on a range of addresses; ``axes`` lists the axes from the slowest to the fastest.
 
-    It says that it can be written, as the memory it stands for. It cannot: the system counts no memory for what is only read.
+    Its flags say writeable, as for the memory it stands for, but it cannot be written: the system counts no memory for
+    read-only pages.
     """
     strides, size = [0] * len(shape), dtype.itemsize
     for axis in reversed(axes):
@@ -69,16 +70,16 @@ _UNWRITTEN: dict[str, Any] = (
 
 
 def memory_order(g: Ghost) -> tuple[int, ...]:
-    """The axes from the slowest to the fastest."""
+    """Return the axes from the slowest to the fastest."""
     return tuple(sorted(range(g.ndim), key=lambda i: -g.strides[i]))
 
 
 _LARGE = 1 << 16
-"""Bytes from which on :func:`shown` looks whether NumPy would copy a ghost before it does."""
+"""Size in bytes from which :func:`shown` checks whether NumPy would copy a ghost before letting it."""
 
 
 def shown(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """What a function that views makes of ghosts; where it would copy a large one, a stand-in for the copy."""
+    """Apply a function that makes views to ghosts; if it would copy a large one, return a stand-in for the copy."""
     if args and (func is np.reshape or func is np.ravel):
         a = args[0]
         if isinstance(a, np.ndarray) and a.nbytes > _LARGE:
@@ -91,11 +92,11 @@ def _reshaped(func: Callable[..., Any], a: Ghost, args: Sequence[Any], kwargs: d
     order = args[at] if len(args) > at else kwargs.get("order", "C")
     if order in ("K", "k") or kwargs.get("copy") is False:
         return func(*args, **kwargs)
-    empty = np.broadcast_to(np.empty((), a.dtype), a.shape)  # of which no reshaping makes a copy
+    empty = np.broadcast_to(np.empty((), a.dtype), a.shape)  # no reshaping copies it
     options = {key: x for key, x in kwargs.items() if key != "copy"}
-    shape = func(empty, *args[1:], **options).shape  # or NumPy's own error
+    shape = func(empty, *args[1:], **options).shape  # raises NumPy's own error
     fortran = order in ("F", "f") or (order in ("A", "a") and a.flags.fnc)
-    if func is np.ravel:  # whose views are contiguous, which those of reshape need not be
+    if func is np.ravel:  # its views are contiguous, those of reshape need not be
         if a.flags.f_contiguous if fortran else a.flags.c_contiguous:
             return func(*args, **kwargs)
     elif not kwargs.get("copy"):

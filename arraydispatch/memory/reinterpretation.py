@@ -1,4 +1,4 @@
-"""The same memory as another dtype: what ``x.view(dtype)``, ``x.real`` and ``x.imag`` are read and written by."""
+"""Reinterpretation of memory as another dtype, for reading and writing ``x.view(dtype)``, ``x.real`` and ``x.imag``."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from ..backends.base import Backend, Kind, Native, Unsupported
 __all__ = ["Placement", "component", "items", "reread"]
 
 Placement = tuple[int, tuple[int, ...], tuple[int, ...]]
-"""Offset, shape and strides of a view, in its own elements."""
+"""Offset, shape and strides of a view, in units of its own elements."""
 _BYTE = np.dtype(np.uint8)
 
 
 def component(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype of the two parts of a complex number."""
+    """Return the dtype of the real and imaginary parts of a complex dtype."""
     return np.dtype(f"f{dtype.itemsize // 2}")
 
 
 def reread(backend: Backend, value: Native, have: np.dtype[Any], want: np.dtype[Any]) -> Native:
-    """The memory of an array as items of another dtype.
+    """Reinterpret the memory of an array as items of another dtype.
 
-    Smaller items stand along a new last axis; larger ones make a flat array, unless the last axis is as long as one of
-    them. On a mutable backend the result aliases, and its shape does not matter.
+    Smaller items form a new last axis; larger ones form a flat array, unless the last axis is exactly one of them long.
+    On a mutable backend the result aliases, and its shape does not matter.
     """
     prim = backend.prim
     if have == want:
@@ -34,7 +34,7 @@ def reread(backend: Backend, value: Native, have: np.dtype[Any], want: np.dtype[
             alias = prim.real(value)
         else:
             strides = backend.strides_of(value) or ()
-            if have.itemsize != want.itemsize:  # its memory in a line, from the slowest axis to the fastest
+            if have.itemsize != want.itemsize:  # flatten the memory, from the slowest axis to the fastest
                 order = sorted(range(len(strides)), key=lambda i: -strides[i])
                 value = prim.reshape(prim.transpose(value, tuple(order)), (-1,))
             alias = prim.view_dtype(value, want)
@@ -70,7 +70,9 @@ def reread(backend: Backend, value: Native, have: np.dtype[Any], want: np.dtype[
 
 
 def items(value: Native, of: Kind, kind: Kind, placement: Placement) -> tuple[Any, ...]:
-    """A root's value on a mutable backend as items of a view's dtype, and the view's offset, shape and strides in them."""
+    """Return a root's value as items of a view's dtype, on a mutable backend, and the view's offset, shape and strides
+    in them.
+    """
     backend, have, want = of.backend, of.dtype, kind.dtype
     if kind is of or have == want:
         return value, *placement
@@ -79,5 +81,5 @@ def items(value: Native, of: Kind, kind: Kind, placement: Placement) -> tuple[An
     offset, shape, strides = placement
     if want != component(have) or have.kind != "c" or any(s % 2 for n, s in zip(shape, strides) if n > 1):
         raise Unsupported("its memory holds other values, which the library has not conjugated or negated yet")
-    part = backend.prim.imag if offset % 2 else backend.prim.real  # the library's own, which has the sign
+    part = backend.prim.imag if offset % 2 else backend.prim.real  # the library's own function, which keeps the sign
     return part(value), offset - offset % 2, shape, strides

@@ -1,4 +1,4 @@
-"""What changes an array in place: ``x.shape = …``, ``x.dtype = …``, ``x.resize(…)``, and who holds its memory."""
+"""In-place changes of an array (``x.shape = …``, ``x.dtype = …``, ``x.resize(…)``) and moves of its memory to the host."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["hold_on_host", "resize", "set_dtype", "set_shape", "settle", "views_
 
 
 def set_shape(a: Handle, shape: Any) -> None:
-    """``a.shape = shape``."""
+    """Implement ``a.shape = shape``."""
     ours = ghost(a)
     try:
         made = views.derive(a, np.reshape(ours, shape, copy=False))
     except ValueError:
-        np.broadcast_to(0, ours.shape).reshape(shape)  # NumPy's own error if the sizes differ
+        np.broadcast_to(0, ours.shape).reshape(shape)  # raises NumPy's own error if the sizes differ
         raise AttributeError(
             "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape."
         ) from None
@@ -37,21 +37,21 @@ def set_shape(a: Handle, shape: Any) -> None:
         a._writes += 1
     if backend.native_is_ndarray:
         a._ghost = None
-    else:  # views of this array know their place by the address of its ghost
+    else:  # views of this array find their place by the address of its ghost
         ours.shape = made.shape
 
 
 def set_dtype(a: Handle, dtype: Any) -> None:
-    """``a.dtype = dtype``: the memory is reread."""
-    backend, seen = a._kind.backend, ghost(a).view(np.dtype(dtype))  # NumPy's own errors
+    """Implement ``a.dtype = dtype``: the memory is reinterpreted."""
+    backend, seen = a._kind.backend, ghost(a).view(np.dtype(dtype))  # raises NumPy's own errors
     if seen.dtype == a._kind.dtype:
         return
     if not (backend.holds(seen.dtype) and views.can_reread(a, seen)):
-        raise TypeError(f"an array of {backend.name} cannot be reread as {dtype} in place")
+        raise TypeError(f"an array of {backend.name} cannot be reinterpreted as {dtype} in place")
     try:
         made = views.derive(a, seen)
     except Unsupported as reason:
-        raise TypeError(f"an array of {backend.name} cannot be reread as {dtype} in place: {reason}") from None
+        raise TypeError(f"an array of {backend.name} cannot be reinterpreted as {dtype} in place: {reason}") from None
     if a._base is not None:
         _become(a, made)
         return
@@ -60,26 +60,24 @@ def set_dtype(a: Handle, dtype: Any) -> None:
         a._writes += 1
     if backend.native_is_ndarray:
         a._ghost = None
-    else:  # in place, as of the shape
+    else:  # in place, as for the shape
         ghost(a).dtype = seen.dtype  # type: ignore[misc]
 
 
 def _become(a: Handle, made: Handle) -> None:
-    """Be another view of the same memory."""
+    """Turn ``a`` into another view of the same memory."""
     a._v, a._kind, a._root, a._ghost, a._base = made._v, made._kind, made._root, made._ghost, made._base
     a._seen = views.NEVER
 
 
 def resize(a: Handle, shape: Any, refcheck: Any = True) -> None:
-    """``a.resize(shape)``."""
-    asked = np.empty(
-        0, np.dtype([])
-    )  # whose elements have no bytes: NumPy's own reading of the arguments, and its errors
+    """Implement ``a.resize(shape)``."""
+    asked = np.empty(0, np.dtype([]))  # elements of zero bytes: NumPy reads the arguments and raises its errors
     asked.resize(shape, refcheck=refcheck)
     if shape is None:
         return
     shape = asked.shape
-    if math.prod(shape) == ghost(a).size:  # nothing is moved, so it does not matter who else looks at it
+    if math.prod(shape) == ghost(a).size:  # nothing is moved, so other references do not matter
         if ghost(a).flags.c_contiguous:
             set_shape(a, shape)
             return
@@ -116,14 +114,14 @@ def resize(a: Handle, shape: Any, refcheck: Any = True) -> None:
 
 
 def settle(a: Handle, why: str) -> None:
-    """Bring the value of an array, of the root it is a view of and of the root's other views into the host state.
+    """Bring the value of an array, of its root and of the root's other views into the host state.
 
-    A library whose memory the host may write shares it from now on. Of another's value the host has a copy, and the value is
-    kept for the library as long as nobody writes.
+    If the host may write the library's memory, the library shares it from now on. Otherwise the host gets a copy, and
+    the value is kept for the library until the array is written.
     """
     root = views.owner(a)
     with views.exchange:
-        backend = root._kind.backend  # another thread may have brought it to the host while this one waited
+        backend = root._kind.backend  # another thread may have moved it to the host while this one waited
         if not backend.hosted and backend.shares_with_host(root._v):
             _share_all(root)
         elif not backend.hosted:
@@ -136,7 +134,7 @@ def settle(a: Handle, why: str) -> None:
 
 
 def _share_all(root: Handle) -> None:
-    """The host's views of a root's memory, and of the views of it: those that are no native arrays lie where their ghosts do."""
+    """Replace views of a root's memory by host views; those that are not native arrays are placed by their ghosts."""
     whole = ghost(root)
     start = whole.__array_interface__["data"][0]
     derived = [each for each in views.readers(root) if not each._kind.backend.hosted]
@@ -155,7 +153,7 @@ def _share_all(root: Handle) -> None:
 
 
 def _share(a: Handle) -> None:
-    """The host's view of memory that the library may go on to use."""
+    """Return the host's view of memory that the library may continue to use."""
     backend = a._kind.backend
     seen = conversion.shared(backend, native(a))
     if not views.writeable(a):
@@ -164,7 +162,7 @@ def _share(a: Handle) -> None:
 
 
 def _put_on_host(a: Handle, seen: np.ndarray[Any, Any], kind: Kind) -> None:
-    """In one step for other threads, which run where something is called: the end of the value that was there is a call."""
+    """Replace an array's value in one step for other threads, which may run during any call: freeing the old value is one."""
     before = a._v, a._kind, a._root, a._ghost
     a._v, a._kind, a._root, a._ghost = seen, kind, None, seen
     views.has_settled()
@@ -172,13 +170,13 @@ def _put_on_host(a: Handle, seen: np.ndarray[Any, Any], kind: Kind) -> None:
 
 
 def hold_on_host(root: Handle, derived: list[Handle], values: np.ndarray[Any, Any]) -> None:
-    """Put a copy of the values on the host in place of what a root holds, and views of it in place of its views."""
+    """Replace the value of a root by a copy on the host, and those of its views by views of the copy."""
     whole, held = ghost(root), loader.hosted(root._kind.backend.home.name)
     memory = np.empty_like(whole)
     memory[...] = values
     line = memory.transpose(memory_order(memory))
     start = whole.__array_interface__["data"][0]
-    places = [memory]  # all made before one is locked: a view that was there before its root was locked can be written
+    places = [memory]  # all created before one is locked: a view created before its root was locked stays writeable
     for each in derived:
         g = ghost(each)
         offset = g.__array_interface__["data"][0] - start if g.size else 0
@@ -192,10 +190,10 @@ def hold_on_host(root: Handle, derived: list[Handle], values: np.ndarray[Any, An
 
 
 def views_of(root: Handle) -> list[Handle]:
-    """The arrays that are views of one, found by asking the collector.
+    """Find the arrays that are views of one, by asking the garbage collector.
 
-    It walks its lists meanwhile, and there are libraries whose objects allocate while they are visited (TensorFlow's handles): a collection
-    that begins then takes the lists apart under its feet, and the process ends.
+    The collector walks its lists meanwhile. Some libraries' objects allocate while they are visited (TensorFlow's
+    handles); a collection that begins then changes these lists during the walk and crashes the process.
     """
     begins_by_itself = gc.isenabled()
     gc.disable()

@@ -1,6 +1,6 @@
-"""Where the memory of a view is.
+"""Root of a chain of views.
 
-Compiled, because it is asked while a write is recorded, where no signal's handler may run.
+This module is compiled, because it runs while a write is recorded, when no signal handler may run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["memory_of"]
 
 
 def memory_of(g: Any) -> Any:
-    """The ndarray that a chain of views begins with."""
+    """Return the ndarray at the root of a chain of views."""
     base: Any = g.base
     while base is not None:
         if isinstance(base, ndarray):

@@ -1,7 +1,7 @@
-"""How a view's description (offset, shape, strides) is read from, and written to, a root that cannot alias.
+"""Programs that read and write a view, given by offset, shape and strides, of a root that cannot alias.
 
-A root's value has its logical shape; the memory that offsets and strides speak of is in C order, unless a *layout* (the
-root's own strides, as of an array made with ``order="F"``) says otherwise.
+A root's value has its logical shape; offsets and strides refer to its memory, which is in C order unless a *layout*
+(the root's own strides, for example of an array created with ``order="F"``) says otherwise.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from ..backends.base import Backend, Native
 
 
 class ViewProgram(NamedTuple):
-    """How to read a view from a root, and how to write one back."""
+    """Steps that read a view from a root, or write it back."""
 
     root_shape: tuple[int, ...]
     factors: tuple[int, ...]  # the root is first reshaped to this
     key: tuple[slice, ...]  # then sliced
     sliced: tuple[int, ...]  # the shape after the slice
-    kept: tuple[int, ...]  # without the axes of length 1
+    kept: tuple[int, ...]  # then axes of length 1 are dropped
     perm: tuple[int, ...]  # then transposed
     flips: tuple[int, ...]  # then flipped
-    ones: tuple[int, ...]  # then reshaped: axes of length 1 put in
+    ones: tuple[int, ...]  # then reshaped: axes of length 1 are inserted
     shape: tuple[int, ...]  # then broadcast
-    gather: np.ndarray[Any, Any] | None = None  # or: flat positions in the root, when no slice says it
-    sparse: bool = False  # whether a slice would copy far more than the view, to write it
-    order: tuple[int, ...] | None = None  # before all: the root is transposed, as its memory lies
+    gather: np.ndarray[Any, Any] | None = None  # or: flat positions in the root, if no slice describes the view
+    sparse: bool = False  # whether writing through a slice would copy far more than the view
+    order: tuple[int, ...] | None = None  # before all else, the root is transposed to the order of its memory
 
     def read(self, backend: Backend, root: Native) -> Native:
-        """The view's value."""
+        """Return the view's value."""
         prim = backend.prim
         x = root if self.order is None else prim.transpose(root, self.order)
         if self.gather is not None:
@@ -60,7 +60,7 @@ class ViewProgram(NamedTuple):
         return self.gather is None and self.sliced == self.factors
 
     def write(self, backend: Backend, root: Native, value: Native, donate: bool = False) -> Native:
-        """The root's value with the view's elements replaced; ``donate``: the root's buffer may be reused."""
+        """Return the root's value with the view's elements replaced; ``donate``: the root's buffer may be reused."""
         prim = backend.prim
         if self.order is not None:
             made = self._replace(order=None).write(backend, prim.transpose(root, self.order), value)
@@ -88,7 +88,7 @@ class ViewProgram(NamedTuple):
         )
 
     def spreads(self) -> bool:
-        """Whether a reshape of the root, or the window that the steps of a slice span, is large beside the view."""
+        """Whether a reshape of the root, or the window spanned by the steps of a slice, is large compared with the view."""
         if self.factors == self.root_shape:
             if all(part.step == 1 for part in self.key):
                 return False
@@ -98,7 +98,7 @@ class ViewProgram(NamedTuple):
         return _FEW * math.prod(self.sliced) <= span
 
     def _positions(self) -> np.ndarray[Any, Any]:
-        """Flat positions in the root of what is sliced."""
+        """Return the flat positions in the root of the sliced elements."""
         where = np.zeros((), np.int64)
         radix = math.prod(self.factors)
         for n, part in zip(self.factors, self.key):
@@ -109,7 +109,7 @@ class ViewProgram(NamedTuple):
     def _scatter(
         self, backend: Backend, root: Native, positions: np.ndarray[Any, Any], value: Native, donate: bool
     ) -> Native:
-        """One index array for each axis of the root, which is not reshaped: that would be a copy."""
+        """Scatter with one index array for each axis of the root, which is not reshaped: a reshape would copy it."""
         prim, device = backend.prim, backend.device_of(root)
         places = np.unravel_index(positions.reshape(-1), self.root_shape)
         indices = tuple(backend.from_numpy(np.ascontiguousarray(i), device) for i in places)
@@ -118,7 +118,7 @@ class ViewProgram(NamedTuple):
 
 
 _FEW = 16
-"""A view of fewer elements than this part of what a slice would have to copy is written element by element."""
+"""Ratio: a view smaller than 1/16 of what a slice would have to copy is written element by element."""
 
 
 @lru_cache(maxsize=4096)
@@ -129,9 +129,9 @@ def compile_view(
     strides: tuple[int, ...],
     layout: tuple[int, ...] | None = None,
 ) -> ViewProgram:
-    """Find slices, a transpose, flips and reshapes that say (offset, shape, strides) of a root.
+    """Find slices, a transpose, flips and reshapes that produce (offset, shape, strides) from a root.
 
-    ``layout``: the root's own strides in elements, where its memory is not in C order.
+    ``layout``: the root's own strides in elements, if its memory is not in C order.
     """
     if layout is not None and 0 not in shape:
         found = _compile((root_shape, layout), offset, shape, strides)
@@ -161,7 +161,9 @@ def _compile(
     strides: tuple[int, ...],
     factors: tuple[int, ...] | None = None,
 ) -> ViewProgram | None:
-    """The program over the root (its shape and layout) looked at as ``factors``; None if slices cannot say it."""
+    """Compile a program for a root (shape and layout) seen in the shape ``factors``; None if slices cannot describe the
+    view.
+    """
     root_shape, layout = root
     factors = root_shape if factors is None else factors
     live = [i for i, (n, s) in enumerate(zip(shape, strides)) if n > 1 and s != 0]
@@ -182,12 +184,12 @@ def _compile(
 
 
 def _radices(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides in elements of an array in C order."""
+    """Return the strides, in elements, of an array in C order."""
     return tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
 
 
 def _factorings(root_shape: tuple[int, ...], steps: list[int]) -> list[tuple[int, ...]]:
-    """Shapes to look at the root's memory with: its own, the one the view's strides suggest, flat."""
+    """Return shapes under which to look at the root's memory: its own, the one that the view's strides suggest, and flat."""
     size = int(np.prod(root_shape))
     found = [root_shape]
     radix, factors = size, []
@@ -203,7 +205,7 @@ def _factorings(root_shape: tuple[int, ...], steps: list[int]) -> list[tuple[int
 def _match(
     factors: tuple[int, ...], radices: tuple[int, ...], start: int, dims: list[tuple[int, int]]
 ) -> tuple[tuple[slice, ...], list[int]] | None:
-    """One slice for each factor axis, and the axis each view dimension walks along; None if slices cannot say it."""
+    """Return a slice for each factor axis, and the factor axis along which each view dimension runs; None if there are none."""
     if start >= math.prod(factors):
         return None
     begins = [(start // r) % n for r, n in zip(radices, factors)]

@@ -1,13 +1,13 @@
-"""Views on every backend: a root owns a native value, a view is (root, offset, shape, strides), NumPy's own description.
+"""Views on every backend: a root owns a native value; a view is (root, offset, shape, strides), as NumPy describes it.
 
-So NumPy answers for it. Every array can have a *ghost*: an ndarray of its shape, dtype and strides whose memory is
-never touched (:mod:`arraydispatch.memory.ghosts`: 64 GiB cost addresses, no memory). Slicing, transposing or reshaping the ghost tells whether NumPy
-would alias or copy, with which strides, and raises NumPy's own errors.
+NumPy decides what is a view. Every array can have a *ghost*: an ndarray of its shape, dtype and strides whose memory is
+never touched (:mod:`arraydispatch.memory.ghosts`; 64 GiB use addresses but no memory). Slicing, transposing or
+reshaping the ghost shows whether NumPy would alias or copy, and with which strides, and raises NumPy's own errors.
 
-Where native arrays alias (numpy, torch), a view holds a native view. Elsewhere, and for negative strides on torch, a
-view is read by *compiling* its description into slices, flips, transposes and reshapes of the root (a gather only when
-nothing simpler says it), cached until the root is written, and a write goes through to the root. Depth never grows
-with the number of view steps: a view of a view has the same root.
+If native arrays can alias (numpy, torch), a view holds a native view. Otherwise, and for negative strides on torch, a
+view is read by *compiling* its description into slices, flips, transposes and reshapes of the root (a gather if no
+simpler steps exist). The value is cached until the root is written, and a write goes through to the root. Depth does
+not grow with the number of view steps: a view of a view has the same root.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .view_programs import compile_view
 
 
 class Handle:
-    """The state of an array; :class:`arraydispatch.array.Array` adds the behaviour.
+    """State of an array; :class:`arraydispatch.array.Array` adds the behaviour.
 
     Slots
     -----
@@ -42,25 +42,26 @@ class Handle:
     _kind : Kind
         Backend and dtype.
     _root : Handle or None
-        Where the value must be read again from; None for roots and for views that alias natively.
+        Root from which the value must be read again; None for roots and for views that alias natively.
     _seen : int
         The root's number of writes when ``_v`` was read.
     _ghost : ndarray or None
-        Made on demand.
+        Created on demand.
     _base : Handle or None
-        The root, as ``ndarray.base`` has it; None for a root.
+        The root, as in ``ndarray.base``; None for a root.
     _owned : bool
-        On an immutable backend, of a root: the value's buffer was made by a kernel of ours and nobody else can see it, so
-        an update may reuse it. Python's reference count could not tell: ``device_put`` and ``addressable_data`` alias
-        without changing it. :func:`expose` takes the bit away.
+        For a root on an immutable backend: the value's buffer was created by one of our kernels and nothing else refers to
+        it, so an update may reuse it. Python's reference count cannot tell: ``device_put`` and ``addressable_data`` alias
+        without changing it. :func:`expose` clears the bit.
     _writes : int
         Number of writes to a root.
     _twin : tuple
-        Of a value in the host state: its native copy, and what :func:`lifted` knows it by. Not set before there is one.
+        For a value in the host state: its native copy, and the key by which :func:`lifted` recognizes it. Unset until
+        there is one.
     _looks : int
-        Of a root: how often a small part of it was read. Not set before the first time.
+        For a root: how often a small part of it was read. Unset until the first time.
     _views : list of weak references
-        Of a root: the views that read it. Not set before there is one.
+        For a root: the views that read it. Unset until there is one.
     """
 
     __slots__ = (
@@ -92,7 +93,7 @@ class Handle:
 
     @classmethod
     def _holding(cls, value: Native, kind: Kind) -> Any:
-        """An array of this very class, where :data:`wrapper` makes another."""
+        """Create an array of exactly this class, where :data:`wrapper` creates another."""
         made = _bare(cls)
         made._v, made._kind, made._owned, made._writes = value, kind, False, 0
         made._root = made._ghost = made._base = None
@@ -100,10 +101,11 @@ class Handle:
 
 
 def maker(cls: type[Handle]) -> Callable[..., Any]:
-    """What makes arrays: ``make(value, kind, owned=False)``, whatever the type of ``cls`` does in calls.
+    """Return the constructor ``make(value, kind, owned=False)`` of arrays, whatever the metaclass of ``cls`` does in
+    calls.
 
-    ``make.bare()`` is an array without a value yet. ``type.__call__`` finds the way there in two thirds of the time that
-    ``object.__new__`` takes, as long as no class among those of ``cls`` has an ``__init__``.
+    ``make.bare()`` returns an array without a value. ``type.__call__`` gets there in two thirds of the time that
+    ``object.__new__`` takes, as long as no class in the MRO of ``cls`` has an ``__init__``.
     """
     bare = type.__call__.__get__(cls)
 
@@ -128,20 +130,20 @@ except ImportError:
     compiled = False
 else:
     compiled = True
-"""Whether the modules that hatch_build.py names are compiled: they read the slots of some classes as fields of a struct."""
+"""Whether the modules listed in hatch_build.py are compiled; compiled code reads the slots of some classes as struct fields."""
 frames = 0 if compiled else 1
-"""Frames that a call of a function there takes."""
+"""Number of Python frames that a call of a function there adds."""
 
 
 def fields(cls: Any) -> Any:
-    """Such a class: its slots lie as ``_fields.h`` has them."""
+    """Decorate a class whose slots are laid out as in ``_fields.h``."""
     if compiled:
         _fields.check(cls, tuple(sorted(set(cls.__slots__) - {"__weakref__"})))
     return cls
 
 
 def direct(cls: type[Handle]) -> None:
-    """Have operators of arrays of this very class find its methods of today at once, where the core is compiled."""
+    """Let operators of arrays of exactly this class find their current methods directly, if the core is compiled."""
     if compiled:
         _fields.direct(cls)
 
@@ -153,16 +155,17 @@ if compiled:
     maker, _bare = _fields.Maker, _fields.bare
 
 wrapper: Callable[..., Any] = maker(Handle)
-"""What makes every array; the array layer hands in its own."""
+"""Constructor of all arrays; the array layer sets its own."""
 
 waiting: dict[int, tuple[Any, ...]] = {}
-"""``id`` of memory that pending values are to be computed from -> the tapes they are on. Who writes, or lets memory out, runs
-these first."""
+"""``id`` of memory that pending values are computed from -> the tapes they are on. Code that writes the memory, or
+exposes it, runs these first.
+"""
 run_readers: Callable[[Handle], None] = lambda a: None
-"""What does that for the memory of an array: handed in by the engine."""
+"""Run the pending computations that read an array's memory; set by the engine."""
 
 watch: Callable[[Handle, Native], None] | None = None
-"""While a transform runs: called with a root and what is about to be written to it, and raises if that may not be."""
+"""Hook while a transform runs: called with a root and the value about to be written; raises if the write is not allowed."""
 
 
 @process.follows("watch", "wrapper")
@@ -178,11 +181,11 @@ process.wrapper = wrapper
 
 
 def native(a: Handle) -> Native:
-    """The current native value."""
+    """Return the current native value."""
     root = a._root
     if root is None:
         return a._v
-    writes = root._writes  # looked at first: a write during the read makes the next look read again
+    writes = root._writes  # read first: a write during the read makes the next access read again
     if a._seen != writes:
         value = root._v
         try:
@@ -194,15 +197,15 @@ def native(a: Handle) -> Native:
                 raise
             return native(a)
         with exchange:
-            if a._root is root:  # else another thread has brought it to the host meanwhile
+            if a._root is root:  # otherwise another thread has moved it to the host meanwhile
                 a._v = read
-                # On a mutable backend the root changes without our knowing: read again next time.
+                # On a mutable backend the root may change without notice: read again next time.
                 a._seen = NEVER if a._kind.backend.mutable else writes
     return a._v
 
 
 def held(a: Handle) -> tuple[Kind, Native]:
-    """Kind and current native value of one moment: another thread may bring the value to the host between two looks."""
+    """Return kind and native value of the same moment: another thread may move the value to the host in between."""
     kind, value = a._kind, native(a)
     while a._kind is not kind:
         kind, value = a._kind, native(a)
@@ -211,25 +214,27 @@ def held(a: Handle) -> tuple[Kind, Native]:
 
 NEVER = -1
 INSIDE = -2
-"""Of a root, in ``_seen``: it was wrapped while its library traced a function of the user's, and is that function's own."""
+"""Value of a root's ``_seen``: it was wrapped while its library traced a user function, and belongs to that trace."""
 
 exchange = threading.RLock()
-"""Held while a root's buffer is donated and its successor put in place, and while a buffer is let out."""
+"""Lock held while a root's buffer is donated and replaced, and while a buffer is exposed."""
 
 
 settled: tuple[int, float] = (0, -1.0)
-"""The thread that last brought a value to the host, and when."""
-_A_CALL = 0.5  # seconds: one that began before that has ended
+"""The thread that last moved a value to the host, and the time."""
+_A_CALL = 0.5  # seconds: calls that began before that have ended
 
 
 def has_settled() -> None:
-    """Note that this thread has just brought a value to the host."""
+    """Note that this thread has just moved a value to the host."""
     global settled
     settled = threading.get_ident(), monotonic()
 
 
 def moved_by_another_thread() -> bool:
-    """Whether one has brought a value to the host just now, whose kind and memory a call may have read one before and one after."""
+    """Whether another thread has just moved a value to the host, so that a call may have read its kind before and its
+    memory after.
+    """
     thread, when = settled
     return thread != threading.get_ident() and monotonic() - when < _A_CALL
 
@@ -240,7 +245,7 @@ def exchange_is_mine() -> bool:
 
 
 def expose(a: Handle) -> Native:
-    """The native value, for somebody else to keep: its buffer is no longer ours alone."""
+    """Return the native value for other code to keep: its buffer is no longer exclusively ours."""
     if waiting:
         run_readers(a)
     with exchange:
@@ -249,9 +254,10 @@ def expose(a: Handle) -> Native:
 
 
 def lifted(a: Handle, device: Any = None) -> Native:
-    """A value in the host state as a native array of the library, which nobody writes, nor keeps.
+    """Return a value in the host state as a native array of the library, which callers neither write nor keep.
 
-    Of an immutable library it is a copy, kept until the array is written; who has seen the memory might write it unseen.
+    For an immutable library it is a copy, kept until the array is written; code that has seen the memory might write it
+    unnoticed.
     """
     backend = a._kind.backend.home
     value = a._v
@@ -261,19 +267,19 @@ def lifted(a: Handle, device: Any = None) -> Native:
     writes = root._writes
     try:
         twin, seen, asked, place = a._twin
-        # A result of the library's says where it is, and what is made beside no such array says nothing.
+        # A result of the library knows its device; an array created without one next to it does not.
         if seen == writes and root._owned and (device is asked or (device is not None and device == place)):
             return twin
     except AttributeError:
         pass
     made = conversion.lift(backend, value, device)
-    if root._owned and backend.is_concrete(made):  # else it is the program's that is being made
+    if root._owned and backend.is_concrete(made):  # otherwise it belongs to the program being traced
         a._twin = made, writes, device, backend.device_of(made)
     return made
 
 
 def replaced(a: Handle, value: Native) -> bool:
-    """Whether another thread has written the array since ``value`` was read, whose buffer may be gone: read again."""
+    """Whether another thread has written the array since ``value`` was read, so that its buffer may be gone: read again."""
     if a._kind.backend.mutable:
         return False
     with exchange:
@@ -281,7 +287,7 @@ def replaced(a: Handle, value: Native) -> bool:
 
 
 def keep_apart(arrays: Iterable[Any], results: Any, but: Handle | None = None) -> None:
-    """Take the ownership bit from arrays whose buffer a function's native results share; ``but``: not from this root."""
+    """Clear the ownership bit of arrays whose buffer a function's native results share; ``but``: except this root."""
     for a in leaves(arrays):
         if isinstance(a, Handle):
             root = owner(a)
@@ -296,10 +302,10 @@ def _shares(backend: Backend, value: Native, results: Any) -> bool:
 
 
 def ghost(a: Handle) -> Ghost:
-    """NumPy's stand-in for the array: same shape, dtype, strides, flags and base relation; no data."""
+    """Return NumPy's stand-in for the array: same shape, dtype, strides, flags and base relation; no data."""
     found = a._ghost
     if found is None:
-        with exchange:  # of those that threads make at one time, the first is the one where views of it lie
+        with exchange:  # if several threads create one, the first is kept, on which views of it lie
             found = a._ghost
             if found is None:
                 found = a._ghost = _new_ghost(a)
@@ -319,7 +325,7 @@ def _new_ghost(a: Handle) -> Ghost:
 
 
 def _ghost_in(root: Handle, a: Handle, strides: tuple[int, ...]) -> Ghost:
-    """The ghost of a native view: a view of the root's ghost, at the same place."""
+    """Return the ghost of a native view: a view of the root's ghost, at the same place."""
     backend, whole = a._kind.backend, ghost(root)
     dtype = a._kind.dtype
     size = dtype.itemsize
@@ -328,7 +334,7 @@ def _ghost_in(root: Handle, a: Handle, strides: tuple[int, ...]) -> Ghost:
         offset = 0
     flat = whole.base if isinstance(whole.base, np.ndarray) else whole
     locked = not flat.flags.writeable
-    if locked:  # after the view was made, which was of a writeable array: only ghosts make views of read-only ones
+    if locked:  # after the view was made of a writeable array: views of read-only arrays are made through ghosts only
         flat.flags.writeable = True
     made: Ghost = np.ndarray(
         backend.shape_of(a._v),
@@ -349,11 +355,11 @@ def _ghost_of_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: n
         return plain
     span = 1 + sum((n - 1) * s for n, s in zip(shape, strides))
     made: Ghost = np.ndarray(shape, dtype, stand_in((span,), dtype), 0, in_bytes)
-    return stand_in_like(made) if span == made.size else made  # which has these strides and owns its memory
+    return stand_in_like(made) if span == made.size else made  # it has these strides and owns its memory
 
 
 def _alike(one: Ghost, other: Ghost) -> bool:
-    """Whether the strides of two arrays of one shape are the same, where they mean anything."""
+    """Whether two arrays of one shape have equal strides along the axes where strides matter."""
     return (
         one.strides == other.strides
         or not one.size
@@ -364,12 +370,12 @@ def _alike(one: Ghost, other: Ghost) -> bool:
 
 
 def layout_of(g: Ghost) -> tuple[int, ...] | None:
-    """The strides in elements of a root's memory, None where it is in C order."""
+    """Return the strides in elements of a root's memory, None if it is in C order."""
     return None if g.flags.c_contiguous else tuple(s // g.itemsize for s in g.strides)
 
 
 def lay_out(a: Any, like: Ghost) -> Any:
-    """Give an array that nobody has seen yet the memory order of an ndarray of its shape."""
+    """Give a new array, not yet shared, the memory order of an ndarray of its shape."""
     if not isinstance(a, Handle) or like.ndim < 2 or _alike(ghost(a), like):
         return a
     backend = a._kind.backend
@@ -390,7 +396,7 @@ def lay_out(a: Any, like: Ghost) -> Any:
 
 def keep_order(a: Any, host: Ghost) -> Any:
     """Give a new array the memory order of the ndarray that its values came from."""
-    if a._kind.backend.mutable or host.flags.c_contiguous:  # libraries with an order of their own keep it by themselves
+    if a._kind.backend.mutable or host.flags.c_contiguous:  # libraries with a memory order keep it themselves
         return a
     return lay_out(a, stand_in_like(host))
 
@@ -399,9 +405,10 @@ _WRITEABLE = 0x400  # NPY_ARRAY_WRITEABLE
 
 
 def writeable(a: Handle, to_write: bool = False) -> bool:
-    """Whether nobody locked the array (``flags.writeable``).
+    """Whether the array has not been locked (``flags.writeable``).
 
-    What ``np.broadcast_arrays`` gives warns at ``flags.writeable``; here only whoever is going to write.
+    ``np.broadcast_arrays`` returns arrays that warn when ``flags.writeable`` is read; here the warning comes only with
+    ``to_write``.
     """
     seen = a._v if a._kind.backend.native_is_ndarray else a._ghost
     if seen is None:
@@ -410,19 +417,19 @@ def writeable(a: Handle, to_write: bool = False) -> bool:
 
 
 def owner(a: Handle) -> Handle:
-    """The root an array belongs to: itself if it is one."""
+    """Return the root an array belongs to: the array itself if it is one."""
     return a if a._base is None else a._base
 
 
 def placement_of(a_ghost: Ghost, root_ghost: Ghost) -> Placement:
-    """Offset, shape and strides of a view in its own elements, from the root's first byte."""
+    """Return offset, shape and strides of a view in units of its own elements, from the root's first byte."""
     size = a_ghost.itemsize
     offset = a_ghost.__array_interface__["data"][0] - root_ghost.__array_interface__["data"][0]
     return offset // size, a_ghost.shape, tuple(s // size for s in a_ghost.strides)
 
 
 def _read(a: Handle, value: Native) -> Native:
-    """A view's value, from that of its root."""
+    """Read a view's value from that of its root."""
     root, backend = owner(a), a._kind.backend
     try:
         if backend.scope is None:
@@ -454,7 +461,7 @@ def _read_in_scope(a: Handle, root: Handle, value: Native, backend: Backend) -> 
 def alias_of(
     backend: Backend, value: Native, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
 ) -> tuple[Native, tuple[int, ...]]:
-    """A native alias with the signs of the strides taken off, and the axes to flip."""
+    """Return a native alias with positive strides, and the axes to flip."""
     flips = tuple(i for i, s in enumerate(strides) if s < 0 and shape[i] > 1)
     for i in flips:
         offset += strides[i] * (shape[i] - 1)
@@ -462,9 +469,9 @@ def alias_of(
 
 
 def on_host(a: Handle, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """An array's values as an ndarray, in the memory order that its strides tell of.
+    """Return an array's values as an ndarray, in the memory order that its strides describe.
 
-    Who passes the strides on to ``as_strided`` reads past the end of anything else.
+    Callers may pass the strides on to ``as_strided``, which would read past the end of any other layout.
     """
     g = a._ghost
     if g is None or _alike(values, g):
@@ -474,7 +481,9 @@ def on_host(a: Handle, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def of_root_on_host(a: Handle) -> np.ndarray[Any, Any] | None:
-    """A view as an ndarray on its root's memory on the host, whose values are not made; None of a root, and of a device's."""
+    """Return a view as an ndarray on its root's host memory, without computing its values; None for a root or a device
+    array.
+    """
     g, root = a._ghost, owner(a)
     if root is a or g is None:
         return None
@@ -491,7 +500,7 @@ def of_root_on_host(a: Handle) -> np.ndarray[Any, Any] | None:
 
 
 def outgrows(a: Handle) -> bool:
-    """Whether an array is a view that has more elements than its root: windows, and what is broadcast."""
+    """Whether an array is a view with more elements than its root: windows and broadcasts."""
     return a._root is not None and ghost(a).nbytes > ghost(owner(a)).nbytes
 
 
@@ -502,7 +511,7 @@ def _laid(values: np.ndarray[Any, Any], like: Ghost) -> np.ndarray[Any, Any]:
 
 
 def can_reread(a: Handle, view_ghost: Ghost) -> bool:
-    """Whether the root, read as the view's dtype, has the view's elements among its own."""
+    """Whether the root, reinterpreted with the view's dtype, contains the view's elements."""
     size, whole = view_ghost.itemsize, ghost(owner(a))
     if not view_ghost.size:
         return whole.nbytes % size == 0
@@ -515,11 +524,11 @@ def can_reread(a: Handle, view_ghost: Ghost) -> bool:
 
 
 def derive(a: Handle, view_ghost: Ghost) -> Any:
-    """The view of ``a``'s root that ``view_ghost`` (made from ``a``'s ghost by NumPy) describes."""
+    """Return the view of ``a``'s root that ``view_ghost`` (made from ``a``'s ghost by NumPy) describes."""
     if a._kind.backend.native_is_ndarray:
         return _derived_on_host(a, view_ghost)
-    with exchange:  # nobody brings the root to the host, its views with it, before this one is known
-        backend = a._kind.backend  # looked at again: another thread may have been quicker
+    with exchange:  # no thread moves the root and its views to the host before this one is registered
+        backend = a._kind.backend  # read again: another thread may have been quicker
         return _derived_on_host(a, view_ghost) if backend.native_is_ndarray else _derived(a, view_ghost)
 
 
@@ -554,7 +563,7 @@ def _derived_on_host(a: Handle, view_ghost: Ghost) -> Any:
 
 
 def _on_memory(seen: Ghost, a: Handle) -> Ghost:
-    """A view of what another thread has just brought to the host, whose place was asked of the ghost it had before."""
+    """Return a view of memory that another thread has just moved to the host, located by the ghost it had before."""
     before = memory_of(seen)
     if before is memory_of(a._v) or not seen.size:
         return seen
@@ -574,12 +583,12 @@ def _remember(root: Handle, view: Handle) -> None:
     except AttributeError:
         known = root._views = []
     known.append(weakref.ref(view))
-    if len(known) > _FEW and len(known) & (len(known) - 1) == 0:  # at each doubling those that are gone are forgotten
+    if len(known) > _FEW and len(known) & (len(known) - 1) == 0:  # dead references are dropped at each doubling
         root._views = [each for each in known if each() is not None]
 
 
 def readers(root: Handle) -> list[Handle]:
-    """The views of a root, which would have to follow it if its value went elsewhere."""
+    """Return the views of a root, which would have to follow it if its value moved elsewhere."""
     try:
         found = [each() for each in root._views]
     except AttributeError:
@@ -588,7 +597,7 @@ def readers(root: Handle) -> list[Handle]:
 
 
 def through_ghost(arrays: list[Handle], result: Any, copied: Callable[[], Any]) -> Any:
-    """Turn what a NumPy view function returned for ghosts into views; ``copied()`` computes it where NumPy copied."""
+    """Turn the result of a NumPy view function on ghosts into views; ``copied()`` computes it where NumPy copied."""
     roots = {id(memory_of(ghost(a))): a for a in arrays}
 
     def turn(g: Any) -> Any:
@@ -619,7 +628,8 @@ def through_ghost(arrays: list[Handle], result: Any, copied: Callable[[], Any]) 
         return made
     made = lay_out(made, result)
     if isinstance(made, Handle) and result.base is not None and not made._kind.backend.native_is_ndarray:
-        # NumPy's is a view too, of a copy that nobody else has: who locks it may unlock views of it.
+        # NumPy returns a view here too, of a private copy: locking it does not lock its base, so views of it can be
+        # unlocked.
         made._ghost = ghost(made)[...]
     return made
 
@@ -629,7 +639,7 @@ class _Copied(Exception):
 
 
 def derive_native(a: Handle, value: Native) -> Any:
-    """The view of ``a`` that ``value`` is, on a backend whose native arrays have views; its ghost is made on demand."""
+    """Return the view of ``a`` that ``value`` is, on a backend with native views; its ghost is created on demand."""
     made = wrapper(value, a._kind)
     made._base = root = owner(a)
     _remember(root, made)

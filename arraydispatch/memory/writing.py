@@ -1,6 +1,6 @@
-"""Writing to arrays: a view's values go through to its root, on every backend.
+"""Writes to arrays: the values written to a view go through to its root, on every backend.
 
-Where a library's arrays are immutable, the root gets another value, in the buffer of the one before wherever nobody else has seen it.
+If a library's arrays are immutable, the root gets a new value, in the old value's buffer if nothing else refers to it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ __all__ = ["assign", "places", "repeats", "update", "write_at"]
 
 
 def assign(a: Handle, value: Native, fresh: bool = False) -> None:
-    """Overwrite the whole array with a native value of its shape and dtype, through to its root.
+    """Overwrite the whole array, through to its root, with a native value of its shape and dtype.
 
-    ``fresh``: the value's buffer was made by a kernel of ours and is seen by nobody else.
+    ``fresh``: the value's buffer was created by one of our kernels and nothing else refers to it.
     """
     backend = a._kind.backend
     root = a._root
@@ -46,7 +46,7 @@ def assign(a: Handle, value: Native, fresh: bool = False) -> None:
             backend.fill(alias, backend.prim.flip(value, flips))
     elif root is None:
         with exchange:
-            if a._kind.backend is not backend:  # another thread has brought it to the host meanwhile
+            if a._kind.backend is not backend:  # another thread has moved it to the host meanwhile
                 assign(a, value, fresh)
                 return
             _stays(a, value)
@@ -97,7 +97,7 @@ def _write_through(a: Handle, root: Handle, value: Native, fresh: bool, backend:
 
 
 def _stays(root: Handle, after: Native) -> None:
-    """Refuse what a library traces for a root that lives outside of its program: it would be of that program for ever."""
+    """Refuse to write a traced value to a root that lives outside of the traced program: the root would keep a tracer."""
     backend = root._kind.backend
     leaks = views.watch is None and backend.staged(after) and not backend.staged(root._v)
     if leaks and getattr(root, "_seen", 0) != views.INSIDE:
@@ -105,7 +105,7 @@ def _stays(root: Handle, after: Native) -> None:
 
 
 def _rescue(root: Handle) -> None:
-    """Where a signal came after the buffer was given away: keep what was made in it."""
+    """Keep the value computed in a donated buffer if a signal interrupts the update after the donation."""
     made = root._kind.backend.successor(root._v)
     if made is not None:
         root._v = made
@@ -113,13 +113,14 @@ def _rescue(root: Handle) -> None:
 
 
 _ALONE = 2
-"""References to a value that its array alone holds, one of them while it is asked: a traced program holds its constants."""
+"""Reference count of a value that only its array holds, while it is queried; a traced program also holds its constants."""
 
 
 def update(a: Handle, change: Callable[[Native, bool], Native]) -> None:
-    """Write ``change(value, donate)`` of an immutable backend's root or view; ``donate``: it may reuse the buffer.
+    """Write ``change(value, donate)`` to a root or view of an immutable backend; ``donate``: it may reuse the buffer.
 
-    ``change`` returns the value itself if there was nothing to write, and else a buffer that nobody else sees.
+    ``change`` returns the value itself if there was nothing to write, and otherwise a buffer that nothing else refers
+    to.
     """
     root = a._root
     if root is not None or a._kind.backend.mutable:
@@ -146,16 +147,17 @@ def update(a: Handle, change: Callable[[Native, bool], Native]) -> None:
             raise
 
 
-# -- views that have an element of their root more than once ------------------------------------------------------------
+# -- views that contain an element of their root more than once
+# ----------------------------------------------------------
 
 
 def repeats(a: Handle) -> bool:
-    """Whether elements of a view may lie at one place, as those of ``np.broadcast_arrays`` and sliding windows do."""
+    """Whether elements of a view may share memory, as those of ``np.broadcast_arrays`` and sliding windows do."""
     if a._base is None:
         return False
     g = ghost(a)
     reach = 0
-    if not g.size:  # whatever its strides
+    if not g.size:  # regardless of its strides
         return False
     for stride, n in sorted((abs(s), n) for s, n in zip(g.strides, g.shape) if n > 1):
         if stride <= reach:
@@ -165,7 +167,7 @@ def repeats(a: Handle) -> bool:
 
 
 def _write_repeated(a: Handle, value: Native) -> None:
-    """Overwrite a view that repeats elements: of two values for one place the last one stays."""
+    """Overwrite a view that repeats elements: of two values for one place, the last is kept."""
     g = ghost(a)
     last = tuple(slice(n - 1 if s == 0 else 0, n, 1) for n, s in zip(g.shape, g.strides))
     once = g[last]
@@ -179,7 +181,7 @@ def _write_repeated(a: Handle, value: Native) -> None:
 
 
 def places(a: Handle) -> np.ndarray[Any, Any]:
-    """Where each element of a view lies in its root's memory, counted in elements of the view's dtype."""
+    """Return the position of each element of a view in its root's memory, in elements of the view's dtype."""
     whole = ghost(owner(a))
     offset, shape, strides = placement_of(ghost(a), whole)
     positions = np.full(shape, offset)
@@ -189,17 +191,17 @@ def places(a: Handle) -> np.ndarray[Any, Any]:
 
 
 def _line(root: Handle, dtype: np.dtype[Any]) -> Any:
-    """A root's memory in a line, as items of a dtype."""
+    """Return a root's memory as a flat array of items of a dtype."""
     whole = ghost(root)
     in_order = whole.transpose(memory_order(whole))
     line = (
         in_order.reshape(-1) if in_order.flags.c_contiguous else memory_of(whole)
-    )  # with what lies between its elements
+    )  # with the gaps between its elements
     return derive(root, line.view(dtype))
 
 
 def write_at(a: Handle, positions: np.ndarray[Any, Any], value: Native) -> None:
-    """Write a native value of the positions' shape into the root's memory: of two at one place the last one stays."""
+    """Write a native value of the positions' shape into the root's memory: of two at one place, the last is kept."""
     if not positions.size:
         return
     line, backend = _line(owner(a), a._kind.dtype), a._kind.backend

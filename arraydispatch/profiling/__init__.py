@@ -1,1 +1,1 @@
-"""Profiles of what ran where: counters, records, reports, verification."""
+"""Profiles of where calls ran: counters, records, reports, verification."""

@@ -1,4 +1,4 @@
-"""What is profiled: a ``with`` block, calls of a function."""
+"""Profiles of a ``with`` block or of calls of a function."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["Profile", "profile", "profile_function"]
 
 
 class Profile(recorder.Profile):
-    """A profile that prints and writes its report; see :class:`arraydispatch.profiling.recorder.Profile`.
+    """Profile that prints and writes its report; see :class:`arraydispatch.profiling.recorder.Profile`.
 
     Parameters
     ----------
     save : str or path, optional
-        Where to write the profile at the end of the block: a ``.html`` report, else the trace.
+        File for the profile at the end of the block: a ``.html`` report, else the trace.
     **options
-        As of the base class.
+        Options of the base class.
     """
 
     def __init__(self, *, save: str | os.PathLike[str] | None = None, **options: Any) -> None:
@@ -43,7 +43,7 @@ class Profile(recorder.Profile):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the calls with their times in Chrome's trace-event format (``chrome://tracing``, Perfetto, Speedscope).
 
-        A path that ends in ``.html`` gets the report instead, as :meth:`to_html` writes it.
+        To a path that ends in ``.html`` the report is written instead, as by :meth:`to_html`.
         """
         writer = report.WRITERS[".html"] if os.fspath(path).endswith(".html") else report.write_trace
         report.write(writer, path, self, report.Run.of(self))
@@ -60,18 +60,18 @@ def profile(
     synchronize: bool = False,
     save: str | os.PathLike[str] | None = None,
 ) -> Profile:
-    """Count what runs inside a ``with`` block: ``with ad.profile() as p: …``.
+    """Profile the calls inside a ``with`` block: ``with ad.profile() as p: …``.
 
     Parameters
     ----------
     backends : sequence of str, optional
-        Report only calls on these.
+        Report only calls on these backends.
     trace : bool
         Keep each call with its time, for ``p.save(path)``; False keeps counts and sums only.
     synchronize : bool
-        Wait for the result of each call: its time is then that of the work, also where a library runs asynchronously.
+        Wait for the result of each call, so that its time includes the work, even if the library runs asynchronously.
     save : str or path, optional
-        Where to write the profile at the end of the block: a ``.html`` report, else the trace.
+        File for the profile at the end of the block: a ``.html`` report, else the trace.
 
     Returns
     -------
@@ -99,17 +99,17 @@ def profile_function(
     fun : callable
         The function.
     args, kwargs
-        What it is called with.
+        Its arguments.
     backends : sequence of str, optional
-        Report only calls on these.
+        Report only calls on these backends.
     trace : bool
         Keep each call with its time.
     warmup : int
-        Calls before the profile begins: libraries compile and load what they need on first use.
+        Number of calls before the profile begins: libraries compile and load code on first use.
     retime : bool
         Time ``call_count`` more calls without the profile: ``Profile.wall`` is then exact.
     call_count : int
-        Calls that are profiled; counts and times are the mean over them.
+        Number of calls that are profiled; counts and times are the mean over them.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def profile_function(
     Raises
     ------
     TypeError, ValueError
-        If ``call_count`` or ``warmup`` is no whole number, or too small.
+        If ``call_count`` or ``warmup`` is not an integer, or is too small.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def profile_function(
     >>> p.calls_on_backend
     1
     """
-    call_count, warmup = operator.index(call_count), operator.index(warmup)  # TypeError for what is no whole number
+    call_count, warmup = operator.index(call_count), operator.index(warmup)  # TypeError if not an integer
     if call_count < 1 or warmup < 0:
         raise ValueError("call_count must be at least 1 and warmup at least 0.")
     arguments, keywords = tuple(args), dict(kwargs or {})

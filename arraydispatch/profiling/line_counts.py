@@ -1,4 +1,4 @@
-"""What was counted, by source line, as by_numpy tables: what a profile is read from, and what processes hand each other."""
+"""Counts by source line, in plain tables: profiles are read from them, and processes exchange them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from .records import Block, Call, Compilation, Note, Part, Transfer
 __all__ = ["NOTES", "Tally"]
 
 NOTES = ("transfers", "left", "syncs", "uploads", "returns", "casts")
-"""Tables of a count and an amount."""
+"""Tables that hold a count and an amount."""
 _TABLES = ("calls", *NOTES, "compilations", "blocks", "parts", "starts")
 
 
 class Tally:
-    """Tables of (what, …, file, line, scope) -> figures, which add up.
+    """Tables of (name, …, file, line, scope) -> figures, which add up.
 
     Attributes
     ----------
     processes : int
-        How many processes counted.
+        Number of processes that counted.
     counted : int
-        Calls that were counted without their lines.
+        Number of calls that were counted without their lines.
     """
 
     def __init__(self, processes: int = 0) -> None:
@@ -40,7 +40,7 @@ class Tally:
             row[:] = [a + b for a, b in zip(row, figures, strict=True)]
 
     def add(self, other: Tally) -> None:
-        """Add all that another tally holds."""
+        """Add all counts of another tally."""
         self.processes += other.processes
         self.counted += other.counted
         for table, rows in other._tables.items():
@@ -48,19 +48,19 @@ class Tally:
                 self.count(table, key, *row)
 
     def ran_on_host(self, reason: str) -> None:
-        """All calls did, for this reason."""
+        """Mark all calls as host fallbacks, with this reason."""
         rows, self._tables["calls"] = self._tables["calls"], {}
         for (function, backend, _, _, *place), row in rows.items():
             self.count("calls", (function, backend, "host", reason, *place), *row)
 
     def to_json(self) -> dict[str, Any]:
-        """As what :func:`json.dumps` takes."""
+        """Return data that :func:`json.dumps` accepts."""
         tables = {name: [[key, row] for key, row in rows.items()] for name, rows in self._tables.items()}
         return {"counted": self.counted, **tables}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
-        """The tally of one process, from :meth:`to_json`."""
+        """Return the tally of one process, from :meth:`to_json`."""
         made = cls(processes=1)
         made.counted = data["counted"]
         for name in _TABLES:
@@ -71,28 +71,28 @@ class Tally:
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def calls(self, runs: int = 1) -> list[Call]:
-        """Every (function, line, way), most time first; the mean over so many runs."""
+        """Return every (function, line, class), most time first; figures are the mean over ``runs``."""
         rows = [Call(*key, *row) for key, row in self._tables["calls"].items()]
         if runs > 1:
             rows = [replace(row, count=round(row.count / runs), seconds=row.seconds / runs) for row in rows]
         return sorted(rows, key=lambda call: -call.seconds)
 
     def transfers(self, runs: int = 1) -> list[Transfer]:
-        """Bytes moved by each line, most first."""
+        """Return the bytes moved by each line, most first."""
         rows = [Transfer(*key, *(round(n / runs) for n in row)) for key, row in self._tables["transfers"].items()]
         return sorted(rows, key=lambda row: -row.nbytes)
 
     def notes(self, table: str, runs: int = 1) -> list[Note]:
-        """What one of :data:`NOTES` holds, most frequent first."""
+        """Return the entries of one of :data:`NOTES`, most frequent first."""
         rows = [Note(*key, *(round(n / runs) for n in row)) for key, row in self._tables[table].items()]
         return sorted(rows, key=lambda row: -row.count)
 
     def starts(self) -> dict[str, tuple[int, float]]:
-        """Backend -> in how many processes its library was loaded, and the seconds of all of them."""
+        """Return, for each backend, in how many processes its library was loaded, and their total seconds."""
         return {name: (count, seconds) for (name,), (count, seconds) in self._tables["starts"].items()}
 
     def compilations(self, runs: int = 1) -> list[Compilation]:
-        """What libraries compiled, by line, most time first."""
+        """Return the compilations by libraries, by line, most time first."""
         rows = [
             Compilation(*key, *[round(count / runs), seconds / runs, round(again / runs)])
             for key, (count, seconds, again) in self._tables["compilations"].items()
@@ -100,7 +100,7 @@ class Tally:
         return sorted(rows, key=lambda row: -row.seconds)
 
     def blocks(self, runs: int = 1) -> list[Block]:
-        """Blocks by the line at which they ended, most time first."""
+        """Return blocks by the line at which they ended, most time first."""
         rows = [
             Block(*key, *[round(count / runs), round(calls / runs), seconds / runs, by_numpy / runs])
             for key, (count, calls, seconds, by_numpy) in self._tables["blocks"].items()
@@ -108,7 +108,7 @@ class Tally:
         return sorted(rows, key=lambda row: -row.seconds)
 
     def parts(self, runs: int = 1) -> list[Part]:
-        """The lines that recorded what was in blocks, most time first."""
+        """Return the lines that recorded calls in blocks, most time first."""
         rows = [
             Part(*key, *[round(calls / runs), seconds / runs, by_numpy / runs])
             for key, (calls, seconds, by_numpy) in self._tables["parts"].items()

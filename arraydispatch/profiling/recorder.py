@@ -1,8 +1,9 @@
-"""What ran where: counts for each function and each source line, taken at the dispatch door.
+"""Recording of profiles: counts for each function and each source line, taken where calls are dispatched.
 
-A :class:`Profile` is a listener on :mod:`arraydispatch.common.events`. A call is filed under the first frame outside this
-package, NumPy and the installed packages, as (code object, instruction): finding out the line number is left to the
-end, because it costs as much as the rest. Each thread has its own tables, so nothing is lost and nothing locks.
+A :class:`Profile` is a listener on :mod:`arraydispatch.common.events`. A call is filed under the first frame outside
+this package, NumPy and the installed packages, as (code object, instruction). Line numbers are looked up at the end,
+because a look-up costs as much as everything else. Each thread has its own tables, so no count is lost and no lock is
+needed.
 """
 
 from __future__ import annotations
@@ -32,41 +33,41 @@ from .uploads import Known
 __all__ = ["Block", "Call", "Compilation", "Event", "Message", "Note", "Part", "Profile", "Transfer"]
 
 _TO_NUMPY = "to_numpy()"
-"""How Matplotlib asks, and users do."""
+"""Name of the method by which Matplotlib, and users, ask for an ndarray."""
 _IN_C = "an operation of an ndarray's, or an extension module,"
-"""Who asks for an ndarray without a frame to tell by."""
+"""Name for a caller that asks for an ndarray from C, without a frame."""
 _SMALL = 1024
-"""Moves of arrays below this many bytes are counted, but nobody is advised to avoid them."""
+"""Moves of fewer bytes are counted, but give no advice."""
 _MOST_EVENTS = 200_000
-"""Events that a thread keeps for a trace; what comes later is counted, not kept."""
+"""Number of events that a thread keeps for a trace; later events are counted, not kept."""
 _SAMPLE = 8
-"""Each how many calls of a function by which loops grow arrays the size of the result is looked at."""
+"""Interval, in calls, at which the result size of functions that grow arrays in loops is checked."""
 
 
-_getframe = sys._getframe  # looked up at every call
+_getframe = sys._getframe  # called for every call
 
 
 def function_name(func: Any) -> str:
-    """The name under which a function is reported: ``np.mean``, ``np.linalg.inv``, ``np.add``, ``__getitem__``."""
+    """Return the name under which a function is reported: ``np.mean``, ``np.linalg.inv``, ``np.add``, ``__getitem__``."""
     return name_of(func)
 
 
 class Profile(events.Listener):
-    """Counts what runs while it is installed; ``with ad.profile() as p:``.
+    """Record of the calls that run while it is installed; ``with ad.profile() as p:``.
 
-    Profiles nest: an inner one passes on what it hears. The time a profile itself takes is in none of its figures.
+    Profiles nest: an inner one passes its events on. The time that a profile itself takes is in none of its figures.
 
     Parameters
     ----------
     trace : bool
         Keep each call with its time, for a trace and the time line of the HTML report.
     synchronize : bool
-        Wait for the result of each call, so that its time is the time of the work and not of asking for it. Matters
-        on accelerators and on libraries that run asynchronously, and costs their overlap.
+        Wait for the result of each call, so that its time is that of the work and not of the request. It matters
+        on accelerators and for libraries that run asynchronously, and prevents their overlap.
     backends : sequence of str, optional
-        Report only calls on these.
+        Report only calls on these backends.
     owns : callable, optional
-        Says of a file name that calls are to be filed there although it is an installed one.
+        Whether calls are filed under a file although it belongs to an installed package; called with the file name.
 
     Examples
     --------
@@ -98,27 +99,29 @@ class Profile(events.Listener):
         self.ended: float | None = None
         self._counted, self._counting = 0, False
         self.runs = 1
-        """Over how many runs the figures are averaged."""
+        """Number of runs over which the figures are averaged."""
         self.children: list[Tally] = []
-        """What other processes counted of the same run."""
+        """Counts of other processes in the same run."""
         self.ndarrays: list[Note] = []
-        """Lines where operators and methods of ndarrays, which nothing tells of, do the work; the launcher looks for them."""
+        """Lines whose work is done by operators and methods of ndarrays, which report no events; the launcher looks for
+        them.
+        """
         self.aside: list[Note] = []
-        """Folders of modules that the launcher left to NumPy, though they are not installed; it looks for them."""
+        """Folders of modules that the launcher left to NumPy although they are not installed; the launcher looks for them."""
         self.retimed: float | None = None
-        """Seconds of one run without the profile, where :func:`profile_function` measured them."""
+        """Seconds of one run without the profile, as measured by :func:`profile_function`."""
 
     # -- listening ---------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Listen from now on."""
+        """Start to listen."""
         events.begin(self)
         self.began, self.ended = perf_counter(), None
         self._counted, self._counting = self._counted - fastpath.calls(), True
         self._more = self._waits or self._outer is not None
 
     def stop(self) -> None:
-        """Listen no longer."""
+        """Stop listening."""
         if self.ended is None:
             self.ended = perf_counter()
             self._counted, self._counting = self._counted + fastpath.calls(), False
@@ -140,7 +143,9 @@ class Profile(events.Listener):
         return tables
 
     def origin(self, frame: FrameType) -> FrameType:
-        """The first frame, going out, that is neither ours nor a library's; the outermost one if all are."""
+        """Return the first frame, going outwards, that belongs neither to this package nor to a library, or the
+        outermost one.
+        """
         internal = self._internal
         while internal[frame.f_code.co_filename]:
             outer = frame.f_back
@@ -150,7 +155,9 @@ class Profile(events.Listener):
         return frame
 
     def _between(self, frame: FrameType) -> tuple[str, str]:
-        """The installed library between this frame and the user's line, and the function of NumPy's, where one is."""
+        """Return the installed library between this frame and the user's line, and the NumPy function there, if there
+        is one.
+        """
         internal, numpys = self._internal, ""
         while internal[file := frame.f_code.co_filename] and frame.f_back is not None:
             if file.startswith(callers.NUMPYS):
@@ -186,7 +193,7 @@ class Profile(events.Listener):
         # id(), because hashing a code object hashes its bytecode; the row keeps the code object alive.
         key = (func, kind, id(code), frame.f_lasti, backend, reason)
         row = tables.calls.get(key)
-        if row is None:  # a new place, or a frame that is not the user's: only those have rows
+        if row is None:  # a new place, or a frame that is not the user's: those have no rows
             frame = self.origin(frame)
             code = frame.f_code
             key = (func, kind, id(code), frame.f_lasti, backend, reason)
@@ -207,13 +214,13 @@ class Profile(events.Listener):
                 tables.dropped += 1
 
     def host_kernel(self) -> None:
-        """Note that what ends next is no work of the library's."""
+        """Note that the call that ends next was not computed by the library."""
         self._tables().kernel = True
         if self._outer is not None:
             self._outer.host_kernel()
 
     def _more_of_call(self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any) -> float:
-        """What not every profile does; the seconds with those of the wait."""
+        """Do the optional parts of counting a call; return its seconds, with the time of the wait."""
         if self._waits and result is not None:
             seconds += _wait(backend, result)
         if self._outer is not None:
@@ -221,7 +228,7 @@ class Profile(events.Listener):
         return seconds
 
     def first_call(self, func: Any, kind: str, reason: str, frame: FrameType) -> None:
-        """Told when a place runs a function in a new way: the launcher says host fallbacks at once."""
+        """Handle the first call of a function from a place in a new way: the launcher reports host fallbacks at once."""
 
     def _count(self, table: str, what: tuple[Any, ...], amount: int = 0) -> list[Any]:
         frame = self.origin(sys._getframe(2))
@@ -242,30 +249,30 @@ class Profile(events.Listener):
             moves.append((perf_counter(), direction, nbytes))
         if host is not None and nbytes >= _SMALL:
             tables = self._tables()
-            adopting, arrays = tables.adopting, why == events.HELD  # the program's own, and parts of it
+            adopting, arrays = tables.adopting, why == events.HELD  # the program's own array, or parts of it
             if direction == "to_device" and adopting is not None and not (arrays and adopting.shape != host.shape):
-                host, tables.adopting, arrays = adopting, None, False  # what moves is a copy of it
+                host, tables.adopting, arrays = adopting, None, False  # a copy of it moves
             kept = host.base if isinstance(host.base, np.ndarray) else host
             if direction == "to_host":
                 self._down.add(kept)
-            elif arrays:  # nobody can make an array of what is one already
+            elif arrays:  # it is an array already: no advice can help
                 self._up.add(kept)
             elif kept in self._down:
                 self._count("returns", ("ndarray", _describe(host)), nbytes)
             elif (again := self._up.again(kept, host)) is not None and not self._between(sys._getframe(1))[0]:
-                # What a library moves again and again is not in the user's hands.
+                # The user cannot prevent what a library moves repeatedly.
                 again.count(self._count("uploads", ("ndarray", _describe(host)), nbytes), nbytes)
         if self._outer is not None:
             self._outer.transfer(direction, nbytes, why, host)
 
     def met(self, x: np.ndarray[Any, Any]) -> bool:
-        """Whether an ndarray has been on its way to the backend, or from there; small ones are not remembered."""
+        """Whether an ndarray has been moved to the backend or from there; small ones are not remembered."""
         return x.nbytes < _SMALL or any(
             part in known for known in (self._up, self._down, self._taken) for part in (x, x.base) if part is not None
         )
 
     def adopted(self, x: np.ndarray[Any, Any]) -> None:
-        """Note an ndarray that the launcher is about to take in: what moves next is a copy of it."""
+        """Note an ndarray that the launcher is about to adopt: the next move is a copy of it."""
         self._tables().adopting = x if x.nbytes >= _SMALL else None
         if x.nbytes >= _SMALL:
             self._taken.add(x)
@@ -277,13 +284,13 @@ class Profile(events.Listener):
             self._outer.cast(have, want)
 
     def sync(self, why: str) -> None:
-        """Count a look at a value on an accelerator."""
+        """Count a read of a value on an accelerator."""
         self._count("syncs", ("sync", why))
         if self._outer is not None:
             self._outer.sync(why)
 
     def compiled(self, backend: str, count: int, seconds: float) -> None:
-        """Count a compilation, and notice calls that compile though one before them did."""
+        """Count a compilation, and notice calls that compile again."""
         frame = self.origin(sys._getframe(1))
         place = id(frame.f_code), frame.f_lasti
         tables = self._tables()
@@ -298,7 +305,7 @@ class Profile(events.Listener):
             self._outer.compiled(backend, count, seconds)
 
     def started(self, backend: str, begin: float, end: float, mine: bool) -> None:
-        """Count the start of a library, whose time is not that of the call that needed it."""
+        """Count the import of a library, whose time is not charged to the call that needed it."""
         tables = self._tables()
         tables.loading = begin, end
         if mine:
@@ -307,12 +314,12 @@ class Profile(events.Listener):
             self._outer.started(backend, begin, end, mine)
 
     def place(self) -> tuple[CodeType, int]:
-        """The line that calls are filed under now."""
+        """Return the line that calls are now filed under."""
         frame = self.origin(sys._getframe(1))
         return frame.f_code, frame.f_lasti
 
     def block_counted(self, backend: str, calls: int, seconds: float) -> None:
-        """Count a block, and the calls in it, where it ended."""
+        """Count a block and its calls at the line where it ended."""
         frame = self.origin(sys._getframe(1))
         code, rows = frame.f_code, self._tables().calls
         for name, kind, count, spent in ((events.BLOCK, "block", 1, seconds), (events.RECORDED, "fused", calls, 0.0)):
@@ -324,7 +331,7 @@ class Profile(events.Listener):
     def block(
         self, tier: str, why: str, seconds: float, by_numpy: float, parts: Sequence[tuple[tuple[CodeType, int], float]]
     ) -> None:
-        """Count a block, and share out its time over the lines that recorded it."""
+        """Count a block, and distribute its time over the lines that recorded it."""
         frame = self.origin(sys._getframe(1))
         code, tables = frame.f_code, self._tables()
         row = tables.blocks.setdefault((tier, why, id(code), frame.f_lasti), [0, 0, 0.0, 0.0, code])
@@ -342,7 +349,7 @@ class Profile(events.Listener):
             self._outer.left(what, why)
 
     def message(self, text: str, **values: Any) -> None:
-        """Put a message of the program's own into the profile: a phase that begins, a residual, a step size.
+        """Add a message of the program to the profile: a phase that begins, a residual, a step size.
 
         Parameters
         ----------
@@ -359,7 +366,7 @@ class Profile(events.Listener):
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def tally(self) -> Tally:
-        """All counts so far, with those of :attr:`children`."""
+        """Return all counts so far, including those of :attr:`children`."""
         found = Tally(processes=1)
         found.counted = self._counted_here
         for tables in list(self._threads):
@@ -384,58 +391,60 @@ class Profile(events.Listener):
         return found
 
     def forget(self) -> None:
-        """Count from zero: in a process that is a copy of one that counted."""
+        """Reset the counts to zero, in a process that is a copy of one that counted."""
         self._local = threading.local()
         self._threads, self.children = [], []
         self._counted = -fastpath.calls() if self._counting else 0
         self.began = perf_counter()
 
     def calls(self) -> list[Call]:
-        """Every (function, line, way), most time first."""
+        """Return every (function, line, class), most time first."""
         return self.tally().calls(self.runs)
 
     def transfers(self) -> list[Transfer]:
-        """Bytes moved by each line, most first."""
+        """Return the bytes moved by each line, most first."""
         return self.tally().transfers(self.runs)
 
     def left_numpy(self) -> list[Note]:
-        """Arrays that stayed NumPy arrays, most frequent first."""
+        """Return the arrays that stayed NumPy arrays, most frequent first."""
         return self.tally().notes("left", self.runs)
 
     def syncs(self) -> list[Note]:
-        """Looks at values on an accelerator."""
+        """Return the reads of values on an accelerator."""
         return self.tally().notes("syncs", self.runs)
 
     def repeated_uploads(self) -> list[Note]:
-        """Lines that moved an ndarray to the backend which had been moved before."""
+        """Return lines that moved an ndarray to the backend that had been moved before."""
         return self.tally().notes("uploads", self.runs)
 
     def returns(self) -> list[Note]:
-        """Lines that moved an ndarray to the backend which had come from there."""
+        """Return lines that moved an ndarray to the backend that had come from there."""
         return self.tally().notes("returns", self.runs)
 
     def casts(self) -> list[Note]:
-        """Dtypes that the precision policy changed: ``what`` became ``why``."""
+        """Return the dtypes that the precision policy changed: ``what`` became ``why``."""
         return self.tally().notes("casts", self.runs)
 
     def compilations(self) -> list[Compilation]:
-        """What libraries compiled, by line, most time first."""
+        """Return the compilations by libraries, by line, most time first."""
         return self.tally().compilations(self.runs)
 
     def starts(self) -> dict[str, tuple[int, float]]:
-        """Backend -> in how many processes its library was loaded meanwhile, and seconds that took; they are in no call's time."""
+        """Return, for each backend, in how many processes its library was loaded, and the seconds, which are part of no
+        call's time.
+        """
         return self.tally().starts()
 
     def blocks(self) -> list[Block]:
-        """Blocks of recorded calls, by the line at which they ended, most time first."""
+        """Return the blocks of recorded calls, by the line at which they ended, most time first."""
         return self.tally().blocks(self.runs)
 
     def parts(self) -> list[Part]:
-        """The lines that recorded what ran in blocks, each with its share of their time, most time first."""
+        """Return the lines that recorded calls in blocks, each with its share of their time, most time first."""
         return self.tally().parts(self.runs)
 
     def messages(self) -> list[Message]:
-        """What the program told the profile, in order."""
+        """Messages that the program added, in order."""
         found = [
             Message(when - self.began, text, values, file, line, tables.thread)
             for tables in list(self._threads)
@@ -444,7 +453,7 @@ class Profile(events.Listener):
         return sorted(found, key=lambda message: message.seconds)
 
     def events(self) -> list[Event]:
-        """Each call by itself, in order; needs ``trace=True``."""
+        """Return each single call, in order; needs ``trace=True``."""
         found = []
         for tables in list(self._threads):
             known: dict[tuple[int, int], tuple[str, int, str]] = {}
@@ -459,18 +468,20 @@ class Profile(events.Listener):
         return sorted(found, key=lambda event: event.start)
 
     def moves(self) -> list[tuple[float, str, int]]:
-        """Each transfer by itself, in order, as (seconds since the profile began, direction, bytes); needs ``trace=True``."""
+        """Return each single transfer, in order, as (seconds since the profile began, direction, bytes); needs
+        ``trace=True``.
+        """
         found = [move for tables in list(self._threads) for move in list(tables.moves)]
         return sorted((when - self.began, direction, nbytes) for when, direction, nbytes in found)
 
     @property
     def traced(self) -> bool:
-        """Whether calls are kept one by one."""
+        """Whether single calls are kept."""
         return self._tracing
 
     @property
     def dropped_events(self) -> int:
-        """Calls that came after the trace was full."""
+        """Number of calls after the trace was full."""
         return sum(tables.dropped for tables in list(self._threads))
 
     @property
@@ -479,7 +490,7 @@ class Profile(events.Listener):
         return self._waits
 
     def totals(self) -> Mapping[str, int]:
-        """Calls by class so far; cheap, for a progress line."""
+        """Return the calls by class so far; cheap, for a progress line."""
         found = {"hosted": self._counted_here}
         for tables in list(self._threads):
             for key, row in items(tables.calls):
@@ -488,12 +499,12 @@ class Profile(events.Listener):
 
     @property
     def calls_on_backend(self) -> int:
-        """Calls that the backend's library ran."""
+        """Number of calls that the backend's library ran."""
         by_line = sum(call.count for call in self.calls() if call.on_backend)
         return by_line + self.counted * (settings.default.backend == "numpy")
 
     def calls_by_class(self) -> dict[str, int]:
-        """Number of calls of each class of entry."""
+        """Return the number of calls of each class."""
         counts: dict[str, int] = {}
         for call in self.calls():
             counts[call.kind] = counts.get(call.kind, 0) + call.count
@@ -503,7 +514,7 @@ class Profile(events.Listener):
         return counts
 
     def seconds_by_class(self) -> dict[str, float]:
-        """Seconds that calls of each class took; those that were only counted are in none."""
+        """Return the seconds of the calls of each class; calls that were only counted are in none."""
         found: dict[str, float] = {}
         for call in self.calls():
             found[call.kind] = found.get(call.kind, 0.0) + call.seconds
@@ -511,7 +522,9 @@ class Profile(events.Listener):
 
     @property
     def counted(self) -> int:
-        """Calls by NumPy, on values in the host's memory, that were counted without their lines (:mod:`arraydispatch.fastpath`)."""
+        """Number of NumPy calls on values in host memory that were counted without their lines
+        (:mod:`arraydispatch.fastpath`).
+        """
         return self._counted_here + sum(child.counted for child in self.children)
 
     @property
@@ -519,11 +532,11 @@ class Profile(events.Listener):
         return self._counted + (fastpath.calls() if self._counting else 0)
 
     def host_fallbacks(self) -> list[Call]:
-        """Calls that ran on the host, most frequent first."""
+        """Return the calls that ran on the host, most frequent first."""
         return sorted((call for call in self.calls() if call.kind == "host"), key=lambda call: -call.count)
 
     def moved(self, direction: str) -> int:
-        """Bytes moved in one direction."""
+        """Return the bytes moved in one direction."""
         return sum(row.nbytes for row in self.transfers() if row.direction == direction)
 
     @property
@@ -533,7 +546,7 @@ class Profile(events.Listener):
 
     @property
     def wall(self) -> float:
-        """Wall time since the profile began, to its end if it has one; of one run, if it has several."""
+        """Wall time since the profile began, to its end if it has one; that of one run, if it has several."""
         if self.retimed is not None:
             return self.retimed
         return ((perf_counter() if self.ended is None else self.ended) - self.began) / self.runs
@@ -544,7 +557,7 @@ def _describe(x: np.ndarray[Any, Any]) -> str:
 
 
 def _watch_growth(growth: list[int], backend: str, result: Any) -> None:
-    held = loader.loaded_one(backend)  # which values on the host have not needed
+    held = loader.loaded_one(backend)  # host values may not have needed the library
     native = held is not None and held.is_native(result)
     size = math.prod(held.shape_of(result) if held is not None and native else getattr(result, "shape", ()))
     if size > growth[1] >= 0:
@@ -553,16 +566,16 @@ def _watch_growth(growth: list[int], backend: str, result: Any) -> None:
 
 
 def _wait(backend: str, result: Any) -> float:
-    """Wait for native results and say how long it took."""
+    """Wait for native results and return the seconds it took."""
     start = perf_counter()
     held = loader.loaded_one(backend)
-    if held is None:  # and so no result is its own
+    if held is None:  # the library is not loaded: no result is its own
         return 0.0
     for x in result if isinstance(result, list | tuple) else (result,):
         if held.is_native(x) and held.is_concrete(x):
             try:
                 held.synchronize(x)
             except Exception as error:
-                if not held.gone(error):  # written meanwhile by another thread, which waits for what it made
+                if not held.gone(error):  # another thread has written it meanwhile, and waits for its own result
                     raise
     return perf_counter() - start

@@ -1,4 +1,4 @@
-"""What a profile tells: each record is counted for one source line."""
+"""Records of a profile, one for each source line."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 __all__ = ["ON_BACKEND", "Block", "Call", "Compilation", "Event", "Message", "Note", "Part", "Transfer"]
 
 ON_BACKEND = frozenset({"override", "native", "composed"})
-"""Kinds of call that the backend's library computes."""
+"""Classes of calls that the backend's library computes."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """Calls of one function from one line that ended in one way."""
+    """Calls of one function, from one line, of one class."""
 
     function: str
     backend: str
@@ -25,11 +25,11 @@ class Call:
     count: int
     seconds: float
     grew: int = 0
-    """About how often its result was larger than the one before (functions that join arrays)."""
+    """Approximate number of calls whose result was larger than the one before (functions that join arrays)."""
 
     @property
     def on_backend(self) -> bool:
-        """Whether the backend's library did the work; a view is work for nobody."""
+        """Whether the backend's library did the work; a view takes no work."""
         return self.kind in ON_BACKEND
 
 
@@ -48,7 +48,7 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Note:
-    """Something that happened ``count`` times at one line: an array that stayed NumPy, a sync, a cast."""
+    """Event that happened ``count`` times at one line: an array that stayed NumPy, a sync, a cast."""
 
     what: str
     why: str
@@ -61,7 +61,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Compilation:
-    """What a library compiled for calls from one line."""
+    """Compilations by a library for calls from one line."""
 
     backend: str
     file: str
@@ -70,7 +70,7 @@ class Compilation:
     count: int
     seconds: float
     again: int
-    """How many calls compiled although one before them, from the same place, had done so: for another shape or dtype."""
+    """Number of calls that compiled although one before them, from the same place, had: for another shape or dtype."""
 
 
 @dataclass(frozen=True)
@@ -78,23 +78,25 @@ class Block:
     """Blocks of recorded calls that ended at one line, for one reason, and were computed in one way."""
 
     tier: str
-    """Who computed them."""
+    """Engine that computed them."""
     why: str
-    """Why they ended there."""
+    """Reason for which they ended."""
     file: str
     line: int
     scope: str
     count: int
     calls: int
-    """How many calls were in them."""
+    """Number of calls in them."""
     seconds: float
     by_numpy: float
-    """Seconds that NumPy takes for the same calls, one after the other: each kind of block was run that way the first times it came."""
+    """Seconds that NumPy takes for the same calls one by one; each kind of block was run that way the first times it
+    occurred.
+    """
 
 
 @dataclass(frozen=True)
 class Part:
-    """What one line recorded, and its share of the time of the blocks that computed it."""
+    """Calls recorded by one line, with its share of the time of the blocks that computed them."""
 
     file: str
     line: int
@@ -102,15 +104,15 @@ class Part:
     calls: int
     seconds: float
     by_numpy: float
-    """As of :class:`Block`."""
+    """As for :class:`Block`."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """What the program told the profile."""
+    """Message that the program added to the profile."""
 
     seconds: float
-    """Since the profile began."""
+    """Time since the profile began."""
     text: str
     values: dict[str, Any]
     file: str
@@ -120,10 +122,10 @@ class Message:
 
 @dataclass(frozen=True)
 class Event:
-    """One call, in a trace."""
+    """Single call, in a trace."""
 
     start: float
-    """Seconds since the profile began."""
+    """Time since the profile began, in seconds."""
     seconds: float
     function: str
     backend: str

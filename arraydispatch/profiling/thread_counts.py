@@ -1,4 +1,4 @@
-"""What one thread counts: raw tables by instruction, which nothing locks and which are read as lines later."""
+"""Counts of one thread: raw tables by instruction, which need no lock and are resolved to lines later."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Rows = dict[tuple[Any, ...], list[Any]]
 
 
 class Tables:
-    """One thread's tables: key -> [count, amount, code, …]; the key ends in (id of the code object, instruction)."""
+    """Tables of one thread: key -> [count, amount, code, …]; the key ends in (id of the code object, instruction)."""
 
     __slots__ = ("adopting", "blocks", "calls", "casts", "compilations", "dropped", "events", "kernel", "left", "loading", "messages", "moves", "parts", "returns", "starts", "syncs", "thread", "transfers", "uploads")  # fmt: skip
 
@@ -33,21 +33,21 @@ class Tables:
         self.compilations: Rows = {}
         self.blocks: Rows = {}
         self.parts: Rows = {}
-        """Of blocks, at the lines that recorded them."""
+        """Shares of blocks, at the lines that recorded them."""
         self.starts: Rows = {}
-        """Of libraries, by their backends' names."""
+        """Imports of libraries, by their backends' names."""
         self.loading: tuple[float, float] | None = None
-        """When the last of them began and was there, until a call ends that began later."""
+        """Begin and end of the last import, until a call ends that began later."""
         self.events: list[tuple[Any, ...]] = []
         self.moves: list[tuple[float, str, int]] = []
         self.dropped = 0
         self.messages: list[tuple[Any, ...]] = []
         self.adopting: np.ndarray[Any, Any] | None = None
         self.kernel = False
-        """Whether a host kernel ran in the call that is told next."""
+        """Whether a host kernel ran in the call that is reported next."""
 
     def without_start(self, seconds: float) -> float:
-        """The time of a call that ends now without what the start of a library took of it."""
+        """Return the time of a call that ends now, without the import of a library during it."""
         start, loading = perf_counter() - seconds, self.loading
         if loading is None or start >= loading[1]:
             self.loading = None
@@ -56,7 +56,7 @@ class Tables:
 
 
 class Internal(dict[str, bool]):
-    """File name -> whether calls are not to be filed there: it is ours, NumPy's, Python's or an installed package's."""
+    """File name -> whether calls are not filed there: it belongs to this package, NumPy, Python or an installed package."""
 
     def __init__(self, owns: Callable[[str], bool] | None) -> None:
         self._owns = owns
@@ -67,8 +67,9 @@ class Internal(dict[str, bool]):
 
 
 def items(rows: Rows) -> Iterable[tuple[tuple[Any, ...], list[Any]]]:
-    """The rows now, while their thread counts on.
+    """Return the rows now, while their thread continues to count.
 
-    Listing them makes tuples, so Python may look for garbage meanwhile, run code for it and change threads; a copy makes none.
+    Listing them creates tuples, which may start Python's garbage collector, run code and switch threads; a copy creates
+    none.
     """
     return rows.copy().items()

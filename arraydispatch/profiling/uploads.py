@@ -1,4 +1,4 @@
-"""Which ndarrays have been on their way to a device before: what a profile remembers of them, for as long as they live."""
+"""Detection of ndarrays that are uploaded repeatedly; a profile remembers each as long as it lives."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 __all__ = ["Known"]
 
 _MOST = 512
-"""Parts of one ndarray that are told apart; beyond that there are many, and the oldest are forgotten."""
+"""Number of parts of one ndarray that are remembered; of more than that, the oldest are forgotten."""
 _SAMPLE = 64
-"""About how many single elements a look at the values takes, besides their sum."""
+"""Approximate number of single elements read in a look at the values, besides their sum."""
 
 
 class _Seen(weakref.ref[np.ndarray[Any, Any]]):
-    """An ndarray that was noted, and which of its parts have been moved, with what they held."""
+    """Noted ndarray, with those of its parts that have been moved, and their contents."""
 
     __slots__ = ("changed", "counted", "covered", "parts")
 
@@ -27,13 +27,13 @@ class _Seen(weakref.ref[np.ndarray[Any, Any]]):
     counted: dict[int, tuple[list[Any], list[int]]]
 
     def count(self, row: list[Any], nbytes: int) -> None:
-        """Remember that a move counts in a row, (how often, how many bytes)."""
+        """Remember that a move counts in a row, (number, bytes)."""
         mine = self.counted.setdefault(id(row), (row, [0, 0]))[1]
         mine[0] += 1
         mine[1] += nbytes
 
     def take_back(self) -> None:
-        """Its values change: whoever had moved it once would have to do so again."""
+        """Withdraw the counts of its moves: its values changed, so moving it once would not have been enough."""
         self.changed = True
         for row, (count, nbytes) in self.counted.values():
             row[0] -= count
@@ -42,7 +42,7 @@ class _Seen(weakref.ref[np.ndarray[Any, Any]]):
 
 
 class Known:
-    """Ndarrays that were noted."""
+    """Noted ndarrays."""
 
     def __init__(self) -> None:
         self._found: dict[int, _Seen] = {}
@@ -62,16 +62,16 @@ class Known:
         return found
 
     def again(self, whole: np.ndarray[Any, Any], part: np.ndarray[Any, Any]) -> _Seen | None:
-        """Note that a part of an ndarray moves; what is known of it, if having moved the whole of it once would have done.
+        """Note that a part of an ndarray moves; return its record if a single move of the whole would have been enough.
 
-        It would not where values change between, nor where each part moves once.
+        That is not the case if values change in between, or if each part moves once.
         """
         key = part.__array_interface__["data"][0], part.shape, part.strides, part.dtype.str
         holds = _looked_at(part)
         with self._lock:
             seen = self.add(whole)
             before = seen.parts.pop(key, None)
-            seen.parts[key] = holds  # the last to be forgotten
+            seen.parts[key] = holds  # moved to the end: forgotten last
             if len(seen.parts) > _MOST:
                 del seen.parts[next(iter(seen.parts))]
             if before is None:
@@ -82,7 +82,7 @@ class Known:
 
 
 def _looked_at(x: np.ndarray[Any, Any]) -> bytes:
-    """What tells values that have changed: their sum, and some of them."""
+    """Return a fingerprint of the values: their sum, and some of them."""
     every = max(1, round(_SAMPLE ** (1 / max(x.ndim, 1))))
     some = x[tuple(slice(None, None, max(1, n // every)) for n in x.shape)]
     with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""Moving values between NumPy and the libraries, and between libraries. Every move is counted in ``events``."""
+"""Transfers between NumPy and the libraries, and between libraries. Every transfer is counted in ``events``."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from . import dtypes, settings
 
 
 def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: str = "", copy: bool = True) -> Native:
-    """A native array of an ndarray's values; raises :class:`Unsupported` for dtypes that exist only on the host."""
+    """Return a native array with an ndarray's values; raise :class:`Unsupported` for dtypes that exist only on the host."""
     if not x.dtype.isnative:
         x = x.astype(x.dtype.newbyteorder("="))
     if dtypes.category(x.dtype) == "other":
         raise Unsupported(dtypes.only_on_host(x.dtype))
     if device is None and not backend.native_is_ndarray:
         device = default_device(backend)
-    if x.dtype.char in "qQ":  # C's long long: equal to int64 and uint64, but types of their own
+    if x.dtype.char in "qQ":  # C's long long: equal to int64 and uint64, but distinct types
         x = x.view(np.dtype(x.dtype.str))
     made = backend.from_numpy(x, device, copy)
     _remembered(made, x)
@@ -32,21 +32,22 @@ def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: s
 
 
 def _remembered(made: Native, x: np.ndarray[Any, Any]) -> None:
-    """Tell the trace that runs here, if one does, of values that may decide a shape."""
+    """Report to the innermost running trace host values that may decide a shape."""
     if tracing.running and x.dtype.kind in "biu":
         tracing.remember(made, x.copy())
 
 
 REMEMBERED = 1 << 16
-"""Bytes up to which :func:`lift` remembers what it uploaded."""
+"""Size in bytes up to which :func:`lift` remembers what it uploaded."""
 
 
 def lift(backend: Backend, x: np.ndarray[Any, Any], device: Any) -> Native:
-    """The values of an array in the host state as a native array that nobody writes: constants of a loop go there once.
+    """Return the values of an array in the host state as a read-only native array, uploading the constants of a loop
+    once.
 
-    The values are the key, not the array, which may be written in between. Where the library can alias memory of the
-    host it does. What is broadcast goes there as it is before, and is broadcast there: NumPy's iterator does not count
-    such axes when it chooses the memory order of results, but a copy of them has an order.
+    The cache is keyed by the values, not by the array, which may be written in between. The result aliases host memory
+    where the library can. A broadcast array is uploaded before its broadcast and broadcast there: NumPy's iterator
+    ignores broadcast axes when it chooses the memory order of results, but a copy of them would have an order.
     """
     if 0 in x.strides and any(n > 1 and not step for n, step in zip(x.shape, x.strides)):
         once = x[tuple(slice(None if step else 1) for step in x.strides)]
@@ -67,7 +68,7 @@ def lift(backend: Backend, x: np.ndarray[Any, Any], device: Any) -> Native:
 
 
 class _OfAProgram(Exception):
-    """A constant of a program that is being made, which means nothing outside: not one to remember."""
+    """Signal that an array is a constant of a program being traced, meaningless outside of it, and must not be cached."""
 
 
 @lru_cache(maxsize=256)
@@ -80,12 +81,12 @@ def _lifted(backend: Backend, data: bytes, dtype: np.dtype[Any], shape: tuple[in
 
 
 def download(backend: Backend, a: Native, why: str = "") -> np.ndarray[Any, Any]:
-    """The values as an ndarray; memory is shared where the library can.
+    """Return the values as an ndarray; memory is shared where the library can.
 
     Raises
     ------
     TraceError
-        If the value is not known now because a library is tracing.
+        If the value is unknown because a library is tracing.
     """
     if not backend.is_concrete(a):
         raise tracing.refusal(why)
@@ -96,9 +97,11 @@ def download(backend: Backend, a: Native, why: str = "") -> np.ndarray[Any, Any]
 
 
 def beginning(size: int, dtype: np.dtype[Any]) -> Backend:
-    """What holds the value of a new array: the host on a CPU, and for small ones anywhere, where there is a host state.
+    """Return the backend that holds the value of a new array: the host state where there is one, on a CPU or for small
+    arrays.
 
-    The library need not have been imported for that. What NumPy has no arithmetic for begins in the library.
+    The library need not have been imported for that. Arrays of dtypes for which NumPy has no arithmetic start in the
+    library.
     """
     if settings.default.min_size and settings.current_precision() not in (16, "bf16"):
         host = loader.hosted(settings.current_name())
@@ -108,9 +111,11 @@ def beginning(size: int, dtype: np.dtype[Any]) -> Backend:
 
 
 def shared(backend: Backend, a: Native) -> np.ndarray[Any, Any]:
-    """The ndarray on the memory of a native array that shares it, as NumPy's own are: their flags can be set."""
+    """Return an ndarray on the memory of a native array that shares it; its flags can be set, as those of NumPy's own
+    arrays.
+    """
     seen = backend.to_numpy(a)
-    if not seen.flags.c_contiguous:  # NumPy asks who has the memory whether one line of bytes may be written
+    if not seen.flags.c_contiguous:  # NumPy asks the memory's owner whether a contiguous array may be made writeable
         order = sorted(range(seen.ndim), key=lambda i: -seen.strides[i])
         lines = seen.transpose(order)
         if lines.flags.c_contiguous:
@@ -119,7 +124,7 @@ def shared(backend: Backend, a: Native) -> np.ndarray[Any, Any]:
 
 
 def of_result(backend: Backend, dtype: np.dtype[Any]) -> Backend:
-    """What holds a result that NumPy computed for a backend."""
+    """Return the backend that holds a result that NumPy computed for a backend."""
     if settings.default.min_size and settings.on_cpu(backend.name) and settings.current_precision() not in (16, "bf16"):
         held = loader.hosted(backend.name)
         if held.holds(dtype):
@@ -128,7 +133,7 @@ def of_result(backend: Backend, dtype: np.dtype[Any]) -> Backend:
 
 
 def precise(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype that a fresh value of ``dtype`` has under the precision in force; a change is counted."""
+    """Return the dtype that a fresh value of ``dtype`` has under the precision in force; count a change."""
     wanted = dtypes.apply_precision(dtype, settings.current_precision())
     if events.tap is not None and wanted != dtype:
         events.tap.cast(dtype, wanted)
@@ -136,13 +141,13 @@ def precise(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def default_device(backend: Backend) -> Any:
-    """The library's own object of the device that new arrays of this backend go to; None: the library's default."""
+    """Return the library's object for the device of new arrays of this backend; None stands for the library's default."""
     device = settings.default.devices.get(backend.name)
     return None if device is None else device.native
 
 
 def between(source: Backend, target: Backend, a: Native, dlpack: bool) -> Native:
-    """A native array of ``target`` with the values of one of ``source``: by DLPack where possible, else a counted copy."""
+    """Convert a native array of ``source`` to one of ``target``: by DLPack where possible, else by a counted copy."""
     if source is target:
         return a
     if not source.is_concrete(a):

@@ -1,8 +1,8 @@
 """Result dtypes by NumPy's rules, then the precision policy.
 
 NumPy computes every result dtype (``ufunc.resolve_dtypes``, ``np.result_type`` with weak Python scalars); no library's
-own promotion is ever relied on. bfloat16, which NumPy's promotion refuses against integers and float16, has its own
-row: with integers it stays bfloat16, with float16 it becomes float32 (the rule of ml_dtypes' users, JAX's lattice).
+own promotion is relied on. bfloat16, which NumPy's promotion refuses against integers and float16, has its own row:
+with integers it stays bfloat16, with float16 it becomes float32 (the rule of ml_dtypes' users, JAX's lattice).
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ COMPLEX128 = np.dtype(np.complex128)
 
 
 class OnlyOnHost(str):
-    """Why NumPy runs a call that no device could: of strings, dates, Python objects, files. That is no fallback."""
+    """Reason for calls that no device could run: on strings, dates, Python objects, files. They are not fallbacks."""
 
     __slots__ = ()
 
 
 @lru_cache(maxsize=256)
 def only_on_host(dtype: DType) -> OnlyOnHost:
-    """The reason that a dtype is."""
+    """Return the :class:`OnlyOnHost` reason for a dtype."""
     return OnlyOnHost(f"dtype {dtype} exists only on the host")
 
 
 @lru_cache(maxsize=1)
 def bfloat16() -> DType:
-    """NumPy's dtype object of bfloat16 (from ml_dtypes, imported on first use)."""
+    """Return NumPy's dtype object for bfloat16 (from ml_dtypes, imported on first use)."""
     import ml_dtypes
 
     return np.dtype(ml_dtypes.bfloat16)
@@ -48,13 +48,13 @@ def bfloat16() -> DType:
 
 @lru_cache(maxsize=256)
 def is_bfloat16(dtype: DType) -> bool:
-    """Whether this is bfloat16, without importing what defines it."""
+    """Whether a dtype is bfloat16; ml_dtypes is not imported to decide."""
     return dtype.name == "bfloat16"
 
 
 @lru_cache(maxsize=256)
 def category(dtype: DType) -> str:
-    """``"bool" "int" "uint" "float" "complex"`` or ``"other"`` (longdouble, its complex, and foreign byte order)."""
+    """Return ``"bool" "int" "uint" "float" "complex"`` or ``"other"`` (longdouble, its complex, and foreign byte order)."""
     if not dtype.isnative:
         return "other"
     if is_bfloat16(dtype):
@@ -67,15 +67,15 @@ def category(dtype: DType) -> str:
 
 
 def is_floating(dtype: DType) -> bool:
-    """Real or complex floating."""
+    """Whether a dtype is real or complex floating."""
     return category(dtype) in ("float", "complex")
 
 
 @lru_cache(maxsize=512)
 def apply_precision(dtype: DType, precision: Precision) -> DType:
-    """The dtype a fresh result gets under a precision; integers and bools stay as they are.
+    """Return the dtype of a fresh result under a precision; integers and bools stay as they are.
 
-    Complex never goes under complex64.
+    Complex never goes below complex64.
     """
     if precision is None:
         return dtype
@@ -90,7 +90,7 @@ def apply_precision(dtype: DType, precision: Precision) -> DType:
 
 
 def widen_half(dtype: DType) -> DType:
-    """float32 for the 16-bit floats, which have no kernels for linear algebra and FFT; others unchanged."""
+    """Return float32 for 16-bit floats, which have no kernels for linear algebra and FFT, and other dtypes unchanged."""
     return FLOAT32 if category(dtype) == "float" and dtype.itemsize == 2 else dtype
 
 
@@ -117,7 +117,7 @@ def loop_dtypes(
     signature: tuple[DType | None, ...] | None = None,
     casting: str = "same_kind",
 ) -> tuple[DType, ...]:
-    """Dtypes of the loop NumPy would run: one for each input, then one for each output.
+    """Return the dtypes of the loop that NumPy would run: one for each input, then one for each output.
 
     Parameters
     ----------
@@ -147,7 +147,9 @@ def loop_dtypes(
 
 @lru_cache(maxsize=1024)
 def reduction_dtypes(ufunc: np.ufunc, operand: DType, dtype: DType | None) -> tuple[DType, DType]:
-    """The dtype NumPy accumulates a reduction in, and the one it casts the operand to; ``dtype``: the one asked for.
+    """Return the dtype that NumPy accumulates a reduction in, and the dtype it casts the operand to.
+
+    ``dtype`` is the argument of that name, None if it was not given.
 
     Raises
     ------
@@ -163,7 +165,7 @@ def reduction_dtypes(ufunc: np.ufunc, operand: DType, dtype: DType | None) -> tu
 
 
 def operand_type(x: Any) -> DType | Weak:
-    """What stands for a scalar in promotion: its dtype, or its Python type where that is weak."""
+    """Return a scalar's dtype for promotion, or its Python type if that is weak."""
     cls = type(x)
     if cls is float or cls is int or cls is complex:
         return cls
@@ -182,7 +184,7 @@ def operand_type(x: Any) -> DType | Weak:
 
 @lru_cache(maxsize=4096)
 def promote(*operands: DType | Weak) -> DType:
-    """``np.result_type`` with weak Python scalars and the bfloat16 row."""
+    """Promote as ``np.result_type``, with weak Python scalars and the bfloat16 row."""
     if any(isinstance(t, np.dtype) and is_bfloat16(t) for t in operands):
         operands = _bfloat16_row(operands)
     samples = {int: 0, float: 0.0, complex: 0j}
@@ -190,7 +192,7 @@ def promote(*operands: DType | Weak) -> DType:
 
 
 def cast_scalar(value: Any, dtype: DType) -> Any:
-    """A scalar as an element of ``dtype``: NumPy's OverflowError for a Python int out of range.
+    """Convert a scalar to an element of ``dtype``; a Python int out of range raises NumPy's OverflowError.
 
     Returns
     -------
@@ -207,7 +209,7 @@ def cast_scalar(value: Any, dtype: DType) -> Any:
 
 
 def default_accumulator(dtype: DType) -> DType:
-    """The dtype in which ``add`` and ``multiply`` reduce: small integers and bools widen to 64 bits."""
+    """Return the dtype in which ``add`` and ``multiply`` reduce: small integers and bools widen to 64 bits."""
     if dtype.kind == "b" or (dtype.kind == "i" and dtype.itemsize < 8):
         return INTP
     if dtype.kind == "u" and dtype.itemsize < 8:
@@ -217,5 +219,5 @@ def default_accumulator(dtype: DType) -> DType:
 
 @lru_cache(maxsize=64)
 def inexact(dtype: DType) -> DType:
-    """The floating dtype in which means and roots of ``dtype`` are taken: float64 for integers and bools."""
+    """Return the floating dtype in which means and roots of ``dtype`` are computed: float64 for integers and bools."""
     return dtype if is_floating(dtype) else FLOAT64

@@ -1,4 +1,4 @@
-"""Which accelerators are here, and which libraries are built for them; looked up without importing any library."""
+"""Detection of accelerators, and of the libraries built for them, without importing any library."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _HIDING = {
     NVIDIA: ("CUDA_VISIBLE_DEVICES",),
     AMD: ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"),
 }
-"""Environment variables by which a process is kept from devices."""
+"""Environment variables that hide devices from a process."""
 
 
 def accelerators() -> list[str]:
-    """What kinds of accelerators this process may use, by what the system's drivers show of them."""
+    """Return the kinds of accelerators that this process may use, according to the system's drivers."""
     found = {
         NVIDIA: _any("/dev/nvidia[0-9]*", "/usr/lib/wsl/lib/libcuda.so*") or _on_windows("nvidia-smi"),
         AMD: _any("/dev/kfd") and _any("/dev/dri/renderD*"),
@@ -45,10 +45,12 @@ def _hidden(kind: str) -> bool:
 
 
 def reaches(name: str, kind: str) -> bool:
-    """Whether the installed library of a backend was built for a kind of accelerators, and is not told to leave it alone.
+    """Whether the installed library of a backend was built for a kind of accelerator, and is not configured to ignore
+    it.
 
-    What shows it stands in :data:`arraydispatch.backends.loader.KNOWN`: ``file PATTERN`` in the library's folder,
-    ``text FILE PATTERN`` for a regular expression that a file there contains, ``distribution PATTERN`` for another package.
+    The evidence is listed in :data:`arraydispatch.backends.loader.KNOWN`: ``file PATTERN`` in the library's folder,
+    ``text FILE PATTERN`` for a regular expression that a file there contains, ``distribution PATTERN`` for another
+    package.
     """
     row = loader.KNOWN[name]
     sign, _, what = row.built_for.get(kind, "").partition(" ")

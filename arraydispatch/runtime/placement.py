@@ -1,4 +1,4 @@
-"""Devices by name: finding one, the device of an array, moving."""
+"""Devices by name: look-up, the device of an array, moves between devices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _KINDS = {"cpu": "CPU", "gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU"
 
 
 def find(backend: Backend, spec: Any) -> Device:
-    """The device that ``spec`` names: ``"cpu" "gpu" "cuda:1" "tpu" "mps"``, a :class:`Device`, or the library's own.
+    """Return the device that ``spec`` names: ``"cpu" "gpu" "cuda:1" "tpu" "mps"``, a :class:`Device`, or the library's
+    own.
 
     Raises
     ------
@@ -38,7 +39,7 @@ def find(backend: Backend, spec: Any) -> Device:
 
 
 def of(a: Native, backend: Backend) -> Device:
-    """The device of a native array (the default device for a tracer)."""
+    """Return the device of a native array (the default device for a tracer)."""
     there = backend.devices()
     own = backend.device_of(a)
     for device in there:
@@ -66,7 +67,7 @@ def _is_the_cpu(name: str) -> bool:
 
 
 def move(a: Native, backend: Backend, spec: Any) -> Native:
-    """A native array on the device that ``spec`` names; itself if it is there already."""
+    """Return a native array on the device that ``spec`` names; the array itself if it is there already."""
     target = find(backend, spec)
     if of(a, backend) == target:
         return a

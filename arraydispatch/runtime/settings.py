@@ -1,4 +1,4 @@
-"""Settings, in two levels: a process default that every thread sees, and context overrides that none other sees.
+"""Settings on two levels: process defaults seen by every thread, and overrides local to a context.
 
 Overrides live in ContextVars, so a ``with`` block in one thread or task is invisible to the others; process defaults
 are plain attributes, because a ContextVar set in the main thread is not seen in a new one.
@@ -24,11 +24,11 @@ Execution = Literal["eager", "fused"] | None
 T = TypeVar("T")
 
 UNSET: Any = object()
-"""No override here: the process default holds."""
+"""Mark of a setting without an override: the process default applies."""
 
 
 class Rules(NamedTuple):
-    """What every result obeys, in one object, so that a call looks once."""
+    """Rules that every result obeys, in one object, so that a call makes one look-up."""
 
     precision: Precision
     scalars: Literal["numpy", "device"]
@@ -36,50 +36,50 @@ class Rules(NamedTuple):
 
 @cache
 def rules(precision: Precision, scalars: Literal["numpy", "device"]) -> Rules:
-    """The one object of these rules."""
+    """Return the single object of these rules."""
     return Rules(precision, scalars)
 
 
 NO_POLICY = rules(None, "numpy")
-"""NumPy's own precision, NumPy's own scalars where the device allows them."""
+"""NumPy's own precision, and NumPy's own scalars where the device allows them."""
 
 
 default = process
-"""The process defaults are part of the state of the process."""
+"""Process defaults, which are part of the state of the process."""
 process.change(rules=NO_POLICY)
 
 _backends: ContextVar[tuple[Backend, ...]] = ContextVar("arraydispatch_backends", default=())
 blocks_here = _backends.get
-"""The backends of the blocks that this code is in, the innermost last."""
+"""Return the backends of the blocks around this code, the innermost last."""
 context_rules: ContextVar[Rules | None] = ContextVar("arraydispatch_rules", default=None)
-"""The rules of the innermost block here, None outside any; read together with ``default.rules`` by every call."""
+"""Rules of the innermost block, None outside any; every call reads them together with ``default.rules``."""
 _overrides: ContextVar[tuple[Override, ...]] = ContextVar("arraydispatch_overrides", default=())
-"""All that is in force here, the innermost last; what calls look at often is kept in a variable of its own."""
+"""All overrides in force, the innermost last; those that calls read often also have a variable of their own."""
 
 
 # -- backend ---------------------------------------------------------------------------------------------------------
 
 
 def context_backend() -> Backend | None:
-    """The backend of the innermost ``with ad.backend(...)`` block of this thread or task, or None."""
+    """Return the backend of the innermost ``with ad.backend(...)`` block of this thread or task, or None."""
     stack = _backends.get()
     return stack[-1] if stack else None
 
 
 def current_backend() -> Backend:
-    """The backend that new arrays go to."""
+    """Return the backend in which new arrays are created."""
     stack = _backends.get()
     return stack[-1] if stack else loader.load(default.backend)
 
 
 def current_name() -> str:
-    """Its name; the library is not imported to tell."""
+    """Return the name of :func:`current_backend`, without importing its library."""
     stack = _backends.get()
     return stack[-1].name if stack else default.backend
 
 
 def on_cpu(name: str) -> bool:
-    """Whether new arrays of a backend go to a CPU; a library that has not been imported is not asked."""
+    """Whether new arrays of a backend are placed on a CPU; a library that has not been imported is not asked."""
     device = default.devices.get(name)
     if device is not None:
         return bool(device.kind == "CPU")
@@ -114,11 +114,11 @@ Backend._exit = _exit
 
 
 FUSED_FROM = 1 << 18
-"""Elements from which on fused execution records a call, where nothing else is said."""
+"""Default number of elements from which fused execution records a call."""
 
 
 def check_execution(execution: Any) -> Execution:
-    """The way to execute, or a :class:`SettingError` that names the choices."""
+    """Return the execution mode, or raise a :class:`SettingError` that names the choices."""
     if execution not in (None, "eager", "fused"):
         raise SettingError(f"execution {execution!r} is not available; choose 'eager', 'fused', or None.")
     chosen: Execution = execution
@@ -126,13 +126,13 @@ def check_execution(execution: Any) -> Execution:
 
 
 def set_execution(way: Execution) -> None:
-    """How calls run in the whole process, where no block says it."""
+    """Set how calls run in the whole process, outside of blocks that set it."""
     with process_state.lock:
         _execute(way, default.executions)
 
 
 def _execute(usual: Execution, executions: tuple[execution, ...]) -> None:
-    """Have calls run as the innermost of the blocks says."""
+    """Make calls run as the innermost of the blocks says."""
     way = executions[-1].way if executions else usual
     least, lent = default.min_size, default.lent
     if way == "fused" and not least:
@@ -143,14 +143,14 @@ def _execute(usual: Execution, executions: tuple[execution, ...]) -> None:
 
 
 class execution:
-    """How calls run while the block does, in the whole process: see :func:`arraydispatch.execution`.
+    """Block that sets how calls run, in the whole process: see :func:`arraydispatch.execution`.
 
     It may be entered again and left in any order, as an :class:`Override`; any thread may leave it.
 
     Parameters
     ----------
     way : {"eager", "fused", None}
-        What holds inside.
+        The mode inside the block.
     """
 
     def __init__(self, way: Execution) -> None:
@@ -167,12 +167,12 @@ class execution:
 
 @contextmanager
 def kept() -> Iterator[None]:
-    """What the block does to the process defaults is undone at its end."""
+    """Restore the process defaults at the end of the block."""
     try:
         with default.kept(*SETTINGS):
             yield
     finally:
-        set_execution(default.usual_execution)  # of the blocks that are open now
+        set_execution(default.usual_execution)  # blocks that are open now still count
 
 
 # -- precision ---------------------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ _PRECISIONS: dict[Any, Precision] = {64: 64, 32: 32, 16: 16, "bf16": "bf16", Non
 
 
 def check_precision(bits: Any) -> Precision:
-    """Normalise a precision, or raise :class:`PrecisionError` that names the choices."""
+    """Normalize a precision, or raise a :class:`PrecisionError` that names the choices."""
     try:
         return _PRECISIONS[bits]
     except (KeyError, TypeError):
@@ -202,18 +202,18 @@ def check_held(bits: Precision, backend: Backend) -> None:
 
 
 def current_precision() -> Precision:
-    """The precision in force: innermost context, else the process default."""
+    """Return the precision in force: of the innermost context, else the process default."""
     return current_rules().precision
 
 
 def current_rules() -> Rules:
-    """The rules in force: of the innermost context, else the process default."""
+    """Return the rules in force: of the innermost context, else the process default."""
     held: Rules = context_rules.get() or default.rules
     return held
 
 
 def only_values_decide() -> bool:
-    """Whether no rule is in force in any thread, and nobody has the general path for himself: calls may take shorter ways."""
+    """Whether no rule is in force in any thread and no thread requires the general path, so that calls may take shortcuts."""
     return not process.suspended and not process.overrides and process.rules is NO_POLICY
 
 
@@ -223,19 +223,19 @@ def set_default_precision(bits: Precision) -> None:
 
 
 class Override:
-    """A setting for a block of this thread or task.
+    """Override of a setting for a block of this thread or task.
 
-    It acts when it is entered, and not before. It may be entered again, also inside itself and by several threads at one
-    time, and blocks may be left in any order.
+    It takes effect when it is entered, not when it is created. It may be entered again, also inside itself and by
+    several threads at one time, and blocks may be left in any order.
 
     Parameters
     ----------
     value : object
-        What holds inside.
+        The value inside the block.
     """
 
     ruling = False
-    """Whether it is one of the rules that every result obeys."""
+    """Whether the setting is one of the rules that every result obeys."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -248,7 +248,7 @@ class Override:
 
     def __exit__(self, *exc: object) -> None:
         held = _without_last(_overrides.get(), self)
-        for token in reversed(tuple(self._entered)):  # other threads enter and leave it meanwhile
+        for token in reversed(tuple(self._entered)):  # other threads may enter and leave it meanwhile
             try:
                 _overrides.reset(token)
             except (ValueError, RuntimeError):  # entered in another thread or task, which may just have left
@@ -261,7 +261,7 @@ class Override:
 
 
 def _without_last(held: tuple[T, ...], one: T) -> tuple[T, ...]:
-    """Without the last occurrence of an object; the same where another thread has it."""
+    """Remove the last occurrence of an object; another thread may have removed it already."""
     for at in reversed(range(len(held))):
         if held[at] is one:
             return (*held[:at], *held[at + 1 :])
@@ -284,7 +284,7 @@ def _hold(held: tuple[Override, ...]) -> Token[tuple[Override, ...]]:
 
 
 def _innermost(held: tuple[Override, ...], kind: type[Override]) -> Any:
-    """The value of the innermost override of a kind, or UNSET."""
+    """Return the value of the innermost override of a kind, or UNSET."""
     for each in reversed(held):
         if type(each) is kind:
             return each.value
@@ -292,7 +292,7 @@ def _innermost(held: tuple[Override, ...], kind: type[Override]) -> Any:
 
 
 class _precision(Override):
-    """Fresh floating results have so many bits."""
+    """Number of bits of fresh floating results."""
 
     ruling = True
 
@@ -302,13 +302,13 @@ class _precision(Override):
 
 
 class _scalars(Override):
-    """Where scalars of arrays on the CPU are."""
+    """Location of scalars of arrays on the CPU."""
 
     ruling = True
 
 
 def precision_context(bits: Any) -> Any:
-    """A context in which fresh floating results have ``bits``."""
+    """Return a context in which fresh floating results have ``bits``."""
     checked = check_precision(bits)
     check_held(checked, current_backend())
     return _precision(checked)
@@ -318,13 +318,13 @@ def precision_context(bits: Any) -> Any:
 
 
 def current_fallback() -> Fallback:
-    """What a host fallback does now: warn, raise, or nothing."""
+    """Return the effect of a host fallback in force: warn, raise, or nothing."""
     value: Fallback = _innermost(_overrides.get(), fallback)
     return default.fallback if value is UNSET else value
 
 
 def check_fallback(policy: Any) -> Fallback:
-    """The policy, or a :class:`SettingError` that names the choices."""
+    """Return the policy, or raise a :class:`SettingError` that names the choices."""
     if policy not in ("warn", "error", "silent"):
         raise SettingError(f"{policy!r} is not a fallback policy; choose 'warn', 'error' or 'silent'.")
     chosen: Fallback = policy
@@ -334,14 +334,15 @@ def check_fallback(policy: Any) -> Fallback:
 class fallback(Override):
     """Choose what happens when a call has to run on the host: ``with fallback("error"): …``.
 
-    Calls are meant that a device could do: not those of strings, dates, Python objects and files.
+    Only calls that a device could run count, not those on strings, dates, Python objects and files.
 
-    The policy holds for the block, in this thread or task. ``arraydispatch.use(fallback="error")`` sets the process default.
+    The policy holds for the block, in this thread or task. ``arraydispatch.use(fallback="error")`` sets the process
+    default.
 
     Parameters
     ----------
     policy : {"warn", "error", "silent"}
-        ``"warn"`` says each source line once, ``"error"`` raises :class:`HostFallbackError`.
+        ``"warn"`` warns once for each source line, ``"error"`` raises :class:`HostFallbackError`.
 
     Raises
     ------
@@ -354,9 +355,10 @@ class fallback(Override):
 
 
 class traced:
-    """While a function is traced: scalars stay on the device, and what would run on the host is refused, in other words.
+    """Settings while a function is traced: scalars stay on the device, and host fallbacks are refused with a message
+    for tracing.
 
-    Who enters it counts it among ``process.overrides``, in one step with what else a trace changes.
+    The caller counts it among ``process.overrides``, in one step with the other changes of a trace.
     """
 
     __slots__ = ("_tokens",)
@@ -375,12 +377,12 @@ class traced:
 
 
 def current_scalars() -> Literal["numpy", "device"]:
-    """``"numpy"``: scalars on a CPU device are NumPy's own; ``"device"``: always a ``Scalar`` on the device."""
+    """Return ``"numpy"`` (scalars on a CPU device are NumPy's own) or ``"device"`` (always a ``Scalar`` on the device)."""
     return current_rules().scalars
 
 
 def scalars_context(where: Literal["numpy", "device"]) -> Any:
-    """A context that forces device scalars on the CPU too, as an accelerator's user gets them."""
+    """Return a context that forces device scalars on the CPU too, as on an accelerator."""
     if where not in ("numpy", "device"):
         raise SettingError(f"{where!r} is not a place for scalars; choose 'numpy' or 'device'.")
     return _scalars(where)

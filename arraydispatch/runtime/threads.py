@@ -1,7 +1,7 @@
-"""How many threads libraries compute with on the CPU: all of them no more than this process may use.
+"""Thread counts of the libraries on the CPU, limited to the processors that this process may use.
 
-By themselves they go by the number of processors they see. That is wrong in a container with a quota, where the system stops
-the whole process when its time is up, and where two libraries' pools are at work at one time.
+By default, libraries count the processors they see. That is too many in a container with a quota, where the system
+stops the whole process when its quota is used up, and when the pools of two libraries work at the same time.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from ..common.process_state import process
 __all__ = ["VARIABLES", "available", "check", "fit", "kept", "use"]
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""Environment variables that libraries take a number of threads from when they are loaded."""
+"""Environment variables from which libraries take their number of threads when they are loaded."""
 
 _V2, _V1 = "/sys/fs/cgroup", "/sys/fs/cgroup/cpu"
-"""Where the two versions of Linux's control groups are."""
+"""Mount points of the two versions of Linux's control groups."""
 
 
 def available() -> int:
-    """How many threads of this process can run at one time: by its CPU affinity and by the quota of its container."""
+    """Return how many threads of this process can run at one time, by its CPU affinity and its container's quota."""
     quota = _quota()
     return processors() if quota is None else max(1, min(processors(), math.ceil(quota)))
 
 
 def _quota() -> float | None:
-    """Processors' worth of time that the control groups of this process allow, None where there is no limit."""
+    """Return the number of processors' worth of time that the control groups of this process allow, None without a limit."""
     found = []
     for line in _read("/proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
-        if not controllers:  # the one group of version 2
+        if not controllers:  # the single group of version 2
             found += [_quota_of(*_read(f"{folder}/cpu.max").split()) for folder in _folders(_V2, path)]
         elif "cpu" in controllers.split(","):
             names = "cpu.cfs_quota_us", "cpu.cfs_period_us"
@@ -48,7 +48,7 @@ def _quota() -> float | None:
 
 
 def _folders(root: str, path: str) -> list[str]:
-    """The folder of a group and those of the groups it is in; in a container its own may be the root."""
+    """Return the folders of a group and of the groups that contain it; inside a container, its own may be the root."""
     found, here = [], os.path.normpath(root + path)
     while here.startswith(root):
         found.append(here)
@@ -59,7 +59,7 @@ def _folders(root: str, path: str) -> list[str]:
 def _quota_of(quota: str = "", period: str = "", *_: str) -> float | None:
     try:
         given, each = float(quota), float(period)
-    except ValueError:  # no such file, or "max"
+    except ValueError:  # the file is missing or says "max"
         return None
     return given / each if given > 0 and each > 0 else None
 
@@ -73,7 +73,7 @@ def _read(path: str) -> str:
 
 
 def check(n: Any) -> int:
-    """A number of threads; None means as many as are :func:`available`."""
+    """Check a number of threads; None means :func:`available`."""
     if n is None:
         return available()
     if isinstance(n, bool) or not hasattr(n, "__index__"):
@@ -84,12 +84,12 @@ def check(n: Any) -> int:
 
 
 def use(n: int, chosen: Backend | None = None) -> None:
-    """Compute with so many threads, in all libraries that are loaded or will be.
+    """Set the number of threads of all libraries that are loaded now or later.
 
     Raises
     ------
     RuntimeError
-        If the chosen backend can no longer change; nothing is changed then. (Of others, each does what it can.)
+        If the chosen backend can no longer change; nothing is changed then. (Of the others, each does what it can.)
     """
     if chosen is not None:
         chosen.use_threads(n)
@@ -104,7 +104,7 @@ def _loaded() -> set[Backend]:
 
 
 def fit() -> None:
-    """Where a quota allows less than libraries take by themselves, no more than that; unless somebody has chosen a number."""
+    """Reduce the libraries' thread counts to the quota if it is lower, unless a number has been chosen."""
     if available() < processors() and not any(name in os.environ for name in VARIABLES):
         for each in _loaded():
             if each.threads > available():
@@ -115,7 +115,7 @@ def fit() -> None:
 
 @contextmanager
 def kept() -> Iterator[None]:
-    """What the block does to the numbers is undone at its end, where libraries let it be undone."""
+    """Restore the thread counts at the end of the block, where libraries allow it."""
     held, later = {each: each.threads for each in loader.loaded()}, process.threads
     try:
         yield

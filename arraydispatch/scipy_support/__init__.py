@@ -1,13 +1,16 @@
-"""SciPy's functions on arrays: stand-ins that dispatch as NumPy's functions do, and entries for them in the same registry.
+"""Dispatch of SciPy's functions on arrays: stand-ins that dispatch as NumPy's functions do, with entries in the same
+registry.
 
-NumPy's functions dispatch on their arguments (NEP 18); most of SciPy's do not. So each public function gets a *stand-in*, made
-of the very object that NumPy makes of its own functions: called without an array of ours it is SciPy's function, with not even a
-frame in between; called with one it asks ``__array_function__``, and all that follows is what happens to a function of NumPy's.
-:mod:`arraydispatch.interop.scipy_stand_ins` puts stand-ins in the places of the functions, as exchanges that can be taken out.
+NumPy's functions dispatch on their arguments (NEP 18); most of SciPy's do not. So each public function gets a
+*stand-in*, an object of the type that NumPy uses for its own functions. Called without an `Array` it runs SciPy's
+function, without a Python frame in between. Called with one it calls ``__array_function__``, and the call continues as
+that of a NumPy function. :mod:`arraydispatch.interop.scipy_stand_ins` installs the stand-ins in place of the functions,
+as exchanges that can be undone.
 
-Nothing here imports SciPy before it is there. A topic (``linalg``, ``signal``, …) enters what the libraries can compute, by
-:func:`implements`, when the first array comes to a function of its module; all else is SciPy's own, on the host by policy.
-Functions that SciPy itself has written for any array-API namespace are entered by :func:`any_namespace`.
+Nothing here imports SciPy before the program does. The first array that reaches a function of a SciPy module loads its
+topic (``linalg``, ``signal``, …), which registers the functions that the libraries can compute, by :func:`implements`.
+All others are SciPy's own, and run on the host by policy. Functions that SciPy has written for any array-API namespace
+are registered by :func:`any_namespace`.
 """
 
 from __future__ import annotations
@@ -49,16 +52,16 @@ MODULES: dict[str, str] = {
     "scipy.special": "special",
     "scipy.stats": "stats",
 }
-"""Module of SciPy's -> the topic here that enters what the libraries can compute of it."""
+"""SciPy module -> topic that registers the functions of it that the libraries can compute."""
 
 _ArrayFunctionDispatcher: Any = importlib.import_module("numpy._core._multiarray_umath")._ArrayFunctionDispatcher
-"""What NumPy makes of its own functions (NEP 18)."""
+"""Type of NumPy's own dispatching functions (NEP 18)."""
 
 PLAIN = frozenset({
     int, float, complex, bool, str, bytes, type(None), type, slice, np.ndarray, np.dtype, np.bool_, np.float64, np.float32,
     np.int64, np.int32, FunctionType,
 })  # fmt: skip
-"""Types that are no arrays of ours and hold none."""
+"""Types that are not an `Array` and contain none."""
 
 _PARTS: dict[str, tuple[str, ...]] = {
     "fft": ("fft",),
@@ -70,16 +73,16 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "special": ("bessel_derivatives", "legendre", "array_api_functions"),
     "stats": ("distributions", "array_api_functions"),
 }
-"""Topic -> the modules here that enter its functions."""
+"""Topic -> modules here that register its functions."""
 
 _loaded: set[str] = set()
 _loading = threading.RLock()
 _stand_ins: dict[Any, Any] = {}
-"""Function of SciPy's -> its stand-in, which is made once."""
+"""SciPy function -> its stand-in, which is created once."""
 
 
 def arrays_among(values: Iterable[Any], found: list[Any], depth: int = 3) -> None:
-    """Collect the arrays of ours among arguments, in sequences and dicts too."""
+    """Collect the `Array` objects among arguments, also within sequences and dicts."""
     for x in values:
         cls = type(x)
         if cls in PLAIN:
@@ -93,11 +96,11 @@ def arrays_among(values: Iterable[Any], found: list[Any], depth: int = 3) -> Non
 
 
 MATRICES: dict[type, Callable[..., Any]] = {}
-"""Type of sparse arrays -> the function that runs SciPy's functions on them; such arrays decide before others do."""
+"""Type of sparse arrays -> the function that runs SciPy's functions on them; such arrays take precedence over others."""
 
 
 def _relevant(topic: str) -> Callable[..., list[Any]]:
-    """What NumPy asks which arguments decide: none, if there is no array of ours."""
+    """Return a NEP 18 dispatcher: a function that lists the relevant arguments, none without an `Array`."""
 
     def relevant(*args: Any, **kwargs: Any) -> list[Any]:
         found: list[Any] = []
@@ -117,7 +120,7 @@ _askers = {topic: _relevant(topic) for topic in set(MODULES.values())}
 
 
 def load(topic: str) -> None:
-    """Have a topic enter its functions; others wait meanwhile."""
+    """Load a topic, which registers its functions; other threads wait meanwhile."""
     with _loading:
         if topic not in _loaded:
             for part in _PARTS.get(topic, ()):
@@ -130,7 +133,7 @@ def _made(real: Any, module: str, name: str) -> Any:
     if made is None:
         made = _ArrayFunctionDispatcher(_askers[MODULES[module]], real)
         functools.update_wrapper(made, real)
-        made.__module__ = module  # where it is found again when it is unpickled
+        made.__module__ = module  # where unpickling looks it up
         SCIENTIFIC.add(made)
         names.FULL[made] = f"{module}.{name}"
         made = _stand_ins.setdefault(real, made)
@@ -138,21 +141,21 @@ def _made(real: Any, module: str, name: str) -> Any:
 
 
 def stand_in(full: str) -> Any:
-    """What stands in for a function, by the name that users know it by; None where this SciPy lacks it."""
+    """Return the stand-in for a function given by its public name, or None if this SciPy lacks it."""
     module, _, name = full.rpartition(".")
     real = getattr(importlib.import_module(module), name, None)
     return real if real is None or real in SCIENTIFIC else _made(real, module, name)
 
 
 def method_stand_in(real: Any, module: str, cls: type, name: str) -> Any:
-    """What stands in for a method of a class."""
+    """Return the stand-in for a method of a class."""
     made = _made(real, module, f"{cls.__name__}.{name}")
     METHODS.add(made)
     return made
 
 
 def public(module: ModuleType) -> list[str]:
-    """The functions, written in Python or Cython, that a module offers."""
+    """Return the names of a module's public functions that are written in Python or Cython."""
     own = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
     only = _OF_ARRAYS.get(module.__name__)
     found = [name for name in own if name not in _NOT_OF_ARRAYS and (only is None or name in only)]
@@ -160,7 +163,7 @@ def public(module: ModuleType) -> list[str]:
 
 
 def is_function(value: Any) -> bool:
-    """Whether it is written in Python or Cython, so that it may take whatever becomes an ndarray."""
+    """Whether a function is written in Python or Cython, so that it may accept anything that converts to an ndarray."""
     return isinstance(value, FunctionType) or type(value).__name__ == "cython_function_or_method"
 
 
@@ -176,15 +179,17 @@ _OF_ARRAYS: dict[str, frozenset[str]] = {
     "scipy.optimize": frozenset("isotonic_regression linprog lsq_linear milp nnls quadratic_assignment".split()),
     "scipy.sparse": frozenset(),
 }
-"""Modules of which these functions alone are of arrays; the others are of functions, which they call with ndarrays, or make matrices."""
+"""Modules in which only these functions work on arrays; the others take callables, which they call with ndarrays, or
+create matrices.
+"""
 
 
 def implements(*full: str, **about: Any) -> Callable[[B], B]:
-    """Enter a body for functions of SciPy's, as :func:`arraydispatch.functions.registry.implements` does for NumPy's."""
+    """Register a body for SciPy functions, as :func:`arraydispatch.functions.registry.implements` does for NumPy's."""
     found = [func for func in map(stand_in, full) if func is not None]
     return registry.implements(*found, **about)
 
 
 def imported() -> list[str]:
-    """Those of :data:`MODULES` that have been imported."""
+    """Return those of :data:`MODULES` that have been imported."""
     return [name for name in MODULES if name in sys.modules]

@@ -1,8 +1,9 @@
-"""Functions that SciPy has written for the arrays of any library: its own code runs, on arrays of ours, by the array-API standard.
+"""SciPy functions written for the array-API standard: SciPy's own code runs, on `Array` objects.
 
-SciPy does so where ``SCIPY_ARRAY_API=1`` is set. Here the switch that it asks is on for the length of one call and for this call
-alone (an exchange of a name in SciPy's module that holds it), so no other code sees another SciPy. Only functions are entered whose
-code keeps to the standard's functions and never asks for an ndarray; a test holds each to that.
+SciPy supports the standard if ``SCIPY_ARRAY_API=1`` is set. Here the switch that it reads is on during one call and for
+this call only (by an exchange of the name in the SciPy module that holds it), so no other code sees a different SciPy.
+Only functions whose code uses nothing but the standard and never asks for an ndarray are registered; a test checks each
+of them.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _inside: ContextVar[bool] = ContextVar("_inside", default=False)
 
 
 class _Switch:
-    """What SciPy asks whether it takes arrays of any library: as it was, and in a call of ours, yes."""
+    """Replacement for SciPy's array-API switch: on during a call from here, otherwise unchanged."""
 
     def __init__(self, real: Any) -> None:
         self.real = real
@@ -67,7 +68,7 @@ def _prepare() -> bool:
 
 
 def ours(x: Any, backend: Backend, device: Any) -> Any:
-    """An argument with arrays of the backend's in place of ndarrays and of arrays in the host state."""
+    """Replace ndarrays and arrays in the host state within an argument by arrays of the backend."""
     if isinstance(x, Handle):
         if x._kind.backend is backend:
             return x
@@ -81,7 +82,7 @@ def ours(x: Any, backend: Backend, device: Any) -> Any:
 
 
 def plain_result(x: Any) -> Any:
-    """A result as SciPy's is of ndarrays: not of the standard's kind, and a scalar where it has no axes."""
+    """Convert a result to what SciPy returns for ndarrays: standard arrays are unwrapped, and 0-d ones become scalars."""
     if not isinstance(x, Handle) or not x._kind.standard:
         return x
     kind = x._kind.backend.kind(x._kind.dtype)

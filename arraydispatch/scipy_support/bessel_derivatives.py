@@ -1,4 +1,4 @@
-"""``scipy.special``: derivatives of modified Bessel functions, by those of neighbouring orders (DLMF 10.29.5)."""
+"""``scipy.special``: derivatives of modified Bessel functions, from those of neighbouring orders (DLMF 10.29.5)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _count(n: Any) -> int:
 
 
 def _derivative(xp: XP, kernel: Any, v: Any, z: Any, n: Any) -> Any:
-    """SciPy's sum, in its order."""
+    """Evaluate SciPy's sum, in its order."""
     n = _count(n)
     if n == 0:
         return xp.call(kernel, v, z)

@@ -26,7 +26,7 @@ def _call(xp: XP, name: str, *operands: Any) -> Any:
 
 
 class _Distribution:
-    """Formulas of a continuous distribution in its standard form, by the name of SciPy's method."""
+    """Formulas of a continuous distribution in its standard form, named after SciPy's methods."""
 
     def __init__(self, shapes: int, lower: float, upper: float, **formulas: Formula) -> None:
         self.shapes, self.lower, self.upper, self.formulas = shapes, lower, upper, formulas
@@ -43,7 +43,7 @@ def _laplace(xp: XP, x: Any) -> Any:
 
 
 def _cotangent(xp: XP, q: Any) -> Any:
-    """The cotangent of pi times a probability, all of its digits next to both poles, infinite at them and 0 at a half."""
+    """Cotangent of pi times a probability, with all digits next to both poles, infinite at them and 0 at a half."""
     turned = xp.where(xp.greater(q, 0.5), xp.subtract(q, 1.0), q)
     known = xp.logical_or(xp.equal(turned, 0.0), xp.equal(turned, 0.5))
     value = xp.divide(1.0, xp.tan(xp.multiply(math.pi, xp.where(known, 0.25, turned))))
@@ -51,7 +51,7 @@ def _cotangent(xp: XP, q: Any) -> Any:
 
 
 def _rayleigh(xp: XP, x: Any) -> Any:
-    x = xp.minimum(x, 1e3)  # where the density is 0 long since: infinity times 0 is none
+    x = xp.minimum(x, 1e3)  # the density is 0 well before; avoids infinity times 0
     return xp.multiply(x, xp.exp(xp.multiply(-0.5, xp.multiply(x, x))))
 
 
@@ -135,7 +135,7 @@ _ABOVE = {"pdf": 0.0, "logpdf": -_INF, "cdf": 1.0, "logcdf": 0.0, "sf": 0.0, "lo
 
 
 def _parameters(xp: XP, owner: Any, known: _Distribution, args: tuple[Any, ...], kwds: dict[str, Any]) -> list[Any]:
-    """The shapes, the location and the scale."""
+    """Return the shape parameters, the location and the scale."""
     names = [*(owner.shapes.split(", ") if owner.shapes else ()), "loc", "scale"]
     only(len(args) <= len(names) and set(kwds) <= set(names), "arguments of another kind")
     given = dict(zip(names, args))
@@ -181,7 +181,7 @@ def _method(name: str) -> None:
             y = x if inverse else xp.divide(xp.subtract(x, loc), scale)
             low, high = (0.0, 1.0) if inverse else (known.lower, known.upper)
             if not inverse and not name.endswith("pdf"):
-                high = min(high, _LARGEST)  # at infinity a probability is known, whatever the shapes
+                high = min(high, _LARGEST)  # at infinity the probability does not depend on the shapes
             inside = xp.logical_and(xp.greater_equal(y, low), xp.less_equal(y, high))
             valid = xp.greater(scale, 0.0)
             for shape in shapes:

@@ -24,7 +24,7 @@ _OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward"
 
 
 def _check_workers(workers: Any) -> None:
-    """SciPy's errors; the library has threads of its own."""
+    """Raise SciPy's errors for ``workers=``; the library has threads of its own."""
     if workers is not None:
         count = operator.index(workers)
         if count == 0:
@@ -68,7 +68,7 @@ for _name in ("rfft", "ihfft"):
 
 
 def _axes_and_lengths(xp: XP, x: Any, s: Any, axes: Any) -> tuple[list[int], list[int]]:
-    """As SciPy's ``_init_nd_shape_and_axes``."""
+    """Check axes and lengths as SciPy's ``_init_nd_shape_and_axes``."""
     shape = xp.shape_of(x)
     ndim = len(shape)
     if axes is not None:
@@ -154,11 +154,12 @@ def ifftshift(xp: XP, x: Any, axes: Any = None) -> Any:
     return numpys.ifftshift(xp, x, axes)
 
 
-# -- cosine and sine transforms: along the last axis, of real numbers, without a factor ----------------------------------
+# -- cosine and sine transforms: along the last axis, of real numbers, unscaled
+# ------------------------------------------
 
 
 def _turned(xp: XP, like: Any, angles: np.ndarray[Any, Any]) -> Any:
-    """``exp(i angles)`` of the array's precision."""
+    """Return ``exp(i angles)`` in the array's precision."""
     to = dtypes.COMPLEX64 if xp.dtype_of(like) in (dtypes.FLOAT32, dtypes.COMPLEX64) else dtypes.COMPLEX128
     return xp.backend.from_numpy(np.exp(1j * angles).astype(to), xp.backend.device_of(like))
 

@@ -1,4 +1,4 @@
-"""``scipy.fft`` has a door of its own, SciPy's multiple dispatch (uarray): a backend there, which takes what has arrays of ours."""
+"""Backend for ``scipy.fft``'s own dispatch mechanism (uarray), which handles calls with `Array` arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Backend", "register"]
 
 
 class Backend:
-    """What ``scipy.fft`` asks before SciPy's own functions: it leaves to the next what has no array of ours."""
+    """uarray backend that ``scipy.fft`` asks before SciPy's own functions; it declines calls without an `Array`."""
 
     __ua_domain__ = "numpy.scipy.fft"
 
@@ -30,7 +30,7 @@ _registered: list[Any] = []
 
 
 def register() -> None:
-    """Have ``scipy.fft`` ask, once for the process: without our arrays nothing is another."""
+    """Register the backend, once for the process; calls without an `Array` are unaffected."""
     module: Any = importlib.import_module("scipy.fft")
     if not _registered:
         module.register_backend(Backend)

@@ -1,10 +1,10 @@
-"""``scipy.signal``: digital filters. A recursive filter is computed in blocks, all at once, by products of matrices.
+"""``scipy.signal``: digital filters. A recursive filter is computed in blocks, all at once, by matrix products.
 
-Where the filter's response to an impulse fades, each output is a sum over the inputs of its block and of the one before. Where it
-does not, over those of its block and the state with which that begins: the states follow one another by a matrix, so they are found
-by doubling, in as many steps as the number of blocks has binary digits. The matrices are made of SciPy's own filter, of some
-thousands of elements, in long double: every element of a result is a sum over theirs, so their errors would add up. States go from
-block to block in coordinates of which a step makes nothing larger.
+If the filter's impulse response decays, each output is a sum over the inputs of its block and of the preceding block.
+Otherwise it is a sum over those of its block and the state at its beginning. The states follow from one another by a
+matrix, so they are computed by doubling, in as many steps as the number of blocks has binary digits. The matrices are
+computed by SciPy's own filter, from some thousands of elements, in long double: every element of a result is a sum over
+theirs, so their errors would add up. States pass from block to block in coordinates in which no step amplifies them.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from .operand_checks import array, every, only, row_of
 
 _BLOCK = 128
 _TAPS = 64
-"""More weights than this are multiplied by a matrix of elements, fewer one by one."""
+"""Number of taps above which a matrix of windows is multiplied, and up to which taps are added one by one."""
 _MOST = 1 << 27
 _FADED = 2048
-"""Elements after which a filter that fades is to have done so."""
+"""Number of elements within which a response must decay to count as decaying."""
 _GROWS = 1e4
 _GAINS = 100.0
 _LARGEST = 1e300
 _FEW = 16
-"""As many elements are filtered one by one."""
+"""Signals up to this length are filtered element by element."""
 _KEPT = 32
-"""Filters whose answers are kept: a signal that comes in pieces, or many, go through the same one."""
+"""Number of filter designs cached: a signal that comes in pieces, or many signals, go through the same filter."""
 
 
 def _coefficients(xp: XP, x: Any) -> np.ndarray[Any, Any]:
@@ -52,45 +52,45 @@ def _normalised(b: Any, a: Any, to: np.dtype[Any]) -> tuple[Any, Any]:
 
 
 def _wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """What the matrices of a filter are made in."""
+    """Return the dtype in which the matrices of a filter are computed."""
     return np.dtype(np.clongdouble if dtype.kind == "c" else np.longdouble)
 
 
 def _faded(response: np.ndarray[Any, Any]) -> int:
-    """After how many elements a response has faded; all of them where it has not."""
+    """Return the number of elements after which a response has decayed; its whole length if it has not."""
     seen = np.flatnonzero(np.abs(response) > np.abs(response).max(initial=0.0) * 1e-18)
     return int(seen[-1]) + 1 if seen.size else 1
 
 
 class _Design(NamedTuple):
-    """What a filter answers, in long double: to an impulse, and to each of its states where no input follows."""
+    """Responses of a filter, in long double: to an impulse, and to each of its initial states without input."""
 
     response: Any
     free: Any
     left: Any
-    """The states after those of the beginning."""
+    """States that remain of the initial states."""
     length: int
-    """After how many elements all has faded."""
+    """Number of elements after which everything has decayed."""
     states: Any
-    """Those after an impulse."""
+    """States after an impulse."""
     apart: Any
-    """These in other coordinates, where the states of the beginning are those of the end (:func:`_apart`)."""
+    """The same in other coordinates, if initial states carry over to the end (:func:`_apart`)."""
 
 
 def _real() -> Any:
-    """SciPy's own filter."""
+    """Return SciPy's own filter."""
     return stand_in("scipy.signal.lfilter").__wrapped__
 
 
 def _in_full(weights: bytes, char: str) -> tuple[Any, Any]:
-    """The weights of both sides in long double."""
+    """Return the coefficients of numerator and denominator in long double."""
     b, a = np.frombuffer(weights, char).reshape(2, -1)
     return b.astype(_wide(b.dtype)), a.astype(_wide(a.dtype))
 
 
 @functools.lru_cache(_KEPT)
 def _designed(weights: bytes, char: str, n: int, goes_on: bool, begins: bool) -> _Design:
-    """The answers over ``n`` elements; to signals that go on after them, or that begin with states."""
+    """Compute the responses over ``n`` elements, for signals that continue after them or that begin with states."""
     b, a = _in_full(weights, char)
     real, order = _real(), len(b) - 1
 
@@ -104,7 +104,7 @@ def _designed(weights: bytes, char: str, n: int, goes_on: bool, begins: bool) ->
         free, left = real(b, a, np.zeros((order, n), b.dtype), -1, np.eye(order, dtype=b.dtype))
         only(all((np.abs(v) < _LARGEST).all() for v in (response, free)), "a filter that grows without bound")
         length = max(map(_faded, (response, *free)))
-        # The states at the end are those of the beginning, and the steps between amplify what is rounded in them.
+        # The states at the end follow from those at the beginning, and the steps between amplify their rounding errors.
         longer = length == n and (goes_on or (begins and np.abs(left).max() > _GAINS))
         states = _states_of(b, a, answers(n + _FADED) if longer else response)
         apart = _apart(states, n) if longer and not goes_on else None
@@ -112,7 +112,7 @@ def _designed(weights: bytes, char: str, n: int, goes_on: bool, begins: bool) ->
 
 
 def _by_steps(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
-    """SciPy's loop itself, for a few elements: what its states lose, no product of matrices finds again."""
+    """Run SciPy's loop itself, for a few elements: no matrix product recovers the digits that its states lose."""
     order, (rows, n), device = len(b) - 1, xp.shape_of(x), xp.backend.device_of(x)
     states = xp.prim.full((rows, order), 0, b.dtype, device) if zi is None else zi
     forward, back = (xp.backend.from_numpy(np.ascontiguousarray(v[None, 1:]), device) for v in (b, a))
@@ -127,7 +127,7 @@ def _by_steps(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
 
 
 def _run(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
-    """The filter of rows (r, n) in double precision from states (r, order) or zeros; the outputs and the states after them."""
+    """Filter rows (r, n) in double precision from states (r, order) or zeros; return the outputs and the final states."""
     order, (rows, n) = len(b) - 1, xp.shape_of(x)
     if order == 0:
         return xp.multiply(x, b.dtype.type(b[0]).item()), zi
@@ -158,7 +158,7 @@ def _run(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
 
 
 def _states_of(b: Any, a: Any, response: Any) -> Any:
-    """A filter's states after an impulse: the sums over its inputs and outputs that are still to come, at each element."""
+    """Return a filter's states after an impulse: at each element, the sums over its inputs and outputs still to come."""
     order, n = len(b) - 1, len(response)
     states = np.zeros((n, order), response.dtype)
     for k in range(order):
@@ -170,20 +170,21 @@ def _states_of(b: Any, a: Any, response: Any) -> Any:
 
 
 def _apart(states: Any, length: int) -> Any:
-    """A filter's states after an impulse in coordinates in which inputs move them as much in every direction.
+    """Transform a filter's states after an impulse to coordinates in which inputs change them equally in every
+    direction.
 
-    The states themselves may hardly differ from one another, and a step takes differences of them: what is rounded in them grows by
-    the square of what it does in SciPy's loop. In these coordinates a step makes nothing larger.
+    The states may be nearly linearly dependent, and a step takes differences of them: their rounding errors grow by the
+    square of the growth in SciPy's loop. In these coordinates a step amplifies nothing.
 
     Returns
     -------
     tuple of ndarray, or None
-        These states, the matrices to these coordinates and back, and the one of ``length`` steps without input in them. None where
-        there are none, as of a filter that has fewer states than it names, or that grows.
+        These states, the matrices to these coordinates and back, and the matrix of ``length`` steps without input in them. None
+        if there are no such coordinates: for a filter with fewer states than its order, or one that grows.
     """
     order, wide = states.shape[1], states.dtype
     apart, back, unit = states.copy(), np.eye(order, dtype=wide), np.eye(order, dtype=wide)
-    for _ in range(2):  # Gram and Schmidt's, again for what the first left
+    for _ in range(2):  # Gram-Schmidt, repeated to remove what the first pass left
         part = np.zeros_like(back)
         for k in range(order):
             part[k, k] = np.sqrt((apart[:, k].conj() @ apart[:, k]).real)
@@ -207,7 +208,7 @@ def _apart(states: Any, length: int) -> Any:
 
 
 def _split(xp: XP, x: Any, length: int) -> Any:
-    """Rows in blocks, the last one filled with zeros."""
+    """Split rows into blocks, the last one padded with zeros."""
     rows, n = xp.shape_of(x)
     blocks = -(-n // length)
     padded = xp.prim.pad(x, [(0, 0), (0, blocks * length - n)], xp.dtype_of(x).type(0).item())
@@ -223,7 +224,7 @@ def _by_responses(xp: XP, response: Any, x: Any, length: int, matrix: Any) -> An
     known = np.zeros(3 * length - 1, xp.dtype_of(x))
     count = min(len(response), length)
     known[length - 1 : length - 1 + count] = response[:count]
-    apart = np.lib.stride_tricks.sliding_window_view(known, length)[::-1]  # by how far an output is from an input
+    apart = np.lib.stride_tricks.sliding_window_view(known, length)[::-1]  # by distance from an input to an output
     parts = _split(xp, x, length)
     out = xp.prim.matmul(parts, matrix(apart[-length:]))
     blocks = xp.shape_of(parts)[1]
@@ -234,18 +235,18 @@ def _by_responses(xp: XP, response: Any, x: Any, length: int, matrix: Any) -> An
 
 
 class _Steps(NamedTuple):
-    """What a filter makes of one block, and of the states with which that begins."""
+    """Effect of a filter on one block, and on the states at its beginning."""
 
     response: Any
     of_state: Any
     reached: Any
-    """The states after an impulse."""
+    """States after an impulse."""
     apart: Any
-    """The same in the coordinates in which states go from block to block."""
+    """The same in the coordinates in which states pass from block to block."""
     there: Any
     back: Any
     powers: list[Any]
-    """Steps of a block, of two, of four, ..."""
+    """Matrices of the steps over one block, two, four, ..."""
 
 
 @functools.lru_cache(_KEPT)
@@ -298,26 +299,28 @@ def _by_states(xp: XP, weights: bytes, x: Any, zi: Any, matrix: Any) -> tuple[An
 
 
 def _rows(xp: XP, x: Any, axis: int) -> Any:
-    """The lines along an axis as rows."""
+    """Return the lines along an axis as rows."""
     n = xp.shape_of(x)[axis]
     return xp.prim.reshape(xp.moveaxis(x, axis, -1), (-1, n))
 
 
 def _lines(xp: XP, rows: Any, shape: tuple[int, ...], axis: int) -> Any:
-    """Rows as lines along an axis again."""
+    """Return rows as lines along an axis."""
     rest = (*shape[:axis], *shape[axis + 1 :], xp.shape_of(rows)[1])
     return xp.moveaxis(xp.prim.reshape(rows, rest), -1, axis)
 
 
 def _signal(xp: XP, x: Any, to: np.dtype[Any]) -> Any:
-    """The signal in double precision; of what is not finite SciPy's own loop says how far it reaches."""
+    """Return the signal in double precision; leave non-finite signals to SciPy's own loop, which decides how far they
+    spread.
+    """
     x = xp.prim.astype(x, dtypes.COMPLEX128 if to.kind == "c" else dtypes.FLOAT64)
     only(not xp.backend.is_concrete(x) or every(xp, xp.isfinite(x)), "the signal is not finite")
     return x
 
 
 def _of_weights(xp: XP, name: str, *weights: Any) -> Any:
-    """What SciPy makes of the few weights of a filter: on the host, as filters are designed there."""
+    """Apply a SciPy function to the few coefficients of a filter, on the host, where filters are designed."""
     like = next(w for w in weights if xp.is_array(w))
     made = stand_in(f"scipy.signal.{name}").__wrapped__(*(_coefficients(xp, w) for w in weights))
     return xp.backend.from_numpy(np.asarray(made), xp.backend.device_of(like))
@@ -416,7 +419,7 @@ def sosfilt(xp: XP, sos: Any, x: Any, axis: Any = -1, zi: Any = None) -> Any:
 
 
 def _on_a_line(xp: XP, rows: Any, taps: int, by_ends: bool) -> Any:
-    """Rows, and elements beyond them on the line through the first one and the last, or at each end through its two."""
+    """Extend rows along the line through the first and last element, or at each end along the line through its two elements."""
     n, dtype, device = xp.shape_of(rows)[1], xp.dtype_of(rows), xp.backend.device_of(rows)
     first, last = row_of(xp, rows, 1, 0, 1), row_of(xp, rows, 1, n - 1, n)
     slope = xp.divide(xp.subtract(last, first), n - 1)
@@ -433,7 +436,7 @@ def _on_a_line(xp: XP, rows: Any, taps: int, by_ends: bool) -> Any:
 
 
 def _turned(xp: XP, rows: Any, taps: int) -> Any:
-    """Rows, and beyond their ends what is found by turning them about the end; by turning that about its own end; and so on."""
+    """Extend rows by point reflection about their ends, then about the new ends, and so on."""
     n, dtype, device = xp.shape_of(rows)[1], xp.dtype_of(rows), xp.backend.device_of(rows)
     if n == 1:  # SciPy divides by zero, which ends the process
         places = np.zeros(1 + 2 * taps, np.int64)
@@ -446,7 +449,7 @@ def _turned(xp: XP, rows: Any, taps: int) -> Any:
         return xp.prim.take(values, xp.backend.from_numpy(places.astype(np.int64), device), 1)
 
     def beyond(start: Any, stop: Any, mirrored: bool) -> list[Any]:
-        """Those next to the end ``start``, in the order of their distance from it, and those that are farther away."""
+        """Return the elements next to the end ``start``, ordered by distance, and those farther away."""
         steps = np.arange(taps)
         times, within = steps // (n - 1), steps % (n - 1)
         odd = times % 2 == 1
@@ -467,7 +470,7 @@ def _turned(xp: XP, rows: Any, taps: int) -> Any:
 
 
 def _of_changing_sign(xp: XP, rows: Any, taps: int) -> Any:
-    """Rows, and beyond their ends the same mirrored with the other sign, and as they are, by turns."""
+    """Extend rows by alternating mirrored copies of opposite sign and unchanged copies."""
     n, device = xp.shape_of(rows)[1], xp.backend.device_of(rows)
     at = np.arange(-taps, n + taps)
     copies, within = at // n, at % n
@@ -484,7 +487,7 @@ _BEYOND = {
     "antireflect": _turned,
     "antisymmetric": _of_changing_sign,
 }
-"""Mode -> what makes elements beyond the ends of those within."""
+"""Mode -> function that extends rows beyond their ends."""
 
 
 @implements("scipy.signal.upfirdn", returns="array", error="sum")
@@ -523,7 +526,7 @@ def upfirdn(
         rows = xp.prim.take(rows, xp.backend.from_numpy(known.astype(np.int64), device), 1)
     else:
         rows = _BEYOND[mode](xp, rows, taps)
-    which = newest[:, None] - np.arange(taps)[None, :] + taps  # the element that each weight is for
+    which = newest[:, None] - np.arange(taps)[None, :] + taps  # the element that each coefficient applies to
     factor = grid[phase[:, None] + up * np.arange(taps)[None, :]]
     total: Any = None
     if taps <= _TAPS:

@@ -1,6 +1,8 @@
-"""What the functions of ``scipy.ndimage`` have in common: the dtypes in and out, what is beyond the edges, weights along an axis.
+"""Common parts of the functions of ``scipy.ndimage``: dtypes of input and output, extension beyond the edges, sums
+along an axis.
 
-SciPy computes in double precision whatever it is given, and casts to the dtype of the output after each axis; so do these.
+SciPy computes in double precision for every dtype, and casts to the output's dtype after each axis; so do these
+functions.
 """
 
 from __future__ import annotations
@@ -20,13 +22,13 @@ PADDED = {
     "reflect": "symmetric", "grid-mirror": "symmetric", "nearest": "edge", "mirror": "reflect", "wrap": "wrap",
     "grid-wrap": "wrap", "constant": "constant", "grid-constant": "constant",
 }  # fmt: skip
-"""SciPy's name of how an array goes on beyond its edges -> NumPy's."""
+"""SciPy's name of an extension mode -> NumPy's."""
 
 MOST_TAPS = 400
 
 
 def checked_dtype(xp: XP, x: Any, output: Any) -> np.dtype[Any]:
-    """The dtype of the output, where the library can compute it."""
+    """Return the dtype of the output, if the library can compute it."""
     have = xp.dtype_of(x)
     to = have
     if output is not None:
@@ -40,14 +42,14 @@ def checked_dtype(xp: XP, x: Any, output: Any) -> np.dtype[Any]:
 
 
 def taken(xp: XP, input: Any, output: Any) -> tuple[Any, np.dtype[Any]]:
-    """The array as float64, and the dtype of the output."""
+    """Return the array as float64, and the dtype of the output."""
     x = array(xp, input)
     to = checked_dtype(xp, x, output)
     return xp.prim.astype(x, dtypes.FLOAT64), to
 
 
 def stored(xp: XP, x: Any, to: np.dtype[Any]) -> Any:
-    """Cast as C casts; of a negative number to an unsigned integer, modulo."""
+    """Cast as C does; a negative number to an unsigned integer is taken modulo."""
     return xp.prim.astype(xp.prim.astype(x, dtypes.INTP) if to.kind == "u" else x, to)
 
 
@@ -63,7 +65,7 @@ def padding(mode: Any) -> str:
 
 
 def beyond(xp: XP, x: Any, axis: int, before: int, after: int, mode: str, cval: Any) -> Any:
-    """The array and what is beyond its edges along an axis."""
+    """Extend the array beyond its edges along an axis."""
     shape = xp.shape_of(x)
     if before < 0 or after < 0:
         raise ValueError("Invalid origin; origin must satisfy -(len(weights) // 2) <= origin <= (len(weights)-1) // 2")
@@ -100,7 +102,7 @@ def axes_of(axes: Any, ndim: int) -> list[int]:
 
 
 def along(xp: XP, x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: int) -> Any:
-    """A correlation along one axis of float64s; symmetric weights multiply sums of two elements, as SciPy has it."""
+    """Correlate along one axis of float64s; symmetric weights multiply sums of two elements, as in SciPy."""
     weights = np.asarray(xp.backend.to_numpy(weights) if xp.is_array(weights) else weights, dtype=np.float64)
     if weights.ndim != 1 or not weights.size:
         raise RuntimeError("no filter weights given")
@@ -123,7 +125,7 @@ def along(xp: XP, x: Any, weights: Any, axis: int, mode: str, cval: Any, origin:
             pair = (xp.add if sign > 0 else xp.subtract)(at(k), at(size - 1 - k))
             total = xp.add(total, xp.multiply(pair, float(weights[k])))
         return total
-    # SciPy begins with the last one
+    # SciPy begins with the last weight
     total = xp.multiply(at(size - 1), float(weights[size - 1]))
     for k in range(size - 1):
         total = xp.add(total, xp.multiply(at(k), float(weights[k])))

@@ -1,4 +1,4 @@
-"""``scipy.integrate``: Simpson's rule, as one sum of weighted samples."""
+"""``scipy.integrate``: Simpson's rule, as a single sum of weighted samples."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def simpson(xp: XP, y: Any, x: Any = None, *, dx: Any = 1.0, axis: Any = -1) -> 
     if n == 2:
         weights[:] = 0.5 * dx
     else:
-        last = n if n % 2 else n - 1  # of an even number, the last interval has a parabola of its own
+        last = n if n % 2 else n - 1  # for an even number, the last interval has its own parabola
         weights[0:last:2] += 2.0
         weights[1:last:2] = 4.0
         weights[0] = weights[last - 1] = 1.0
@@ -38,7 +38,7 @@ def simpson(xp: XP, y: Any, x: Any = None, *, dx: Any = 1.0, axis: Any = -1) -> 
             weights[-2] += 2 / 3 * dx
             weights[-3] -= dx / 12
     to = dtypes.inexact(xp.dtype_of(y))
-    if not n % 2 and n > 2 and xp.ndim_of(y) == 1:  # a scalar takes the dtype of what is added, an array does not
+    if not n % 2 and n > 2 and xp.ndim_of(y) == 1:  # a scalar takes the dtype of the correction, an array keeps its own
         to = np.result_type(to, dtypes.FLOAT64)
     shape = [n if i == axis else 1 for i in range(xp.ndim_of(y))]
     factors = xp.backend.from_numpy(weights.astype(to).reshape(shape), xp.backend.device_of(y))

@@ -1,7 +1,7 @@
-"""``scipy.ndimage`` between the elements: splines through an array, at coordinates, shifted, zoomed, turned.
+"""``scipy.ndimage``: interpolation by splines: at coordinates, shifts, zooms, rotations.
 
-A spline's coefficients are a linear function of the elements: a matrix for lines that are short, and for long ones the
-weights of its middle row, which are below rounding 50 elements away. The sums are SciPy's, in its order.
+A spline's coefficients are a linear function of the elements: given by a matrix for short lines, and for long ones by
+the weights of its middle row, which are below rounding 50 elements away. The sums are SciPy's, in its order.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .operand_checks import array, only, plain, row_of
 
 _MODES = ("nearest", "wrap", "reflect", "grid-mirror", "mirror", "constant", "grid-wrap", "grid-constant")
 _AROUND = {"reflect": "symmetric", "grid-mirror": "symmetric", "nearest": "symmetric", "grid-wrap": "wrap"}
-"""How an array goes on for its coefficients; else by reflection about its last elements."""
+"""Extension of an array for the computation of its coefficients; other modes reflect about the edge elements."""
 _LONGEST = 512
 _REACH = 50
 _PADS = 12
-"""Elements that SciPy puts around an array whose splines have no condition of their own at its edges."""
+"""Number of elements that SciPy pads with in modes whose splines have no boundary condition of their own."""
 
 
 def _known(mode: Any, order: Any) -> None:
@@ -44,7 +44,7 @@ def _known(mode: Any, order: Any) -> None:
 
 @lru_cache(maxsize=64)
 def _coefficients(n: int, order: int, mode: str) -> np.ndarray[Any, Any]:
-    """The matrix that makes of ``n`` elements the coefficients of their spline."""
+    """Return the matrix that maps ``n`` elements to their spline coefficients."""
     real = stand_in("scipy.ndimage.spline_filter1d").__wrapped__
     return np.asarray(real(np.eye(n), order, 0, np.float64, mode))
 
@@ -72,9 +72,9 @@ Real = Callable[[Any, float], Any]
 
 
 def _of_parts(xp: XP, input: Any, output: Any, compute: Real, cval: Any = 0.0, few: bool = False) -> Any:
-    """What is computed of real numbers, of the real and the imaginary part of complex ones; in the output's dtype.
+    """Apply a real computation to real numbers, or to real and imaginary parts; cast to the output's dtype.
 
-    They are float64s, unless ``few`` of them are wanted: then as they come.
+    The numbers are converted to float64, unless only ``few`` of them are used; then they keep their dtype.
     """
     x = array(xp, input)
     if xp.dtype_of(x).kind != "c":
@@ -118,7 +118,7 @@ def spline_filter(xp: XP, input: Any, order: Any = 3, output: Any = np.float64, 
 
 
 def _inward(xp: XP, c: Any, n: int, mode: str) -> Any:
-    """Coordinates beyond the edges where the mode has them."""
+    """Map coordinates beyond the edges to those that the mode puts there."""
     if mode == "nearest" or n == 1:
         return xp.minimum(xp.maximum(c, 0.0), float(n - 1))
     low, high = xp.less(c, 0), xp.greater(c, n - 1)
@@ -145,7 +145,7 @@ def _inward(xp: XP, c: Any, n: int, mode: str) -> Any:
         period = float(n - 1)
         left = xp.add(c, xp.multiply(xp.add(whole(xp.divide(xp.negative(c), period)), 1.0), period))
         right = xp.subtract(c, xp.multiply(whole(xp.divide(c, period)), period))
-    else:  # grid-wrap
+    else:  # mode "grid-wrap"
         period = float(n)
         left = xp.add(c, xp.multiply(xp.add(whole(xp.divide(xp.subtract(-1.0, c), period)), 1.0), period))
         right = xp.subtract(c, xp.multiply(whole(xp.divide(c, period)), period))
@@ -153,7 +153,7 @@ def _inward(xp: XP, c: Any, n: int, mode: str) -> Any:
 
 
 class _Terms:
-    """Arithmetic on native arrays by operators, for formulas whose rounding is to be SciPy's."""
+    """Arithmetic on native arrays by operators, for formulas that must round as SciPy's."""
 
     __slots__ = ("v", "xp")
 
@@ -179,7 +179,7 @@ class _Terms:
 
 
 def _weights(xp: XP, distance: Any, order: int) -> list[Any]:
-    """The values of a spline's pieces at a distance from the element before (of even orders, from the nearest one)."""
+    """Return the B-spline weights at a distance from the element before (for even orders, from the nearest element)."""
     x = _Terms(xp, distance)
     z = 1.0 - x
     if order == 1:
@@ -210,7 +210,7 @@ def _at(
     xp: XP, x: Any, places: Sequence[Any], shape: tuple[int, ...], order: int, mode: str, cval: float, filtered: bool,
     around_it: float,
 ) -> Any:  # fmt: skip
-    """The spline of float64s at coordinates, one array for each axis of the input, which together broadcast to ``shape``."""
+    """Evaluate the spline of float64s at coordinates: one array for each input axis; together they broadcast to ``shape``."""
     pads = 0
     if filtered and order > 1:
         if mode in ("nearest", "grid-constant"):
@@ -258,7 +258,7 @@ def _at(
 
 
 def _rounded(xp: XP, x: Any, to: np.dtype[Any]) -> Any:
-    """In the output's dtype; to the nearest integer, and no further than the last one."""
+    """Cast to the output's dtype: integers are rounded to nearest and clipped to its range."""
     if to.kind not in "iu":
         return xp.prim.astype(x, to)
     info = np.iinfo(to)
@@ -275,7 +275,7 @@ def _interpolated(
     whole = xp.dtype_of(input).kind in "iu"
 
     def compute(part: Any, fill: float) -> Any:
-        padded = float(np.trunc(fill)) if whole else float(fill)  # what SciPy puts around an array is of its dtype
+        padded = float(np.trunc(fill)) if whole else float(fill)  # SciPy pads with values of the array's dtype
         return _at(xp, part, places, tuple(shape), order, mode, float(fill), bool(prefilter), padded)
 
     made, to = _of_parts(xp, input, output, compute, cval, few=order < 2)
@@ -283,7 +283,7 @@ def _interpolated(
 
 
 def _host_places(xp: XP, like: Any, lines: Sequence[np.ndarray[Any, Any]]) -> list[Any]:
-    """A coordinate for each place along each axis, as arrays that broadcast against one another."""
+    """Return the coordinates along each axis as arrays that broadcast against one another."""
     device, ndim = xp.backend.device_of(like), len(lines)
     shaped = [line.reshape([-1 if i == axis else 1 for i in range(ndim)]) for axis, line in enumerate(lines)]
     return [xp.backend.from_numpy(line.astype(np.float64), device) for line in shaped]
@@ -349,7 +349,7 @@ def zoom(
 
 
 def _matrix(xp: XP, matrix: Any, offset: Any, ndim: int, out: int) -> tuple[Any, Any]:
-    """SciPy's checks of an affine map."""
+    """Check an affine map as SciPy does."""
     matrix = np.asarray(plain(xp, matrix), dtype=np.float64)
     if matrix.ndim not in (1, 2) or matrix.shape[0] < 1:
         raise RuntimeError("no proper affine matrix provided")

@@ -1,4 +1,4 @@
-"""``scipy.ndimage``: connected parts of an array, and where the numbered ones lie."""
+"""``scipy.ndimage``: connected components of an array, and positions of labelled objects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _real(xp: XP, input: Any) -> Any:
 
 
 def _structure(xp: XP, structure: Any, ndim: int) -> np.ndarray[Any, Any]:
-    """Which neighbours are connected."""
+    """Return the connectivity of neighbours."""
     if structure is None:
         return np.abs(np.indices((3,) * ndim) - 1).sum(axis=0) <= 1
     known = np.asarray(plain(xp, structure), dtype=bool)
@@ -39,10 +39,11 @@ def _structure(xp: XP, structure: Any, ndim: int) -> np.ndarray[Any, Any]:
 
 @implements("scipy.ndimage.label", returns="array", pure=False)
 def label(xp: XP, input: Any, structure: Any = None, output: Any = None) -> Any:
-    """Each element points to one of its part, at last to the first one.
+    """Label components: each element points to one of its component, in the end to the first one.
 
-    A round points the element that another points to at the least one among the neighbours, and then every element at what
-    its own points to, so that the rounds are as few as the logarithm of the longest way through a part.
+    A round redirects the element that another points to, to the least target among the neighbours; then every element
+    follows the pointer of its target. The number of rounds is at most the logarithm of the longest path through a
+    component.
     """
     x = _real(xp, input)
     only(xp.dtype_of(x) != dtypes.FLOAT16, "it is of 16 bits")
@@ -56,7 +57,7 @@ def label(xp: XP, input: Any, structure: Any = None, output: Any = None) -> Any:
     inside = xp.not_equal(x, 0)
     flat = xp.prim.reshape(inside, (size,))
     places = xp.backend.from_numpy(np.arange(size), device)
-    outside = xp.prim.full((), size, dtypes.INTP, device)  # points at nothing, beyond all
+    outside = xp.prim.full((), size, dtypes.INTP, device)  # background: points beyond all elements
     points = xp.prim.where(flat, places, outside)
     while True:
         at = windows(

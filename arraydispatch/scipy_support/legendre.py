@@ -1,6 +1,8 @@
-"""``scipy.special``: Legendre functions and spherical harmonics with their derivatives, which SciPy has as objects that choose a ufunc.
+"""``scipy.special``: Legendre functions and spherical harmonics with derivatives, which SciPy implements as multi-ufunc
+objects.
 
-What they say of options, shapes and dtypes they are asked; what they compute is :mod:`arraydispatch.ufuncs.special.legendre_polynomials`.
+SciPy's objects decide options, shapes and dtypes; :mod:`arraydispatch.ufuncs.special.legendre_polynomials` computes the
+values.
 """
 
 from __future__ import annotations
@@ -29,13 +31,13 @@ from ..ufuncs.special.legendre_polynomials import (
 from .operand_checks import array, only
 
 _MOST = 1000
-"""The largest degree, and the number of steps; SciPy's own factors overflow a little beyond it."""
+"""Largest degree, and largest number of steps; SciPy's own factors overflow slightly beyond it."""
 _ALL = "_all"
 _PARTS = ("_default_kwargs", "_ufunc_default_args", "_resolve_ufunc", "_resolve_out_shapes")
 
 
 def _known(xp: XP, value: Any) -> np.ndarray[Any, Any]:
-    """Degrees, orders and branch cuts on the host."""
+    """Return degrees, orders and branch cuts as host values."""
     if xp.is_array(value):
         only(xp.backend.is_concrete(value), "a degree or an order that is not known yet")
         return np.asarray(xp.backend.to_numpy(value))
@@ -44,7 +46,7 @@ def _known(xp: XP, value: Any) -> np.ndarray[Any, Any]:
 
 @lru_cache(maxsize=1)
 def _normalises_ends() -> bool:
-    """Whether this SciPy normalises the associated functions at 1 and -1 too; 1.17 leaves them."""
+    """Whether this SciPy normalizes the associated functions at 1 and -1 too; 1.17 does not."""
     return bool(scipy.special.assoc_legendre_p(0, 0, 1.0, norm=True)[0] != 1.0)
 
 
@@ -59,7 +61,7 @@ def _stacked(xp: XP, terms: list[Any], axis: int, to: np.dtype[Any]) -> Any:
 
 
 def _harmonics(xp: XP, p: list[Real], phi: Real, m: Whole, shape: tuple[int, ...], to: np.dtype[Any]) -> Any:
-    """Spherical harmonics, their gradients and their matrices of second derivatives by both angles."""
+    """Compute spherical harmonics, their gradients and their Hessians by both angles."""
     orders = Real(xp, xp.backend.from_numpy(m.astype(float), xp.backend.device_of(phi.v)))
     turned = phi * orders
     c, s = cos(turned), sin(turned)
@@ -80,7 +82,7 @@ def _harmonics(xp: XP, p: list[Real], phi: Real, m: Whole, shape: tuple[int, ...
 
 
 def _compute(xp: XP, name: str, args: list[Any], like: Any, options: dict[str, Any], to: np.dtype[Any]) -> Any:
-    """What SciPy's object of this name makes of its operands, in a dtype."""
+    """Compute the result of the SciPy object of this name for its operands, in a dtype."""
     kind, count = name.removesuffix(_ALL), options["diff_n"] + 1
     n, m, z, *rest = args if kind != "legendre_p" else (args[0], 0, args[1])
     n, m = (_known(xp, x).astype(np.int64) for x in (n, m))
@@ -101,7 +103,7 @@ def _compute(xp: XP, name: str, args: list[Any], like: Any, options: dict[str, A
     if kind == "sph_harm_y":
         phi = _double(xp, rest[0], like)
         full = np.broadcast_shapes(shape, xp.shape_of(phi.v))
-    if name != kind:  # degrees and orders have axes before those of the argument
+    if name != kind:  # the axes of degrees and orders precede those of the argument
         shape = (1,) * (len(full) - len(shape)) + shape
         if kind != "legendre_p":
             most = abs(operator.index(args[1]))
@@ -112,14 +114,14 @@ def _compute(xp: XP, name: str, args: list[Any], like: Any, options: dict[str, A
         shape, full = (np.broadcast_shapes(x, n.shape, m.shape) for x in (shape, full))
         p = at_degrees(of, z, n, m, shape)
     if kind == "sph_harm_y":
-        if (n < 0).any():  # of negative degrees there is zero, whatever the angle
+        if (n < 0).any():  # for negative degrees the value is zero, whatever the angle
             phi = where(Truth(xp, xp.backend.from_numpy(n < 0, xp.backend.device_of(phi.v))), 0.0, phi)
         return _harmonics(xp, p, phi, m, full, to)
     return _stacked(xp, [x.v for x in p], 0, to)
 
 
 def _operand(xp: XP, x: Any, like: Any) -> Any:
-    """An array of the library's where there is one in it, else of the host."""
+    """Convert to an array of the library if it contains one, otherwise to a host array."""
     return array(xp, x, like) if isinstance(x, list | tuple) else x if xp.is_array(x) else np.asarray(x)
 
 
@@ -131,11 +133,11 @@ _OBJECTS = {
     }.items()
     if hasattr(scipy.special, name)
 }  # fmt: skip
-"""SciPy's object -> how many arguments its ufuncs have, with those that are options before."""
+"""SciPy object -> number of arguments of its ufuncs, including leading arguments that are options."""
 
 
 def _enter() -> None:
-    """Enter the call of these objects, which is a method of their class."""
+    """Register the call of these objects, which is a method of their class."""
     if not _OBJECTS:
         return
     func: Any = vars(type(next(iter(_OBJECTS)))).get("__call__")

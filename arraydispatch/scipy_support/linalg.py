@@ -41,7 +41,7 @@ def _norm1(xp: XP, a: Any) -> Any:
 
 
 def _warn_of_condition(xp: XP, a: Any, inverse: Any) -> None:
-    """SciPy's warning where the inverse has few digits."""
+    """Issue SciPy's warning for an inverse with few correct digits."""
     from scipy.linalg import LinAlgWarning
 
     if not xp.backend.is_concrete(inverse):
@@ -94,7 +94,7 @@ def solve(
         x = numpys.solve(xp, a, b)
     except LinAlgError:
         raise LinAlgError(_SINGULAR) from None
-    # |A^-1| is at least |x| / |b|: only where that says that digits are lost is the inverse asked for.
+    # A^-1| is at least |x| / |b|: the inverse is computed only if this bound indicates a loss of digits.
     if xp.backend.is_concrete(x):
         eps, n = np.finfo(xp.dtype_of(a)).eps, left[-1]
         size = [xp.backend.to_numpy(xp.maximum.reduce(xp.absolute(v), axis=None)) for v in (a, x, b)]
@@ -346,7 +346,7 @@ def norm(xp: XP, a: Any, ord: Any = None, axis: Any = None, keepdims: Any = Fals
     made, ndim = numpys.norm(xp, a, ord, axis, keepdims), xp.ndim_of(a)
     if halves:
         return xp.prim.astype(made, dtypes.FLOAT16)
-    known = (ndim == 1 and ord in (None, 2)) or (ndim == 2 and ord in (1, np.inf))  # by BLAS or LAPACK
+    known = (ndim == 1 and ord in (None, 2)) or (ndim == 2 and ord in (1, np.inf))  # these use BLAS or LAPACK
     given = axis is not None or keepdims or not dtypes.is_floating(xp.dtype_of(a))
     return number(xp, made) if known and not given else made
 
@@ -360,7 +360,7 @@ _PADE = [
 """Coefficients of the Padé approximant of order 13, for matrices of a norm up to :data:`_LARGEST`."""
 _LARGEST = 4.25
 _UNKNOWN = 24
-"""Squarings where the norm is not known yet."""
+"""Number of squarings if the norm is not known yet."""
 
 
 @implements("scipy.linalg.expm", returns="array", min_bits=32)

@@ -1,4 +1,4 @@
-"""``scipy.linalg``: matrices made of the elements of vectors."""
+"""``scipy.linalg``: structured matrices built from vectors."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def convolution_matrix(xp: XP, a: Any, n: Any, mode: Any = "full") -> Any:
     begin = cut // 2 if mode == "same" else cut
     rows = m + n - 1 - (cut if mode == "same" else 2 * cut)
     places = _offsets(rows, n) + begin
-    # of what is beyond the ends, zeros
+    # beyond the ends there are zeros
     padded = xp.prim.pad(a, [(1, 0)], xp.dtype_of(a).type(0).item())
     return _picked(xp, padded, np.where((places >= 0) & (places < m), places + 1, 0))
 

@@ -1,6 +1,7 @@
 """``scipy.ndimage``: filters as sums over shifted copies, computed in float64 and in the order in which SciPy adds.
 
-SciPy computes in double precision whatever it is given, and casts to the dtype of the output after each axis; so do these.
+SciPy computes in double precision for every dtype, and casts to the output's dtype after each axis; so do these
+functions.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def _weighted(
     at = windows(xp, x, weights.shape, origins, [padding(mode)] * ndim, cval)
     total = None
     for place in np.ndindex(weights.shape):
-        if abs(weights[place]) > np.finfo(np.float64).eps:  # what SciPy takes for its footprint
+        if abs(weights[place]) > np.finfo(np.float64).eps:  # the weights that SciPy includes in its footprint
             term = xp.multiply(at(place), float(weights[place]))
             total = term if total is None else xp.add(total, term)
     return stored(xp, xp.zeros_like(x) if total is None else total, to)
@@ -86,7 +87,7 @@ def convolve(
 
 
 def _gaussian(sigma: Any, order: Any, truncate: float, radius: Any) -> np.ndarray[Any, Any]:
-    """SciPy's weights of a Gaussian, or of a derivative of one, reversed for a correlation."""
+    """Return SciPy's weights of a Gaussian, or of a derivative of one, reversed for a correlation."""
     if not isinstance(order, int | np.integer) or order < 0:
         raise ValueError("order must be non-negative")
     reach = int(truncate * float(sigma) + 0.5) if radius is None else radius
@@ -202,7 +203,7 @@ def _derivatives(
     axes = axes_of(axes, xp.ndim_of(x))
     only(bool(axes), "no axes")
     total = None
-    modes = each(xp, mode, len(axes))  # that of an axis is the one of the whole derivative along it
+    modes = each(xp, mode, len(axes))  # each entry applies to the whole derivative along that axis
     for axis, m in zip(axes, modes):
         orders = [order if a == axis else 0 for a in axes]
         term = _smoothed(xp, x, to, sigma, orders, m, cval, truncate, radius, axes)
@@ -212,7 +213,7 @@ def _derivatives(
 
 
 def _steps_along(xp: XP, x: Any, size: int, axis: int, mode: str, cval: Any, origin: int) -> list[Any]:
-    """The elements of each window along an axis, the first of all of them first."""
+    """Return the shifted copies that hold the elements of each window along an axis, the first elements first."""
     if size < 1:
         raise RuntimeError("incorrect filter size")
     if not -(size // 2) <= origin <= (size - 1) // 2:
@@ -252,7 +253,8 @@ def uniform_filter(
     return stored(xp, x, to)
 
 
-# -- by order ----------------------------------------------------------------------------------------------------------------
+# -- rank filters
+# ----------------------------------------------------------------------------------------------------------
 
 
 def _extreme_along(xp: XP, x: Any, size: int, axis: int, mode: str, cval: Any, origin: int, most: bool) -> Any:

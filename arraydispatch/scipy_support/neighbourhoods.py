@@ -1,4 +1,4 @@
-"""``scipy.ndimage``: what is made of the elements in a window around each element, in order of size or by a function of the caller's."""
+"""``scipy.ndimage``: rank filters and generic filters over the window around each element."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .images import MOST_TAPS, axes_of, beyond, each, padding, stored, taken
 from .operand_checks import array, only, plain, row_of
 
 _MOST = 1 << 27
-"""Elements of all windows together."""
+"""Largest number of elements of all windows together."""
 
 
 def windows(
     xp: XP, x: Any, sizes: Sequence[int], origins: Sequence[int], modes: Sequence[str], cval: Any
 ) -> Callable[..., Any]:
-    """What gives the array moved by an offset in a window, one for each axis."""
+    """Return a function that shifts the array by an offset within a window, given for each axis."""
     shape = xp.shape_of(x)
     for axis, (size, origin, mode) in enumerate(zip(sizes, origins, modes)):
         x = beyond(xp, x, axis, size // 2 + origin, size - size // 2 - 1 - origin, mode, cval)
@@ -39,7 +39,7 @@ def windows(
 
 
 def _footprint(xp: XP, ndim: int, size: Any, footprint: Any, origin: Any, axes: Any) -> tuple[Any, list[int]]:
-    """Which elements of a window count, over all axes, and the window's origin along each."""
+    """Return the mask of a window's elements, over all axes, and the window's origin along each axis."""
     if size is not None and footprint is not None:
         warn("ignoring size because footprint is set", UserWarning)
     axes = axes_of(axes, ndim)
@@ -66,7 +66,7 @@ def _footprint(xp: XP, ndim: int, size: Any, footprint: Any, origin: Any, axes: 
 
 
 def _parts(xp: XP, x: Any, wanted: Any, origins: Any, mode: Any, cval: Any) -> list[Any]:
-    """The array moved by each place of a window that counts."""
+    """Return the array shifted to each selected place of a window."""
     only(wanted.any(), "an empty footprint")
     only(int(wanted.sum()) <= MOST_TAPS, "so large a window")
     at = windows(xp, x, wanted.shape, origins, [padding(mode)] * xp.ndim_of(x), cval)
@@ -79,13 +79,14 @@ def _stacked(xp: XP, parts: list[Any]) -> Any:
     return xp.prim.concatenate([xp.prim.reshape(part, (1, *shape)) for part in parts], 0)
 
 
-# -- by order ----------------------------------------------------------------------------------------------------------------
+# -- rank filters
+# ----------------------------------------------------------------------------------------------------------
 
 
 def extremes(
     xp: XP, input: Any, size: Any, footprint: Any, output: Any, mode: Any, cval: Any, origin: Any, axes: Any, most: bool
 ) -> Any:
-    """The largest or the smallest elements of windows of another form than a box."""
+    """Compute the maximum or minimum over windows that are not boxes."""
     x, to = taken(xp, input, output)
     wanted, origins = _footprint(xp, xp.ndim_of(x), size, footprint, origin, axes)
     if not wanted.any():
@@ -146,11 +147,14 @@ def percentile_filter(
     return _ranked(xp, input, size, footprint, output, mode, cval, origin, axes, rank)
 
 
-# -- by a function of the caller's ---------------------------------------------------------------------------------------------
+# -- generic filters
+# ---------------------------------------------------------------------------------------------------------
 
 
 def _of_lines(function: Any) -> Any:
-    """The NumPy function that makes a number of a window, and of many windows at once with ``axis=``; None if it is another one."""
+    """Return the NumPy reduction that can stand for a function of a window, to run on many windows with ``axis=``; None
+    if there is none.
+    """
     spec = spec_of(function) if callable(function) and isinstance(function, Hashable) else None
     if spec is None or spec.mode != "function" or spec.func in SCIENTIFIC:
         return None

@@ -1,9 +1,10 @@
-"""Functions that SciPy has written in Python, over NumPy: its own code runs, on arrays of ours.
+"""SciPy functions written in Python over NumPy: SciPy's own code runs, on `Array` objects.
 
-What keeps that code from an array of ours are a few names: ``np.asarray`` makes an ndarray of it, ``np.zeros`` an ndarray to write
-into, and functions of SciPy's that it calls are SciPy's own. So the code runs again with other globals, where ``np`` leaves arrays
-of ours as they are and makes new ones beside them, and functions that have an entry are what stands for them. NumPy's functions in
-it dispatch by themselves. Only functions are entered of which a test says that their code runs so, with SciPy's results.
+A few names prevent that code from working on an `Array`: ``np.asarray`` converts it to an ndarray, ``np.zeros`` creates
+an ndarray to write into, and it calls SciPy's own functions. So the code runs with other globals, in which ``np``
+leaves an `Array` as it is and creates new arrays on its backend, and functions with an entry are replaced by their
+stand-ins. NumPy's functions in it dispatch by themselves. Only functions that a test has shown to run so, with SciPy's
+results, are registered.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ _MAKING = ("zeros", "ones", "empty", "full")
 
 
 class _NumPy(ModuleType):
-    """NumPy, for code that is run again: arrays of ours stay, and new ones are made where they are."""
+    """NumPy for rebound code: an `Array` stays as it is, and new arrays are created on its backend."""
 
     def __init__(self) -> None:
         super().__init__("numpy")
@@ -87,7 +88,7 @@ _OWN = ("scipy.signal.", "scipy.fft.", "scipy.special.", "scipy.ndimage.", "scip
 
 
 def _rebound(value: Any, home: str) -> Any:
-    """A function of SciPy's as code of a module that is run again has it; filters are designed on the host."""
+    """Return a SciPy function as rebound code of a module must see it; functions that design filters stay on the host."""
     if isinstance(value, ModuleType) and value.__name__.startswith("scipy.signal."):
         return _Module(value)
     if isinstance(value, type) or not callable(value):
@@ -104,7 +105,7 @@ def _rebound(value: Any, home: str) -> Any:
 
 
 class _Module(ModuleType):
-    """A module of SciPy's, whose functions are run again."""
+    """SciPy module whose functions are rebound."""
 
     def __init__(self, real: ModuleType) -> None:
         super().__init__(real.__name__)
@@ -117,13 +118,13 @@ class _Module(ModuleType):
 
 
 def _namespace(*arrays: Any) -> Any:
-    """What SciPy asks for the functions of its arguments' library: ours, whatever else is among them."""
+    """Replace SciPy's look-up of its arguments' array namespace: always this package's."""
     first: Any = next((x for x in arrays if isinstance(x, Handle)), None)
     return (_array(0.0) if first is None else first).__array_namespace__()
 
 
 def _entered(real: FunctionType) -> Any:
-    """What stands for a public function that has an entry."""
+    """Return the stand-in for a public function that has an entry."""
     module = ".".join(part for part in real.__module__.split(".") if not part.startswith("_"))
     if not hasattr(importlib.import_module(module), real.__name__):
         return None
@@ -134,7 +135,7 @@ def _entered(real: FunctionType) -> Any:
 
 
 class _Globals(dict[str, Any]):
-    """The globals of a module of SciPy's, as code that is run again sees them."""
+    """Globals of a SciPy module as seen by rebound code."""
 
     def __init__(self, module: ModuleType) -> None:
         super().__init__(__builtins__=vars(module)["__builtins__"], __name__=module.__name__)
@@ -154,7 +155,7 @@ class _Globals(dict[str, Any]):
 
 
 def rerun(real: FunctionType) -> FunctionType:
-    """The function with its globals in our place; what it is wrapped in, such as warnings of arguments, stays around it."""
+    """Return the function rebound to these globals; decorators, such as those that warn about arguments, stay around it."""
     inner, cells = getattr(real, "__wrapped__", None), real.__closure__ or ()
     if isinstance(inner, FunctionType):
         if not any(cell.cell_contents is inner for cell in cells):
@@ -169,9 +170,10 @@ def rerun(real: FunctionType) -> FunctionType:
 
 
 def enter(func: Any, numbers: bool = False) -> None:
-    """Have a function of SciPy's run again on arrays of ours; with ``numbers``, NumPy's scalars are given to it as Python's.
+    """Register a SciPy function to run rebound on an `Array`; with ``numbers``, NumPy scalars become Python numbers.
 
-    That is for code that makes weights by the standard, which neither mixes scalars of NumPy's with arrays nor drops imaginary parts.
+    This is for code that builds weights by the array-API standard, which neither mixes NumPy scalars with arrays nor
+    drops imaginary parts.
     """
 
     @registry.implements(
@@ -186,7 +188,7 @@ def enter(func: Any, numbers: bool = False) -> None:
         only(not numbers or first.size > 0, "no data, of which it may make a fit")
         first = ours(first, backend, None)
         device = backend.device_of(native(first))
-        known: dict[int, Any] = {}  # what is given twice is one object to SciPy too
+        known: dict[int, Any] = {}  # an object that is passed twice stays one object
 
         def taken(x: Any) -> Any:
             if numbers and isinstance(x, np.generic):

@@ -1,4 +1,4 @@
-"""``scipy.signal``: convolutions and what they make of signals."""
+"""``scipy.signal``: convolutions, and functions computed from them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .operand_checks import array, only, row_of
 _TAPS = 128
 _MODES = ("valid", "same", "full")
 _WINDOWS = 1 << 24
-"""So many elements the windows of a convolution in the plane may have."""
+"""Largest number of elements in the windows of a 2-d convolution."""
 
 
 def _pair(xp: XP, in1: Any, in2: Any) -> tuple[Any, Any]:
@@ -36,7 +36,7 @@ def _pair(xp: XP, in1: Any, in2: Any) -> tuple[Any, Any]:
 
 
 def _swaps(mode: str, left: tuple[int, ...], right: tuple[int, ...], axes: Any = None) -> bool:
-    """Whether the second one is the larger, as SciPy asks."""
+    """Whether the second array is the larger one, as SciPy determines it."""
     if mode != "valid" or not left:
         return False
     axes = range(len(left)) if axes is None else axes
@@ -48,7 +48,7 @@ def _swaps(mode: str, left: tuple[int, ...], right: tuple[int, ...], axes: Any =
 
 
 def _cut(xp: XP, full: Any, left: tuple[int, ...], right: tuple[int, ...], mode: str, axes: Any) -> Any:
-    """The part of a full convolution that the mode asks for, in the middle."""
+    """Return the central part of a full convolution that the mode selects."""
     if mode == "full":
         return full
     shape = xp.shape_of(full)
@@ -63,7 +63,7 @@ def _cut(xp: XP, full: Any, left: tuple[int, ...], right: tuple[int, ...], mode:
 
 
 def _by_spectrum(xp: XP, a: Any, v: Any, axes: list[int]) -> Any:
-    """The full convolution along axes, by transforms."""
+    """Compute the full convolution along axes, by Fourier transforms."""
     if not axes:
         return xp.multiply(a, v)
     from scipy.fft import next_fast_len
@@ -82,7 +82,7 @@ def _by_spectrum(xp: XP, a: Any, v: Any, axes: list[int]) -> Any:
 
 
 def _by_taps(xp: XP, a: Any, v: Any) -> Any:
-    """The full convolution, as a sum of moved copies."""
+    """Compute the full convolution, as a sum of shifted copies."""
     to = np.result_type(xp.dtype_of(a), xp.dtype_of(v))
     a, v = xp.prim.astype(a, to), xp.prim.astype(v, to)
     if math.prod(xp.shape_of(v)) > math.prod(xp.shape_of(a)):
@@ -156,7 +156,7 @@ def correlate(xp: XP, in1: Any, in2: Any, mode: Any = "full", method: Any = "aut
 
 
 def _seconds(run: Callable[[], Any]) -> float:
-    """What a call takes, compiled before."""
+    """Measure the time of a call, compiled beforehand."""
     run()
     timer = timeit.Timer(run)
     number = max(1, int(5e-3 / max(timer.timeit(1), 1e-6)))
@@ -165,7 +165,7 @@ def _seconds(run: Callable[[], Any]) -> float:
 
 @implements("scipy.signal.choose_conv_method", mode="arrays", pure=False, returns="any")
 def choose_conv_method(xp: XP, in1: Any, in2: Any, mode: Any = "full", measure: Any = False) -> Any:
-    """By SciPy's table, which asks for shapes, kinds of numbers and the largest integers; or by taking the time here."""
+    """Choose by SciPy's table of shapes, kinds of numbers and the largest integers, or by measuring the time here."""
     given: list[Any] = [x if isinstance(x, Handle) else np.asarray(x) for x in (in1, in2)]
     if measure:
         convolves = stand_in("scipy.signal.convolve")
@@ -287,7 +287,10 @@ def _in_plane(xp: XP, in1: Any, in2: Any, mode: Any, boundary: Any, fillvalue: A
 
 
 def _by_windows(xp: XP, a: Any, v: Any, shape: tuple[int, ...]) -> Any:
-    """A sum of products for each place, row by row of the kernel: small beside large elements too, which a spectrum rounds away."""
+    """Compute a sum of products for each place, row by row of the kernel.
+
+    Small results next to large elements keep their digits, which a Fourier transform would round away.
+    """
     height, width = xp.shape_of(v)
     places = np.arange(shape[1])[:, None] + np.arange(width)
     columns = xp.prim.take(a, xp.backend.from_numpy(places.reshape(-1), xp.backend.device_of(a)), 1)

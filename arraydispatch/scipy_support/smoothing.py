@@ -1,7 +1,7 @@
-"""``scipy.signal``: filters of splines, which go forward and backward over a signal.
+"""``scipy.signal``: spline filters, which run forward and backward over a signal.
 
-What they make of a line is a linear function of it: a matrix for lines that are short; for long ones the matrix of a shorter line,
-at its two ends, and the response in its middle between them.
+Such a filter is a linear function of the line: given by a matrix for short lines, and for long ones by the matrix of a
+shorter line at the two ends, and the impulse response of its middle in between.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _FADED = 1e-18
 
 @lru_cache(maxsize=16)
 def _matrix(name: str, n: int, *options: float) -> np.ndarray[Any, Any]:
-    """What one of SciPy's filters makes of ``n`` elements, which the matrix multiplies from the left."""
+    """Return the matrix of one of SciPy's filters for ``n`` elements, to be multiplied from the left."""
     real = stand_in(f"scipy.signal.{name}").__wrapped__
     return np.asarray(real(np.eye(n), *options))
 
 
 def _filtered(xp: XP, x: Any, axis: int, name: str, *options: float) -> Any:
-    """One of SciPy's filters along an axis of float64s."""
+    """Apply one of SciPy's filters along an axis of float64s."""
     n = xp.shape_of(x)[axis]
     matrix = _matrix(name, min(n, _LONGEST), *options)
     if n <= _LONGEST:
@@ -42,7 +42,7 @@ def _filtered(xp: XP, x: Any, axis: int, name: str, *options: float) -> Any:
     reach = int(max(half - seen[0], seen[-1] - half))
     only(2 * reach < half and 2 * reach < MOST_TAPS, "a filter that reaches far in a long signal")
     inner = along(xp, x, middle[half - reach : half + reach + 1], axis, "reflect", 0.0, 0)
-    ends = 2 * reach + 1  # from where on the ends are no longer felt
+    ends = 2 * reach + 1  # beyond it, the ends have no effect
     start = _times(xp, row_of(xp, x, axis, 0, half), matrix[:half, :ends], axis)
     stop = _times(xp, row_of(xp, x, axis, n - half, n), matrix[half:, _LONGEST - ends :], axis)
     return xp.concatenate([start, row_of(xp, inner, axis, ends, n - ends), stop], axis)
@@ -55,7 +55,7 @@ def _times(xp: XP, x: Any, matrix: np.ndarray[Any, Any], axis: int) -> Any:
 
 
 def _signal(xp: XP, x: Any) -> tuple[Any, np.dtype[Any], float]:
-    """A signal in double precision, its dtype, and how far SciPy sums for its ends."""
+    """Return a signal in double precision, its dtype, and the distance over which SciPy sums at its ends."""
     x = array(xp, x)
     have = xp.dtype_of(x)
     only(have.kind in "iu" or have.char in "fd", f"a signal of dtype {have}")

@@ -1,4 +1,4 @@
-"""``scipy.spatial.distance``: distances between vectors, of all pairs, and matrices of them."""
+"""``scipy.spatial.distance``: distances between vectors, pairwise distances, and matrices of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import implements
 from .operand_checks import array, number, only, row_of
 
 _AT_ONCE = 1 << 22
-"""Differences held in memory at a time."""
+"""Number of differences held in memory at a time."""
 
 
 def _sum(xp: XP, x: Any) -> Any:

@@ -1,6 +1,6 @@
-"""``scipy.signal``: spectra of parts of signals, and what SciPy's own code makes of filters and transforms.
+"""``scipy.signal``: spectra of segments of signals, and SciPy code that combines filters and transforms.
 
-The transform of all parts is one call of the library's, and so is their sum again; what SciPy makes of them its own code does.
+One library call transforms all segments, and one adds them up again; SciPy's own code does the rest.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PADS: dict[str, dict[str, Any]] = {
 
 
 def _transformed(owner: Any, parts: Any, back: bool) -> Any:
-    """What SciPy's object makes of each line along the last axis."""
+    """Apply the transform of SciPy's object to each line along the last axis."""
     rows = parts.reshape(-1, parts.shape[-1])
     made = owner._ifft_func(rows) if back else owner._fft_func(rows)
     return made.reshape(*parts.shape[:-1], made.shape[-1])
@@ -106,7 +106,7 @@ def istft(xp: XP, owner: Any, S: Any, k0: Any = 0, k1: Any = None, *, f_axis: An
 
 
 def _added(parts: Any, hop: int) -> Any:
-    """The sum of parts, each beginning ``hop`` elements after the one before."""
+    """Return the sum of segments, each beginning ``hop`` elements after the one before."""
     *rest, _count, size = parts.shape
     pieces = -(-size // hop)
     none = [(0, 0)] * len(rest)
@@ -119,7 +119,7 @@ def _added(parts: Any, hop: int) -> Any:
 
 
 def _methods(cls: type, **bodies: Any) -> None:
-    """Enter bodies for methods, or have SciPy's own code run again."""
+    """Register bodies for methods, or rebound SciPy code where there is none."""
     for name, body in bodies.items():
         func = vars(cls).get(name)
         if func is None or func not in registry.METHODS:
@@ -141,4 +141,4 @@ _AGAIN = (
 for _name in (*_AGAIN, "savgol_filter"):
     _func = stand_in(f"scipy.signal.{_name}")
     if _func is not None:
-        enter(_func, numbers=_name == "savgol_filter")  # whose weights it makes by the standard, of a step
+        enter(_func, numbers=_name == "savgol_filter")  # builds its weights by the standard, from a step

@@ -1,4 +1,4 @@
-"""``scipy.linalg``'s equations with a structure: triangles, factors that are kept, Toeplitz matrices and circulants."""
+"""``scipy.linalg``: structured equations: triangular matrices, stored factors, Toeplitz and circulant matrices."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _triangular(xp: XP, a: Any, b: Any, lower: bool, trans: int, unit: bool = Fa
 @implements("scipy.linalg.cho_factor", returns="array", min_bits=32)
 def cho_factor(xp: XP, a: Any, lower: Any = False, overwrite_a: Any = False, check_finite: Any = True) -> Any:
     factor = cholesky(xp, a, lower, False, check_finite)
-    (a,) = lapack(xp, xp.asarray(a))  # whose other triangle stays, as LAPACK leaves it
+    (a,) = lapack(xp, xp.asarray(a))  # the other triangle stays, as LAPACK leaves it
     rest = xp.triu(a, 1) if lower else xp.tril(a, -1)
     return xp.add(factor, rest), lower
 
@@ -84,7 +84,7 @@ def _factored(xp: XP, a: Any, check_finite: Any) -> tuple[Any, Any]:
 
 
 def _pivots(order: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The exchanges of rows, one after another, that bring them into an order, along the last axis."""
+    """Return the successive row exchanges, along the last axis, that produce an order."""
     made = np.empty(order.shape, np.int32)
     for at in np.ndindex(order.shape[:-1]):
         rows = list(range(order.shape[-1]))
@@ -96,7 +96,7 @@ def _pivots(order: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _order(pivots: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The order into which exchanges bring rows, along the last axis."""
+    """Return the order, along the last axis, that row exchanges produce."""
     made = np.empty(pivots.shape, np.int64)
     for at in np.ndindex(pivots.shape[:-1]):
         rows = list(range(pivots.shape[-1]))
@@ -107,7 +107,7 @@ def _order(pivots: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _rows(xp: XP, x: Any, order: Any) -> Any:
-    """The rows of each matrix in an order of its own."""
+    """Permute the rows of each matrix by its own order."""
     return xp.take_along_axis(x, xp.prim.reshape(order, (*xp.shape_of(order), 1)), -2)
 
 
@@ -177,13 +177,13 @@ def lu(
         return xp.prim.astype(place, np.dtype(np.int32 if shape[0] > 1 else np.int64)), lower, upper
     kept = (
         xp.dtype_of(factors) if shape[0] == 1 else real_of(xp.dtype_of(factors))
-    )  # of one number SciPy keeps the dtype
+    )  # for a single number SciPy keeps the dtype
     real = identity(xp, shape, kept, factors)
     return xp.prim.take(real, place, 0), lower, upper
 
 
 def _circulant(xp: XP, c: Any, r: Any, check_finite: Any) -> tuple[Any, Any]:
-    """First column and first row of a Toeplitz matrix."""
+    """Return the first column and the first row of a Toeplitz matrix."""
     c = checked(xp, c, check_finite, r)
     return c, conjugate(xp, c) if r is None else checked(xp, r, check_finite, c)
 
@@ -199,7 +199,7 @@ def matmul_toeplitz(xp: XP, c_or_cr: Any, x: Any, check_finite: Any = False, wor
     if xp.shape_of(x)[0] != m:
         raise ValueError(f"Incompatible dimensions: {m} columns, {xp.shape_of(x)[0]} rows")
     only(n > 0 and m > 0 and 0 not in xp.shape_of(x), "nothing to multiply")
-    to = np.result_type(xp.dtype_of(c), xp.dtype_of(r), xp.dtype_of(x), dtypes.FLOAT64)  # whatever is given
+    to = np.result_type(xp.dtype_of(c), xp.dtype_of(r), xp.dtype_of(x), dtypes.FLOAT64)  # always double precision
     only(to.char in "dD", f"it is of dtype {to}")
     wide = dtypes.COMPLEX128
     length = n + m - 1

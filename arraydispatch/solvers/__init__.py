@@ -1,1 +1,1 @@
-"""Linear systems and minima: ``ad.linear_solve`` and ``ad.minimize``."""
+"""Linear systems and minimization: ``ad.linear_solve`` and ``ad.minimize``."""

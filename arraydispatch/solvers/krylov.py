@@ -1,7 +1,9 @@
-"""Iterative methods for many linear systems at once: rows of one matrix, each with a tolerance; a row that is done stays as it is.
+"""Krylov methods for many linear systems at once: one row for each system, each with its own tolerance; finished rows
+stay unchanged.
 
-Each method is a pair: the first state, and a step. A state is a dict that has ``x`` (rows, unknowns), ``r`` (its residual), ``k`` (steps
-taken), ``live`` (whether the row goes on) and ``broken`` (whether the method cannot), and what the method remembers.
+Each method consists of an initial state and a step. A state is a dict with ``x`` (rows, unknowns), ``r`` (its
+residual), ``k`` (steps taken), ``live`` (whether the row continues), ``broken`` (whether the method broke down), and
+the method's own entries.
 """
 
 from __future__ import annotations
@@ -15,23 +17,23 @@ Apply = Callable[[Any], Any]
 State = dict[str, Any]
 
 BEYOND = 1e10
-"""How many times the first residual is taken for the sign of a method that diverges."""
+"""Growth of the residual, relative to the first one, from which a method counts as diverging."""
 RESTART = 30
-"""Steps of GMRES after which it begins anew from what it has."""
+"""Number of steps after which GMRES restarts."""
 
 
 def dot(a: Any, b: Any) -> Any:
-    """Of each row the inner product."""
+    """Return the inner product of each row."""
     return np.sum((np.conj(a) if a.dtype.kind == "c" else a) * b, axis=-1)
 
 
 def norm(r: Any) -> Any:
-    """Of each row the length."""
+    """Return the norm of each row."""
     return np.sqrt(np.real(dot(r, r)))
 
 
 def scale(r: Any) -> Any:
-    """Of each row what to divide it by, so that squares are within range: 1 but for very large and very small numbers."""
+    """Return a divisor for each row that brings its squares within range: 1, except for very large and very small numbers."""
     largest = np.max(np.abs(r), axis=-1, initial=0)
     limits = np.finfo(largest.dtype)
     far = (largest > limits.max**0.25) | ((largest < limits.tiny**0.25) & (largest > 0))
@@ -39,13 +41,13 @@ def scale(r: Any) -> Any:
 
 
 def length(r: Any) -> Any:
-    """:func:`norm`, also of numbers whose squares are out of range."""
+    """Return :func:`norm`, also for numbers whose squares are out of range."""
     by = scale(r)
     return by * norm(r / by[:, None])
 
 
 def quotient(a: Any, b: Any) -> Any:
-    """``a / b``, and 0 where ``b`` is."""
+    """Return ``a / b``, and 0 where ``b`` is 0."""
     none = b == 0
     return np.where(none, 0, a / np.where(none, 1, b))
 
@@ -55,28 +57,28 @@ def _scaled(k: Any, v: Any) -> Any:
 
 
 class Method:
-    """A method with its system: what all methods have in common.
+    """Method applied to one system; base class with the common parts.
 
     Parameters
     ----------
     apply, precondition : callable
-        The matrix, and what is near its inverse, on rows.
+        The matrix and an approximation of its inverse, both applied to rows.
     b : array
         Right-hand sides, as rows.
     tolerance : array
-        Of each row, of its residual.
+        Largest residual norm of each row.
     most : int
-        Steps to take at most.
+        Largest number of steps.
     """
 
     each = 1
-    """How many applications of the matrix count as one step, of which ``most`` are taken."""
+    """Number of applications of the matrix that count as one step towards ``most``."""
 
     def __init__(self, apply: Apply, precondition: Apply, b: Any, tolerance: Any, most: int) -> None:
         self.apply, self.precondition, self.b, self.tolerance, self.most = apply, precondition, b, tolerance, most
 
     def begin(self, x: Any) -> State:
-        """The first state."""
+        """Return the initial state."""
         r = self.b - self.apply(x)
         length = norm(r)
         none = length < 0
@@ -95,42 +97,42 @@ class Method:
         return state | {"live": good & (length > self.tolerance) & (state["k"] < self.most)}
 
     def going(self, state: State) -> Any:
-        """Whether a row goes on."""
+        """Whether each row continues."""
         return np.any(state["live"])
 
     def advance(self, state: State) -> State:
-        """A step of the rows that go on."""
+        """Take a step of the rows that continue."""
         live = state["live"]
         new = state | self.step(state)
         new["k"] = state["k"] + self.each
-        if len(live) > 1:  # of one row it is known: a step is taken while it goes on
+        if len(live) > 1:  # with a single row it is known: a step is taken only while it continues
             new |= {
                 name: np.where(live.reshape(live.shape + (1,) * (value.ndim - 1)), value, state[name])
                 for name, value in new.items()
                 if name not in ("live", "limit")
             }
         made = self._live(new)
-        return {name: made[name] for name in state}  # in the order that the program's loop knows
+        return {name: made[name] for name in state}  # in the order that the traced loop expects
 
     def first(self, state: State) -> State:
-        """What the method remembers, to begin with."""
+        """Return the method's own initial entries of the state."""
         return {}
 
     def step(self, state: State) -> State:
-        """What a step changes, of all rows."""
+        """Return the entries that a step changes, for all rows."""
         raise NotImplementedError
 
 
 class Conjugate(Method):
-    """Conjugate gradients, for Hermitian positive definite matrices; steps as SciPy's take them."""
+    """Conjugate gradients, for Hermitian positive definite matrices; the same steps as SciPy's."""
 
     def first(self, state: State) -> State:
-        """What is remembered, to begin with."""
+        """Return the method's own initial entries of the state."""
         r = state["r"]
         return {"p": np.zeros_like(r), "rho": dot(r, r)}
 
     def step(self, s: State) -> State:
-        """One step of all rows."""
+        """Take one step of all rows."""
         z = self.precondition(s["r"])
         rho = dot(s["r"], z)
         beta = np.where(s["k"] == 0, 0, quotient(rho, s["rho"]))
@@ -148,15 +150,15 @@ class Conjugate(Method):
 
 
 class Adaptive(Method):
-    """Conjugate gradients that measure how far a new direction is from being conjugate: for what is not quite symmetric."""
+    """Conjugate gradients that measure how far a new direction is from being conjugate, for slightly asymmetric matrices."""
 
     def first(self, state: State) -> State:
-        """What is remembered, to begin with."""
+        """Return the method's own initial entries of the state."""
         p = self.precondition(state["r"])
         return {"p": p, "q": self.apply(p)}
 
     def step(self, s: State) -> State:
-        """One step of all rows."""
+        """Take one step of all rows."""
         p, q = s["p"], s["q"]
         size = dot(p, q)
         alpha = quotient(dot(p, s["r"]), size)
@@ -167,25 +169,25 @@ class Adaptive(Method):
 
 
 class Stabilised(Method):
-    """BiCGSTAB(l) of Sleijpen and Fokkema (1993), preconditioned from the right."""
+    """BiCGSTAB(l) of Sleijpen and Fokkema (1993), with right preconditioning."""
 
     def __init__(self, *args: Any, order: int = 1) -> None:
         super().__init__(*args)
         self.order = order
 
     def first(self, state: State) -> State:
-        """What is remembered, to begin with."""
+        """Return the method's own initial entries of the state."""
         r = state["r"]
         one = np.ones_like(dot(r, r))
         return {"shadow": r, "u": np.zeros_like(r), "rho": one, "alpha": one * 0, "omega": one}
 
     def step(self, s: State) -> State:
-        """One step of all rows."""
+        """Take one step of all rows."""
         order, shadow = self.order, s["shadow"]
         r, u, y = [s["r"]], [s["u"]], np.zeros_like(s["x"])
         rho, alpha = -s["omega"] * s["rho"], s["alpha"]
         broken = rho == 0
-        done = broken & False  # rows that are solved before the step ends: what follows would divide rounding errors
+        done = broken & False  # rows solved before the step ends: continuing would divide rounding errors
         for j in range(order):
             now = dot(shadow, r[j])
             beta = quotient(alpha * now, rho)
@@ -206,7 +208,7 @@ class Stabilised(Method):
         }  # fmt: skip
 
     def _least(self, r: list[Any], u: list[Any], done: Any) -> tuple[tuple[Any, Any], Any, Any]:
-        """Make the residual as small as its powers allow: the residual and direction, the last factor, and what is added to ``y``."""
+        """Minimize the residual over its powers; return residual and direction, the last factor, and the update of ``y``."""
         order = self.order
         tau: dict[tuple[int, int], Any] = {}
         sizes: dict[int, Any] = {}
@@ -235,14 +237,14 @@ class Stabilised(Method):
 
 
 class Residual(Method):
-    """GMRES, preconditioned from the right and begun anew after :data:`RESTART` steps, which are taken together."""
+    """GMRES with right preconditioning, restarted after :data:`RESTART` steps, which form one step here."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.each = min(RESTART, self.b.shape[-1], self.most)
 
     def step(self, s: State) -> State:
-        """One step of all rows."""
+        """Take one step of all rows."""
         length = norm(s["r"]).astype(s["r"].dtype)
         basis = [_scaled(quotient(np.ones_like(length), length), s["r"])]
         columns = []
@@ -253,7 +255,7 @@ class Residual(Method):
                 h = dot(v, w)
                 w = w - _scaled(h, v)
                 column.append(h)
-            for i, v in enumerate(basis):  # once more, for what rounding has left
+            for i, v in enumerate(basis):  # repeated to remove rounding errors
                 h = dot(v, w)
                 w = w - _scaled(h, v)
                 column[i] = column[i] + h

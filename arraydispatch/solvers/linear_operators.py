@@ -1,4 +1,4 @@
-"""What a linear system is of: a matrix, dense or sparse, or a function, on rows of unknowns."""
+"""Operators of linear systems: a matrix, dense or sparse, or a function, applied to rows of unknowns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Shape = tuple[int, ...]
 
 
 class System:
-    """One call's system: where its parameters are, how rows are made of its unknowns, and what it does to them.
+    """System of one call: its parameters, the conversion between unknowns and rows, and the operator.
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ class System:
     b : array
         Right-hand sides.
     args : tuple
-        What a function takes besides.
+        Further arguments of a function.
     batch_dims : int, optional
-        How many leading axes of ``b`` count systems.
+        Number of leading axes of ``b`` that count systems.
     """
 
     def __init__(self, A: Any, b: Any, args: tuple[Any, ...], batch_dims: int | None) -> None:
@@ -50,7 +50,7 @@ class System:
             if matrix.dtype == object:
                 raise TypeError(f"ad.linear_solve takes a matrix or a function, not a {type(A).__name__}.")
         if args and self.function is None:
-            raise TypeError("args are for functions; a matrix has none.")
+            raise TypeError("args= is for functions; a matrix takes none.")
         given = [b, *tree_leaves((matrix, args))] if not sp.issparse(matrix) else [b]
         backend = library_of(given)
         if backend.native_is_ndarray or not any(
@@ -68,7 +68,7 @@ class System:
         self._shapes(self.array(b), matrix, batch_dims)
 
     def array(self, x: Any) -> Any:
-        """On the backend of the system."""
+        """Convert to an array on the backend of the system."""
         made = x if isinstance(x, Array) else public.asarray(x, backend=self.backend)
         return made if made.backend.home is self.backend else public.convert(made, self.backend)
 
@@ -84,7 +84,7 @@ class System:
             self.unknowns: Shape = b.shape[batch_dims or 0 :]
         else:
             if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:
-                raise ValueError(f"a linear system has a square matrix, not one of shape {matrix.shape}.")
+                raise ValueError(f"the matrix of a linear system must be square, not of shape {matrix.shape}.")
             if b.ndim == 0 or b.shape[-1] != matrix.shape[-1]:
                 raise ValueError(
                     f"b of shape {b.shape} does not fit a matrix of shape {matrix.shape}: its last axis is that of the unknowns, "
@@ -98,10 +98,11 @@ class System:
         self.count, self.size = math.prod(lead), math.prod(self.unknowns)
         self.b = np.broadcast_to(b, lead + self.unknowns).astype(self.dtype).reshape(self.count, self.size)
 
-    # -- what it does --------------------------------------------------------------------------------------------------------
+    # -- operator
+    # ------------------------------------------------------------------------------------------------------------
 
     def rows(self, x: Any) -> Any:
-        """Rows of unknowns of an array of the shape of the result."""
+        """Reshape an array of the shape of the result to rows of unknowns."""
         given, shape = self.array(x), self.lead + self.unknowns
         try:
             whole = np.broadcast_to(given, shape)
@@ -110,7 +111,7 @@ class System:
         return whole.astype(self.dtype).reshape(self.count, self.size)
 
     def apply(self, params: Any, x: Any, adjoint: bool = False) -> Any:
-        """The matrix, or its adjoint, times rows."""
+        """Multiply rows by the matrix, or by its adjoint."""
         if self.function is None:
             return self._times(_adjoint(params) if adjoint else params, x)
         if not adjoint:
@@ -130,11 +131,11 @@ class System:
                 f"the function of a linear system returns an array of shape {np.shape(made)} of one of shape {self.lead + self.unknowns}."
             )
         if self.dtype.kind != "c" and np.result_type(made).kind == "c":
-            raise ValueError("the function of a linear system returns complex numbers; give it a b that is complex.")
+            raise ValueError("the function of a linear system returns complex numbers; pass a complex b.")
         return made.reshape(self.count, self.size).astype(self.dtype, copy=False)
 
     def is_finite(self) -> bool:
-        """Whether the matrix and all right-hand sides are."""
+        """Whether the matrix and all right-hand sides are finite."""
         values = self.params.data if isinstance(self.params, SparseArray) else self.params
         return all(np.isfinite(public.to_numpy(x)).all() for x in tree_leaves((values, self.b)))
 
@@ -145,7 +146,7 @@ class System:
         return made.reshape(self.count, self.size)
 
     def gradient(self, params: Any, adjoint: Any, x: Any) -> Any:
-        """How much ``-<adjoint, A x>`` grows with the parameters."""
+        """Return the gradient of ``-<adjoint, A x>`` with respect to the parameters."""
         if self.function is not None:
             if not params:
                 return ()
@@ -162,7 +163,7 @@ class System:
     # -- on the host ---------------------------------------------------------------------------------------------------------
 
     def one(self, params: Any, i: int, adjoint: bool) -> Any:
-        """The matrix of one system, of ndarrays, as ``scipy.sparse.linalg`` takes it."""
+        """Return the matrix of one system, made of ndarrays, in the form that ``scipy.sparse.linalg`` takes."""
         if self.function is not None:
             from scipy.sparse.linalg import LinearOperator
 
@@ -185,24 +186,25 @@ def _adjoint(matrix: Any) -> Any:
 
 
 def _reduced(x: Any, shape: Shape) -> Any:
-    """Summed over the axes along which an array of that shape was repeated."""
+    """Sum over the axes along which an array of that shape was broadcast."""
     x = x.sum(axis=tuple(range(x.ndim - len(shape))))
     repeated = tuple(i for i, (n, m) in enumerate(zip(x.shape, shape)) if n != m)
     return x.sum(axis=repeated, keepdims=True) if repeated else x
 
 
-# -- what is near the inverse ----------------------------------------------------------------------------------------------
+# -- preconditioners
+# -----------------------------------------------------------------------------------------------------
 
 
 class Preconditioner:
-    """Of rows of residuals makes rows that are nearer to the error.
+    """Approximate inverse, applied to rows of residuals.
 
     Parameters
     ----------
     kind : {None, "jacobi", "ilu"}, array, SparseArray, callable
-        What the user chose.
+        The user's choice.
     system : System
-        Whose matrix it is of.
+        The system whose matrix it approximates the inverse of.
     """
 
     def __init__(self, kind: Any, system: System) -> None:
@@ -210,12 +212,10 @@ class Preconditioner:
         self.params: Any = None
         if isinstance(kind, str):
             if kind not in ("jacobi", "ilu"):
-                raise ValueError(
-                    f"there is no preconditioner {kind!r}; there are 'jacobi' and 'ilu', functions and matrices."
-                )
+                raise ValueError(f"unknown preconditioner {kind!r}; choose 'jacobi', 'ilu', a function or a matrix.")
             if system.function is not None:
                 raise ValueError(
-                    f"a function has no elements of which {kind!r} could be made; give a function for the preconditioner."
+                    f"the preconditioner {kind!r} needs the elements of a matrix, and the system is a function; pass a function as the preconditioner."
                 )
             if kind == "ilu":
                 self.factors = self._incomplete()
@@ -239,11 +239,11 @@ class Preconditioner:
             try:
                 made.append(spilu(sp.csc_array(system.one(params, i, False))))
             except RuntimeError as error:
-                raise np.linalg.LinAlgError(f"there is no incomplete LU factorisation: {error}.") from None
+                raise np.linalg.LinAlgError(f"the incomplete LU factorisation failed: {error}.") from None
         return made
 
     def of(self, params: Any, own: Any, adjoint: bool = False) -> Callable[[Any], Any]:
-        """What it does to rows. ``params`` are the system's, ``own`` the preconditioner's."""
+        """Return the function of rows. ``params`` are the system's, ``own`` the preconditioner's."""
         if self.kind is None:
             return lambda r: r
         if own is not None:
@@ -257,19 +257,19 @@ class Preconditioner:
         return self._called
 
     def _diagonal(self, params: Any, adjoint: bool) -> Any:
-        """Of each system, 1 in place of 0."""
+        """Return the diagonal for each system, with 0 replaced by 1."""
         diagonal = params.diagonal() if isinstance(params, SparseArray) else np.diagonal(params, axis1=-2, axis2=-1)
         diagonal = np.broadcast_to(diagonal, (*self.system.lead, self.system.size)).reshape(self.system.b.shape)
         return np.where(diagonal == 0, 1, np.conj(diagonal) if adjoint else diagonal)
 
     def _solved(self, way: str, r: Any) -> Any:
-        """By the factors, on the host."""
+        """Solve with the factors, on the host."""
         if len(self.factors) == 1:
             return np.ascontiguousarray(self.factors[0].solve(np.array(r.T), way).T)
         return np.stack([lu.solve(np.array(line), way) for lu, line in zip(self.factors, r)])
 
     def _called(self, r: Any) -> Any:
-        """By the user's function."""
+        """Call the user's function."""
         shape = self.system.lead + self.system.unknowns
         made = self.kind(r.reshape(shape))
         if np.shape(made) != shape:
@@ -278,7 +278,7 @@ class Preconditioner:
 
 
 class _Held(SparseArray):
-    """A sparse matrix of values on the host."""
+    """Sparse matrix with values on the host."""
 
     def __init__(self, matrix: SparseArray, data: Any) -> None:
         self._places, self.data = matrix._places, data

@@ -1,4 +1,4 @@
-"""``linear_solve``: the methods by name, on the host and on the library, and the derivative of a solution."""
+"""``linear_solve``: the methods by name, on the host and in the library, and the derivative of a solution."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ METHODS: dict[str, Callable[..., krylov.Method]] = {
     "gmres": krylov.Residual,
 }
 _SLACK = 10
-"""How many times its tolerance the true residual may be, of what a method takes for solved."""
+"""Factor by which the true residual may exceed the tolerance in a system that a method considers solved."""
 
 
 @dataclasses.dataclass
 class SolveResult:
-    """A solution of linear systems, and how it was found.
+    """Solution of linear systems, with convergence information.
 
     Attributes
     ----------
     solution : Array
-        Of the shape of ``b`` (and of the batch of ``A``).
+        The solution, of the shape of ``b`` (and of the batch of ``A``).
     residual : Array
-        Of each system the length of ``b - A x``.
+        Norm of ``b - A x`` for each system.
     iterations : Array
-        Of each system the steps taken: of BiCGSTAB(l) each is 2 l products with the matrix, of GMRES one.
+        Steps taken for each system; a step of BiCGSTAB(l) is 2 l products with the matrix, one of GMRES is one.
     converged : Array of bool
-        Whether each is solved to its tolerance.
+        Whether each system is solved to its tolerance.
     diverged : Array of bool
-        Whether each cannot be solved so: the residual grew without bounds, or the method broke down.
+        Whether the method failed on each system: its residual grew without bounds, or the method broke down.
     method : str
-        What solved it.
+        Name of the method used.
     """
 
     solution: Any
@@ -67,7 +67,7 @@ class SolveResult:
 
     @property
     def message(self) -> str:
-        """In words, where the values are known."""
+        """Summary in words, if the values are known."""
         if is_traced((self.converged, self.iterations)):
             return f"{self.method}: not known before the program runs"
         good, bad = (np.atleast_1d(public.to_numpy(x)) for x in (self.converged, self.diverged))
@@ -107,44 +107,45 @@ def linear_solve(
     Parameters
     ----------
     A : array, SparseArray, scipy.sparse array, or callable
-        A square matrix, or several (with leading axes); or a linear function written with NumPy, of an array of the shape of ``b``.
+        A square matrix, or several (with leading axes); or a linear function, written with NumPy, of an array of the shape of ``b``.
     b : array
-        Right-hand sides: the last axis is that of the unknowns, axes before it count systems. Of a function all axes are
-        unknowns but for ``batch_dims`` of them.
+        Right-hand sides: the last axis is that of the unknowns, axes before it count systems. For a function all axes are
+        unknowns except the first ``batch_dims``.
     method : str
-        ``"cg"``: conjugate gradients, for Hermitian positive definite matrices. ``"cg-adaptive"``: the same, which stands some
-        asymmetry. ``"bicgstab"`` and ``"bicgstab(l)"``, ``"gmres"``: for any. ``"direct"``: by factors; of sparse matrices on the
-        host. ``"scipy-cg"``, ``"scipy-gmres"``, …: what ``scipy.sparse.linalg`` has by that name, on the host. ``"auto"``:
-        ``"direct"`` of dense matrices, else ``"bicgstab(2)"``.
+        ``"cg"``: conjugate gradients, for Hermitian positive definite matrices. ``"cg-adaptive"``: the same, tolerating slight
+        asymmetry. ``"bicgstab"``, ``"bicgstab(l)"`` and ``"gmres"``: for any matrix. ``"direct"``: by factorization; of sparse
+        matrices on the host. ``"scipy-cg"``, ``"scipy-gmres"``, …: the function of ``scipy.sparse.linalg`` with that name, on
+        the host. ``"auto"``: ``"direct"`` for dense matrices, otherwise ``"bicgstab(2)"``.
     x0 : array, optional
-        Where to begin; 0, if not given.
+        Initial guess; 0 by default.
     args : tuple of pytree
-        What a function takes besides. Derivatives are taken by these, not by what the function finds elsewhere.
+        Further arguments of a function. Derivatives are taken with respect to these, not to values that the function closes over.
     rtol, atol : float or array
-        A system is solved when the residual's length is at most ``max(rtol * norm(b), atol)``; arrays have one of each system.
+        A system counts as solved when the norm of its residual is at most ``max(rtol * norm(b), atol)``; arrays have one
+        element for each system.
     max_iter : int, optional
-        Steps to take at most; if not given, ten times the number of unknowns.
+        Largest number of steps; by default ten times the number of unknowns.
     preconditioner : {"jacobi", "ilu"}, array, SparseArray or callable, optional
-        What is near the inverse of ``A``: by the diagonal; by an incomplete LU factorisation, on the host; a matrix; a function.
+        Approximate inverse of ``A``: from the diagonal; by an incomplete LU factorization, on the host; a matrix; a function.
     batch_dims : int, optional
-        Of a function, how many leading axes of ``b`` count systems, which the function keeps apart.
+        For a function, the number of leading axes of ``b`` that count independent systems.
     on_failure : {"warn", "raise", "ignore"}
-        What is done of a system that is not solved, where values are known. In a program the result alone tells.
+        Reaction to an unsolved system, if values are known. In a traced program only the result reports it.
 
     Returns
     -------
     SolveResult
-        ``solution`` is differentiable by the matrix, ``args`` and ``b``, by another solution with the adjoint matrix (of ``"cg"`` and
-        ``"cg-adaptive"`` the function itself).
+        ``solution`` is differentiable with respect to the matrix, ``args`` and ``b``, by another solve with the adjoint matrix
+        (for ``"cg"`` and ``"cg-adaptive"``, with the function itself).
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        If a matrix is singular, by ``"direct"``.
+        If a matrix is singular, with ``"direct"``.
     ConvergenceError
         With ``on_failure="raise"``, if a system is not solved.
     ValueError, TypeError
-        If shapes do not fit; of another method or preconditioner.
+        If shapes do not fit, or for an unknown method or preconditioner.
 
     Warns
     -----
@@ -153,7 +154,7 @@ def linear_solve(
 
     Notes
     -----
-    A row that is solved does not change any more while others go on. The residual that is reported is ``b - A x`` computed anew.
+    A solved row does not change while others continue. The reported residual is ``b - A x``, computed anew.
     """
     if on_failure not in ("warn", "raise", "ignore"):
         raise ValueError(f"on_failure is 'warn', 'raise' or 'ignore', not {on_failure!r}.")
@@ -161,14 +162,14 @@ def linear_solve(
         raise TypeError(f"the method of ad.linear_solve is a name, not a {type(method).__name__}.")
     for name, given_ in (("rtol", rtol), ("atol", atol)):
         if not is_traced(given_) and not np.all(public.to_numpy(given_) >= 0):
-            raise ValueError(f"{name} of ad.linear_solve is {given_}; it is a number that is not negative.")
+            raise ValueError(f"{name} of ad.linear_solve is {given_}; it must be a non-negative number.")
     system = System(A, b, args, batch_dims)
     if method == "auto":
         method = "direct" if system.function is None and not isinstance(system.params, SparseArray) else "bicgstab(2)"
     method = method.lower()
     most = 10 * system.size if max_iter is None else operator.index(max_iter)
     if most < 0:
-        raise ValueError(f"max_iter of ad.linear_solve is {max_iter}; it may not be negative.")
+        raise ValueError(f"max_iter of ad.linear_solve is {max_iter}; it must not be negative.")
     with system.backend.within():
         pre = Preconditioner(preconditioner, system)
         run = _chosen(method, system, pre, most)
@@ -185,7 +186,7 @@ def linear_solve(
 
 
 def _report(result: SolveResult, on_failure: str, system: System) -> None:
-    """Say what is not solved, where that is known; of finite numbers only a singular matrix has no direct solution."""
+    """Report unsolved systems, if they are known; with finite numbers, only a singular matrix has no direct solution."""
     if is_traced((result.converged, result.residual)) or _staged(result.solution.backend):
         return
     if np.all(public.to_numpy(result.converged)):
@@ -203,11 +204,11 @@ def _staged(backend: Backend) -> bool:
 
 
 Run = Callable[..., Any]
-"""(params, preconditioner's, b, x0, rtol, atol, adjoint) -> (x, what is told): arrays of rows."""
+"""(params, preconditioner's, b, x0, rtol, atol, adjoint) -> (x, convergence information): arrays of rows."""
 
 
 def _differentiable(run: Run, system: System, adjoint: bool = False) -> Callable[..., Any]:
-    """The derivative by the implicit rule: of ``A x = b`` it is ``A dx = db - dA x``."""
+    """Attach the derivative by the implicit rule: for ``A x = b`` it is ``A dx = db - dA x``."""
 
     def solve(params: Any, own: Any, b: Any, x0: Any, rtol: Any, atol: Any) -> Any:
         return run(params, own, b, x0, rtol, atol, adjoint)
@@ -218,7 +219,7 @@ def _differentiable(run: Run, system: System, adjoint: bool = False) -> Callable
         start = np.zeros_like(b)
         if system.function is None:
             left, told = _differentiable(run, system, not adjoint)(params, own, b, start, rtol, atol)
-        else:  # whose adjoint is a derivative itself
+        else:  # its adjoint is a derivative itself
             left, told = run(params, own, b, start, rtol, atol, not adjoint)
         if not (is_traced(told) or _staged(system.backend)) and not np.all(public.to_numpy(told)[2]):
             warn("ad.linear_solve has not solved the system of a derivative.", ConvergenceWarning)
@@ -240,13 +241,13 @@ def _chosen(method: str, system: System, pre: Preconditioner, most: int) -> Run:
     if method in METHODS:
         return _Iterative(METHODS[method], system, pre, most, method.startswith("cg"))
     raise ValueError(
-        f"there is no method {method!r}; there are 'auto', 'direct', {', '.join(map(repr, METHODS))}, 'bicgstab', "
+        f"unknown method {method!r}; choose one of 'auto', 'direct', {', '.join(map(repr, METHODS))}, 'bicgstab', "
         "'bicgstab(2)' and others with a whole number from 1 on, and those of scipy.sparse.linalg, as 'scipy-gmres'."
     )
 
 
 def _told(b: Any, ax: Any, tolerance: Any, steps: Any, solved: Any, broken: Any) -> Any:
-    """What is told of each row: residual, steps, whether solved, whether not to be solved."""
+    """Return the convergence information of each row: residual, steps, whether solved, whether the method failed."""
     length = krylov.length(b - ax)
     solved = solved & np.isfinite(length) & (length <= _SLACK * tolerance)
     kind = length.dtype
@@ -254,7 +255,7 @@ def _told(b: Any, ax: Any, tolerance: Any, steps: Any, solved: Any, broken: Any)
 
 
 class _Iterative:
-    """A method of :mod:`arraydispatch.solvers.krylov`."""
+    """Solver by a method of :mod:`arraydispatch.solvers.krylov`."""
 
     def __init__(
         self, make: Callable[..., krylov.Method], system: System, pre: Preconditioner, most: int, hermitian: bool
@@ -266,7 +267,7 @@ class _Iterative:
         if not backend.unrolls or not _staged(backend):
             return self.solved(params, own, b, x0, rtol, atol, adjoint)
 
-        # The library's programs have the steps of a loop one after another, and nobody knows how many there will be.
+        # The library's programs unroll loops, and the number of steps is unknown beforehand.
         def when_it_runs(*given: Any) -> Any:
             moved = tree_map(lambda v: public.asarray(v, backend=backend) if is_array(v) else v, given)
             params, own, b, x0, rtol, atol = moved
@@ -277,7 +278,7 @@ class _Iterative:
         return host_call(when_it_runs, like, params, own, b, x0, rtol, atol)
 
     def solved(self, params: Any, own: Any, b: Any, x0: Any, rtol: Any, atol: Any, adjoint: bool) -> Any:
-        """Where the library can loop, or Python does."""
+        """Solve by a loop of the library, or of Python."""
         system, turned = self.system, adjoint and not self.hermitian
 
         def apply(x: Any) -> Any:
@@ -296,7 +297,7 @@ class _Iterative:
 
 
 class _Direct:
-    """By factors: the library's of dense matrices, SciPy's of sparse ones."""
+    """Solver by factorization: the library's for dense matrices, SciPy's for sparse ones."""
 
     def __init__(self, system: System) -> None:
         if system.function is not None:
@@ -336,13 +337,13 @@ class _Direct:
                 if factors is None or params.ndim > 2:
                     factors = splu(sp.csc_array(self.system.one(params, i, adjoint)))
                 x[i] = factors.solve(np.array(line))
-            except RuntimeError:  # that a factor is singular
+            except RuntimeError:  # a factor is singular
                 x[i] = np.nan
         return x
 
 
 class _Host:
-    """A method of ``scipy.sparse.linalg``, row by row."""
+    """Solver by a function of ``scipy.sparse.linalg``, row by row."""
 
     def __init__(self, method: str, system: System, pre: Preconditioner, most: int) -> None:
         import scipy.sparse.linalg as theirs
@@ -406,14 +407,14 @@ class _Host:
             else:
                 options |= {"rtol": float(rtol[i]), "atol": float(atol[i])}
             assert self.solver is not None
-            with np.errstate(all="ignore"):  # a breakdown is told by what comes out
+            with np.errstate(all="ignore"):  # a breakdown shows in the result
                 x[i], counted[1, i] = self.solver(matrix, np.array(line), **options)
             counted[0, i] = len(steps)
         return x, counted
 
 
 def _hosted(x: Any) -> Any:
-    """Ndarrays as arrays of NumPy's backend."""
+    """Convert ndarrays to arrays of the NumPy backend."""
     if isinstance(x, SparseArray):
         return x.with_data(_hosted(x.data))
     return x if x is None or isinstance(x, Array) else public.wrap(np.array(x)) if isinstance(x, np.ndarray) else x

@@ -18,9 +18,9 @@ from ..transforms.flattening import is_array, library_of
 __all__ = ["minimize"]
 
 _WITHOUT = frozenset({"nelder-mead", "powell", "cobyla", "cobyqa"})
-"""Methods of SciPy's that take no derivatives."""
+"""SciPy methods that use no derivatives."""
 _SECOND = frozenset({"newton-cg", "dogleg", "trust-ncg", "trust-krylov", "trust-exact", "trust-constr"})
-"""Methods that take second ones."""
+"""SciPy methods that use second derivatives."""
 DESCENT = "gradient-descent"
 
 
@@ -37,48 +37,49 @@ def minimize(
     callback: Callable[[Any], Any] | None = None,
     trajectory: bool = False,
 ) -> Any:
-    """Find where a function written with NumPy is least.
+    """Find a minimum of a function written with NumPy.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x, *args)`` takes a pytree of real arrays as ``x0`` is, and returns one real number.
+        ``fun(x, *args)`` takes a pytree of real arrays with the structure of ``x0``, and returns one real number.
     x0 : pytree
-        Where to begin, of floating arrays and numbers.
+        Initial guess, of floating arrays and numbers.
     args : tuple
-        What ``fun`` takes besides.
+        Further arguments of ``fun``.
     method : str
-        Any of ``scipy.optimize.minimize``, or ``"gradient-descent"``, which has the options ``learning_rate`` (0.1), ``maxiter`` (1000)
-        and ``gtol`` (1e-5, of the largest element of the gradient).
+        Any method of ``scipy.optimize.minimize``, or ``"gradient-descent"``, which has the options ``learning_rate`` (0.1),
+        ``maxiter`` (1000) and ``gtol`` (1e-5, for the largest element of the gradient).
     bounds : pair or pytree, optional
-        ``(low, high)``: numbers or pytrees as ``x0``; or what SciPy takes, for ``x0`` a vector.
+        ``(low, high)``: numbers or pytrees with the structure of ``x0``; or SciPy's forms, if ``x0`` is a vector.
     constraints : dict or sequence of dict
-        As of SciPy; their functions take what ``fun`` takes, and are differentiated too.
+        As in SciPy; their functions take the arguments of ``fun``, and are differentiated too.
     tol : float, optional
-        As of SciPy.
+        As in SciPy.
     options : dict, optional
-        Of the method.
+        Options of the method.
     callback : callable, optional
-        ``callback(x)``, after each iteration; where it raises StopIteration the search ends.
+        ``callback(x)``, called after each iteration; raising StopIteration ends the search.
     trajectory : bool
-        Whether the result has ``trajectory``: the list of (``x``, ``fun``) after each iteration, from ``x0`` on.
+        Whether the result has ``trajectory``: the list of (``x``, ``fun``) after each iteration, beginning with ``x0``.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        With ``x`` as ``x0`` is, of arrays on the backend, ``jac`` likewise, ``fun``, ``success``, ``message``, ``nit``, ``nfev``.
+        With ``x`` and ``jac`` in the structure of ``x0``, as arrays on the backend, and ``fun``, ``success``, ``message``,
+        ``nit``, ``nfev``.
 
     Raises
     ------
     TypeError
-        If ``x0`` has other than real floating numbers, or ``fun`` returns no real number.
+        If ``x0`` contains anything but real floating numbers, or ``fun`` does not return a real number.
     ValueError
-        Of a method that there is not.
+        For an unknown method.
 
     Notes
     -----
     The library evaluates and differentiates ``fun``; the method runs on the host, in 64 bits. The numpy backend has no derivatives:
-    SciPy takes differences there.
+    SciPy uses finite differences there.
     """
     problem = _Problem(fun, x0, args)
     if method.lower() == DESCENT:
@@ -87,7 +88,7 @@ def minimize(
         unknown = set(options or {}) - set(_STEPS)
         if unknown:
             raise TypeError(
-                f"gradient descent has the options {', '.join(_STEPS)}, and no {', '.join(sorted(unknown))}."
+                f"gradient descent takes the options {', '.join(_STEPS)}, not {', '.join(sorted(unknown))}."
             )
         return problem.descend(tol, callback, trajectory, **(options or {}))
     return problem.by_scipy(method, bounds, constraints, tol, options, callback, trajectory)
@@ -97,7 +98,7 @@ _STEPS = "learning_rate", "maxiter", "gtol"
 
 
 class _Problem:
-    """A function of a pytree as one of a vector of NumPy's, with its derivatives by the library."""
+    """Function of a pytree as a function of a NumPy vector, with derivatives computed by the library."""
 
     def __init__(self, fun: Callable[..., Any], x0: Any, args: tuple[Any, ...]) -> None:
         leaves, self.structure = tree_flatten(x0)
@@ -116,18 +117,19 @@ class _Problem:
 
     def _array(self, x: Any) -> Any:
         if not is_array(x) and not isinstance(x, int | float | list):
-            raise TypeError(f"ad.minimize moves arrays and numbers; in x0 there is a {type(x).__name__}.")
+            raise TypeError(f"x0 of ad.minimize must contain arrays and numbers only, not a {type(x).__name__}.")
         made = x if isinstance(x, Array) else public.asarray(x, backend=self.backend)
         if made.dtype.kind in "iu":
             made = made.astype(float)
         if made.dtype.kind != "f":
-            raise TypeError(f"ad.minimize moves real numbers; in x0 there is an array of {made.dtype}.")
+            raise TypeError(f"x0 of ad.minimize must contain real floating numbers only, not an array of {made.dtype}.")
         return made if made.backend.home is self.backend else public.convert(made, self.backend)
 
-    # -- between the two ---------------------------------------------------------------------------------------------------
+    # -- conversion between pytrees and vectors
+    # ----------------------------------------------------------------------------
 
     def vector(self, tree: Any) -> np.ndarray[Any, Any]:
-        """All numbers of a pytree, in 64 bits."""
+        """Return all numbers of a pytree as a vector, in 64 bits."""
         found = tree_flatten(tree)[0]
         return (
             np.concatenate([np.asarray(public.to_numpy(x), np.float64).ravel() for x in found])
@@ -136,7 +138,7 @@ class _Problem:
         )
 
     def tree(self, x: Any, wide: bool = False) -> Any:
-        """A vector as the pytree; ``wide``: in 64 bits, whatever ``x0`` has."""
+        """Return a vector as a pytree; ``wide``: in 64 bits, whatever the precision of ``x0``."""
         parts = np.split(np.array(x, np.float64), np.cumsum(self.sizes)[:-1])
         made = [
             public.asarray(part.reshape(shape).astype(np.float64 if wide else dtype), backend=self.backend)
@@ -147,21 +149,21 @@ class _Problem:
     def _number(self, value: Any) -> float:
         if np.shape(value) != () or np.asarray(public.to_numpy(value)).dtype.kind not in "fiub":
             raise TypeError(
-                f"the function of ad.minimize is to return one real number, not {type(value).__name__} of shape {np.shape(value)}."
+                f"the function of ad.minimize must return one real number, not {type(value).__name__} of shape {np.shape(value)}."
             )
         return float(value)
 
     def value(self, x: Any) -> float:
-        """The function of a vector; where SciPy takes differences, in 64 bits."""
+        """Return the function's value at a vector; in 64 bits if SciPy takes finite differences."""
         return self._number(self.fun(self.tree(x, not self.derives), *self.args))
 
     def value_and_gradient(self, x: Any) -> tuple[float, Any]:
-        """The function of a vector, and its gradient."""
+        """Return the function's value and gradient at a vector."""
         value, slope = value_and_grad(self.fun)(self.tree(x), *self.args)
         return self._number(value), self.vector(slope)
 
     def curvature(self, x: Any) -> Any:
-        """The Hessian matrix at a vector."""
+        """Return the Hessian matrix at a vector."""
         rows = tree_flatten(hessian(self.fun)(self.tree(x), *self.args))[0]
         count = len(self.sizes)
         blocks = [
@@ -174,7 +176,7 @@ class _Problem:
         return np.block(blocks)
 
     def slopes(self, f: Callable[..., Any]) -> Callable[[Any], Any]:
-        """The Jacobian matrix of a function of the pytree, of a vector."""
+        """Return the Jacobian matrix, as a function of a vector, of a function of the pytree."""
 
         def found(x: Any) -> Any:
             columns = tree_flatten(jacobian(f)(self.tree(x)))[0]
@@ -188,7 +190,7 @@ class _Problem:
     def by_scipy(
         self, method: str, bounds: Any, constraints: Any, tol: Any, options: Any, callback: Any, trajectory: bool
     ) -> Any:
-        """A method of SciPy's."""
+        """Run a method of SciPy's."""
         from scipy import optimize
 
         name = method.lower()
@@ -252,7 +254,9 @@ class _Problem:
         leaves, structure = tree_flatten(x)
         if structure != self.structure:
             if len(leaves) != 1:
-                raise ValueError("bounds of ad.minimize are (low, high): numbers, or pytrees as x0 is.")
+                raise ValueError(
+                    "bounds of ad.minimize must be (low, high): numbers, or pytrees with the structure of x0."
+                )
             leaves = leaves * len(self.sizes)
         return np.concatenate([np.broadcast_to(public.to_numpy(v), s).ravel() for v, s in zip(leaves, self.shapes)])
 
@@ -284,12 +288,12 @@ class _Problem:
         maxiter: int = 1000,
         gtol: float = 1e-5,
     ) -> Any:
-        """Gradient descent, by steps of one length times the gradient."""
+        """Run gradient descent with a fixed learning rate."""
         from scipy.optimize import OptimizeResult
 
         if not self.derives:
             raise TypeError(
-                "gradient descent needs derivatives, which the numpy backend has not; choose a library with ad.use."
+                "gradient descent needs derivatives, which the numpy backend does not have; choose a library with ad.use."
             )
         small = gtol if tol is None else tol
         x = self.vector(tree_unflatten(self.structure, self.leaves))

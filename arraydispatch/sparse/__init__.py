@@ -1,6 +1,6 @@
 """Sparse matrices on array libraries: ``ad.sparse``.
 
-The functions have the names of those of ``scipy.sparse``, and give :class:`SparseArray`.
+The functions have the names of those of ``scipy.sparse``, and return :class:`SparseArray`.
 """
 
 from . import scipy_arguments

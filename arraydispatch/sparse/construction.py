@@ -1,4 +1,4 @@
-"""How sparse matrices are made."""
+"""Construction of sparse matrices."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ Shape = tuple[int, int]
 
 
 def coo_array(obj: Given, shape: Shape | None = None, *, dtype: Any = None, backend: Any = None) -> SparseArray:
-    """A sparse matrix in coordinate format.
+    """Create a sparse matrix in coordinate format.
 
     Parameters
     ----------
     obj : object
         A :class:`SparseArray`, a matrix of SciPy's or of a library's own sparse type, a dense array; ``(data, (row, col))``; or
-        ``(rows, columns)`` for one without elements. ``data`` may have leading axes, of a batch. Of what is given twice the sum is
-        stored.
+        ``(rows, columns)`` for one without elements. ``data`` may have leading axes, of a batch. Values given for the same
+        place are summed.
     shape : tuple of int, optional
-        Rows and columns; if not given, as large as the indices say.
+        Rows and columns; by default the smallest shape that the indices fit.
     dtype : dtype_like, optional
-        Of the values.
+        Dtype of the values.
     backend : str, Backend or module, optional
-        Where the values go; if not given, arrays stay where they are and others go to the default backend.
+        Backend of the values; by default arrays stay on theirs and other values go to the default backend.
 
     Returns
     -------
@@ -46,20 +46,20 @@ def coo_array(obj: Given, shape: Shape | None = None, *, dtype: Any = None, back
     ValueError
         If an index is outside of the shape, or numbers do not fit.
     TypeError
-        If nothing of that is given.
+        If ``obj`` is none of these.
     """
     return _made("coo", obj, shape, dtype, backend)
 
 
 def csr_array(obj: Given, shape: Shape | None = None, *, dtype: Any = None, backend: Any = None) -> SparseArray:
-    """A sparse matrix by rows.
+    """Create a sparse matrix in compressed row format.
 
     Parameters
     ----------
     obj : object
-        As of :func:`coo_array`; or ``(data, indices, indptr)``.
+        As for :func:`coo_array`; or ``(data, indices, indptr)``.
     shape, dtype, backend
-        As of :func:`coo_array`.
+        As for :func:`coo_array`.
 
     Returns
     -------
@@ -68,20 +68,20 @@ def csr_array(obj: Given, shape: Shape | None = None, *, dtype: Any = None, back
     Raises
     ------
     ValueError, TypeError
-        As of :func:`coo_array`.
+        As :func:`coo_array`.
     """
     return _made("csr", obj, shape, dtype, backend)
 
 
 def csc_array(obj: Given, shape: Shape | None = None, *, dtype: Any = None, backend: Any = None) -> SparseArray:
-    """A sparse matrix by columns.
+    """Create a sparse matrix in compressed column format.
 
     Parameters
     ----------
     obj : object
-        As of :func:`coo_array`; or ``(data, indices, indptr)``.
+        As for :func:`coo_array`; or ``(data, indices, indptr)``.
     shape, dtype, backend
-        As of :func:`coo_array`.
+        As for :func:`coo_array`.
 
     Returns
     -------
@@ -90,43 +90,43 @@ def csc_array(obj: Given, shape: Shape | None = None, *, dtype: Any = None, back
     Raises
     ------
     ValueError, TypeError
-        As of :func:`coo_array`.
+        As :func:`coo_array`.
     """
     return _made("csc", obj, shape, dtype, backend)
 
 
 def from_scipy(matrix: Any, backend: Any = None) -> SparseArray:
-    """A sparse matrix of the values of one of SciPy's, in its format (``"csr"`` of formats that are not here).
+    """Create a sparse matrix from one of SciPy's, in its format (``"csr"`` for formats that are not supported here).
 
     Parameters
     ----------
     matrix : scipy.sparse array or matrix
-        What to take.
+        The matrix to convert.
     backend : str, Backend or module, optional
-        Where the values go; the default backend, if not given.
+        Backend of the values; the default backend, if not given.
 
     Returns
     -------
     SparseArray
     """
     if not sp.issparse(matrix):
-        raise TypeError(f"a {type(matrix).__name__} is no sparse matrix of SciPy's.")
+        raise TypeError(f"a {type(matrix).__name__} is not a SciPy sparse matrix.")
     return _made(matrix.format if matrix.format in FORMATS else "csr", matrix, None, None, backend)
 
 
 def from_native(matrix: Any) -> SparseArray:
-    """A sparse matrix of a library's own type, in its format and with its values where they are.
+    """Create a sparse matrix from one of a library's own type, in its format, without moving its values.
 
     Raises
     ------
     TypeError
-        If it is none of a library that is loaded.
+        If it is not a sparse type of a loaded library.
     """
     found = _parts(matrix)
     if found is None:
         if sp.issparse(matrix):
             return from_scipy(matrix, "numpy")
-        raise TypeError(f"a {type(matrix).__name__} is no sparse matrix of a library.")
+        raise TypeError(f"a {type(matrix).__name__} is not a sparse matrix of a loaded library.")
     return _of(*found)
 
 
@@ -143,7 +143,7 @@ def _parts(matrix: Any) -> tuple[str, Shape, Any, Any, Array] | None:
 
 
 def _of(format: str, shape: Shape, row: Any, col: Any, data: Any) -> SparseArray:
-    """A matrix of values and where they are, in any order."""
+    """Create a matrix from values and their positions, in any order."""
     if data.ndim == 0 or data.shape[-1] != len(row):
         raise ValueError(f"data of shape {data.shape} do not fit {len(row)} places.")
     made, order, number = Structure.sorted(format, shape, row, col)
@@ -198,7 +198,7 @@ def _from_tuple(format: str, obj: tuple[Any, ...], shape: Any, backend: Any) -> 
     elif len(obj) == 3 and format != "coo":
         indices, starts = np.asarray(obj[1]), np.asarray(obj[2])
         if starts.ndim != 1 or (np.diff(starts) < 0).any() or starts[0] != 0 or starts[-1] != len(indices):
-            raise ValueError("indptr is to begin with 0, not to decrease, and to end with the number of indices.")
+            raise ValueError("indptr must begin with 0, never decrease, and end with the number of indices.")
         along = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         row, col = (along, indices) if format == "csr" else (indices, along)
         if shape is None:
@@ -215,31 +215,31 @@ def _from_tuple(format: str, obj: tuple[Any, ...], shape: Any, backend: Any) -> 
     return _of(format, (int(shape[0]), int(shape[1])), row, col, _values(obj[0], backend))
 
 
-# -- particular ones, and of several -------------------------------------------------------------------------------------
+# -- special and composed matrices -----------------------------------------------------------------------------------
 
 
 def eye_array(
     m: int, n: int | None = None, *, k: int = 0, dtype: Any = float, format: str = "csr", backend: Any = None
 ) -> SparseArray:
-    """Ones on a diagonal, as ``scipy.sparse.eye_array``."""
+    """Create a matrix with ones on a diagonal, as ``scipy.sparse.eye_array``."""
     return _made(format, sp.eye_array(m, n, k=k, dtype=dtype), None, None, backend)
 
 
 def diags_array(
     diagonals: Sequence[Any], *, offsets: Any = 0, shape: Shape | None = None, format: str = "csr"
 ) -> SparseArray:
-    """A matrix of diagonals, as ``scipy.sparse.diags_array``; differentiable by them.
+    """Create a matrix from diagonals, as ``scipy.sparse.diags_array``; it is differentiable with respect to them.
 
     Parameters
     ----------
     diagonals : sequence of array_like
         Each of the length of its diagonal, or of one element.
     offsets : int or sequence of int
-        Which diagonals: 0 is the main one, positive ones are above.
+        Numbers of the diagonals: 0 is the main one, positive ones are above it.
     shape : tuple of int, optional
-        If not given, the square that the first diagonal fits.
+        By default the square that the first diagonal fits.
     format : {"csr", "csc", "coo"}
-        Of the matrix.
+        Format of the matrix.
 
     Returns
     -------
@@ -248,7 +248,7 @@ def diags_array(
     Raises
     ------
     ValueError
-        If a diagonal has another length, or an offset comes twice.
+        If a diagonal has another length, or an offset occurs twice.
     """
     given = [diagonals] if np.ndim(offsets) == 0 and np.ndim(diagonals[0]) == 0 else list(diagonals)
     where = [int(k) for k in np.atleast_1d(offsets)]
@@ -282,7 +282,7 @@ def _several(blocks: Sequence[Any]) -> list[SparseArray]:
 def _joined(blocks: Sequence[Any], format: str | None, down: bool, right: bool) -> SparseArray:
     found = _several(blocks)
     if not found:
-        raise ValueError("there are no matrices to join.")
+        raise ValueError("at least one matrix is needed to join.")
     rows, columns, data = [], [], found[0].data[..., :0]
     at = [0, 0]
     for x in found:
@@ -302,29 +302,29 @@ def _joined(blocks: Sequence[Any], format: str | None, down: bool, right: bool) 
 
 
 def vstack(blocks: Sequence[Any], format: str | None = None) -> SparseArray:
-    """Matrices below one another, as ``scipy.sparse.vstack``."""
+    """Stack matrices vertically, as ``scipy.sparse.vstack``."""
     return _joined(blocks, format, True, False)
 
 
 def hstack(blocks: Sequence[Any], format: str | None = None) -> SparseArray:
-    """Matrices beside one another, as ``scipy.sparse.hstack``."""
+    """Stack matrices horizontally, as ``scipy.sparse.hstack``."""
     return _joined(blocks, format, False, True)
 
 
 def block_diag(mats: Sequence[Any], format: str | None = None) -> SparseArray:
-    """Matrices along the diagonal, as ``scipy.sparse.block_diag``."""
+    """Place matrices along the diagonal, as ``scipy.sparse.block_diag``."""
     return _joined(mats, format, True, True)
 
 
 def stack(matrices: Sequence[Any], format: str | None = None) -> SparseArray:
-    """A batch of matrices of one shape, which stores the places of any of them for each.
+    """Create a batch of matrices of one shape, which stores the union of their positions for each.
 
     Parameters
     ----------
     matrices : sequence
-        Of :class:`SparseArray` or what :func:`coo_array` takes.
+        :class:`SparseArray` objects, or objects that :func:`coo_array` takes.
     format : {"coo", "csr", "csc"}, optional
-        Of the batch; that of the first, if not given.
+        Format of the batch; that of the first matrix by default.
 
     Returns
     -------
@@ -334,11 +334,11 @@ def stack(matrices: Sequence[Any], format: str | None = None) -> SparseArray:
     Raises
     ------
     ValueError
-        If there are none, or of several shapes.
+        If there are no matrices, or they differ in shape.
     """
     found = _several(matrices)
     if not found or len({x.shape for x in found}) > 1:
-        raise ValueError(f"a batch is of matrices of one shape, not of {[x.shape for x in found]}.")
+        raise ValueError(f"the matrices of a batch must have one shape, not {[x.shape for x in found]}.")
     format = format or found[0].format
     places, order, number = Structure.sorted(
         format, found[0]._places.shape, *(np.concatenate([getattr(x, n) for x in found]) for n in ("row", "col"))

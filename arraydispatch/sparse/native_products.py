@@ -1,4 +1,4 @@
-"""What the library computes of a sparse matrix: its product with dense arrays, by the library's own type where that can."""
+"""Products of a sparse matrix with dense arrays, by the library's own sparse type if it can compute them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from .structure import Structure
 
 
 def _index(places: Structure, backend: Backend, device: Any) -> Any:
-    """What gives an index array of the structure as the library has it; kept, but for those of a trace."""
+    """Return a function that converts an index array of the structure to the library's; results are cached, except in a
+    trace.
+    """
 
     def index(name: str) -> Native:
         key = backend.name, str(device), name
@@ -37,7 +39,7 @@ def _on(places: Structure, values: Native, backend: Backend) -> Any:
 
 
 def native(places: Structure, data: Any) -> Native:
-    """The library's own sparse matrix."""
+    """Return the library's own sparse matrix."""
     backend = library_of([data]) if not _held_by_numpy(data) else data.backend
     with backend.within():
         values = native_of(data, backend)
@@ -52,7 +54,7 @@ def _held_by_numpy(data: Any) -> bool:
 
 
 def summed(data: Any, to: Any, size: int) -> Any:
-    """An array of ``size`` that has at each place the sum of the values that go there, along the last axis."""
+    """Return an array of length ``size`` along the last axis, with the sum of the values that go to each position."""
     if len(to) == size and (np.diff(to) == 1).all() and (size == 0 or to[0] == 0):
         return data
     out = np.zeros_like(data, shape=(*data.shape[:-1], size))
@@ -62,7 +64,7 @@ def summed(data: Any, to: Any, size: int) -> Any:
 
 
 def matmul(places: Structure, data: Any, dense: Any) -> Any:
-    """The product with a dense vector, matrix or batch of matrices of the same dtype; differentiable by both."""
+    """Multiply by a dense vector, matrix or batch of matrices of the same dtype; differentiable with respect to both."""
     if dense.ndim == 1:
         return matmul(places, data, dense[:, None])[..., 0]
     if data.ndim > 1 or dense.ndim > 2:
@@ -87,7 +89,7 @@ def _product(places: Structure, data: Any, dense: Any) -> Any:
 
 
 def _composed(places: Structure, data: Any, dense: Any) -> Any:
-    """By gathering, multiplying and adding up: what every library can, in programs and batches too."""
+    """Multiply by gathering, multiplying and summing: possible in every library, also in traced programs and batches."""
     terms = data[..., :, None] * np.take(dense, places.col, axis=-2)
     out = np.zeros_like(terms, shape=(*terms.shape[:-2], places.shape[0], terms.shape[-1]))
     at: Any = (..., places.row, slice(None))

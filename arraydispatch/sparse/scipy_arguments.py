@@ -1,7 +1,8 @@
-"""Sparse arrays handed to SciPy: its functions get a matrix of its own in place of each, and its classes make a matrix of one.
+"""Sparse arrays as arguments of SciPy: its functions and classes get a SciPy matrix in place of each.
 
-A function whose result is a matrix gives a sparse array of the same library, and arrays where it gives ndarrays. What SciPy takes for
-a linear operator, it calls: ``aslinearoperator`` keeps the sparse array, which multiplies where its values are.
+If the result of a function is a matrix, it becomes a sparse array of the same library; ndarrays become arrays.
+Functions that take a linear operator call it: ``aslinearoperator`` keeps the sparse array, which multiplies where its
+values are.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _REFLECTED = {
     "__mul__": "__rmul__",
     "__sub__": "__rsub__",
 }
-"""Operators of SciPy's matrices, and what the sparse array does as the second operand."""
+"""Operator of SciPy's matrices -> method of the sparse array as the second operand."""
 _WHY = "it is SciPy's own code, on matrices of its own"
 
 
@@ -40,7 +41,7 @@ def _hosted(x: Any) -> Any:
 
 
 def called(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], first: SparseArray) -> Any:
-    """A function that NumPy's protocol brought here, because a sparse array is among its arguments."""
+    """Run a function that NumPy's protocol dispatched here, because a sparse array is among its arguments."""
     if func not in SCIENTIFIC:
         return func._implementation(*args, **kwargs)
     if func in METHODS:
@@ -71,7 +72,7 @@ def _making(exchange: Exchange) -> Any:
 
 
 def open_all() -> None:
-    """Have SciPy's functions ask for sparse arrays, and its classes take them."""
+    """Make SciPy's functions dispatch on sparse arrays, and its classes accept them."""
     MATRICES[SparseArray] = called
     made = [getattr(sp, f"{format}_array") for format in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")]
     for cls in dict.fromkeys(each for kind in made for each in kind.__mro__):

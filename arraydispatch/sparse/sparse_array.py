@@ -1,4 +1,4 @@
-"""``SparseArray``: values on a library, their places on the host."""
+"""``SparseArray``: values in a library, their positions on the host."""
 
 from __future__ import annotations
 
@@ -24,33 +24,34 @@ Shape = tuple[int, ...]
 
 
 def is_sparse(x: Any) -> bool:
-    """Whether it is a :class:`SparseArray`."""
+    """Whether an object is a :class:`SparseArray`."""
     return isinstance(x, SparseArray)
 
 
 class SparseArray:
-    """A sparse matrix, or a batch of them with the same places, of an array library.
+    """Sparse matrix of an array library, or a batch of them with the same positions.
 
-    Made by :func:`coo_array`, :func:`csr_array`, :func:`csc_array` and by what is done with one. What is stored is in :attr:`data`,
-    an array of a library as any other, by which is differentiated; where it is, is known to the program and does not change.
+    Created by :func:`coo_array`, :func:`csr_array`, :func:`csc_array` and by operations on other sparse arrays. The stored values
+    are in :attr:`data`, an ordinary array of a library, with respect to which derivatives are taken. Their positions are known to
+    the program and do not change.
 
     Attributes
     ----------
     format : {"coo", "csr", "csc"}
-        How elements are stored: row by row, of ``"csc"`` column by column; each place once.
+        Order of the elements: row by row, for ``"csc"`` column by column; each position occurs once.
     shape : tuple of int
-        ``(rows, columns)``, of a batch after the shape of the batch.
+        ``(rows, columns)``, for a batch after the shape of the batch.
     data : Array
         The values, of shape ``(..., nnz)``.
     row, col : ndarray of int
-        Where each is.
+        Position of each value.
     indices, indptr : ndarray of int
-        As ``scipy.sparse`` has them.
+        As in ``scipy.sparse``.
 
     Notes
     -----
-    Operators are those of ``scipy.sparse.csr_array``: ``*`` is by elements and ``@`` the matrix product. A pytree: transforms take it
-    as an argument, and a derivative by one is one.
+    Operators are those of ``scipy.sparse.csr_array``: ``*`` is elementwise and ``@`` the matrix product. A sparse array is a
+    pytree: transforms take it as an argument, and a derivative with respect to one is one.
     """
 
     __array_priority__ = 10.1  # as SciPy's
@@ -64,11 +65,12 @@ class SparseArray:
             raise ValueError(f"{places.nnz} places take data of shape (..., {places.nnz}), not {data.shape}.")
         self._places, self.data = places, data
 
-    # -- what it is ------------------------------------------------------------------------------------------------------
+    # -- attributes
+    # ---------------------------------------------------------------------------------------------------------
 
     @property
     def format(self) -> str:
-        """``"coo"``, ``"csr"`` or ``"csc"``."""
+        """Storage format: ``"coo"``, ``"csr"`` or ``"csc"``."""
         return self._places.format
 
     @property
@@ -78,54 +80,55 @@ class SparseArray:
 
     @property
     def ndim(self) -> int:
-        """2, and more of a batch."""
+        """Number of dimensions: 2, and more for a batch."""
         return len(self.shape)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of the values."""
+        """Dtype of the values."""
         return self.data.dtype
 
     @property
     def nnz(self) -> int:
-        """How many places are stored."""
+        """Number of stored positions."""
         return self._places.nnz
 
     size = nnz
 
     @property
     def row(self) -> np.ndarray[Any, Any]:
-        """The row of each value."""
+        """Row of each value."""
         return self._places.row
 
     @property
     def col(self) -> np.ndarray[Any, Any]:
-        """The column of each value."""
+        """Column of each value."""
         return self._places.col
 
     @property
     def indices(self) -> np.ndarray[Any, Any]:
-        """The column of each value; of ``"csc"`` the row."""
+        """Column of each value; for ``"csc"`` its row."""
         return self._places.indices
 
     @property
     def indptr(self) -> np.ndarray[Any, Any]:
-        """Where in the data each row begins; of ``"csc"`` each column."""
+        """Index into the data at which each row begins; for ``"csc"`` each column."""
         return self._places.indptr
 
     @property
     def backend(self) -> Backend:
-        """The backend that holds the values."""
+        """Backend that holds the values."""
         return self.data.backend
 
     @property
     def device(self) -> Device:
-        """Where the values are."""
+        """Device of the values."""
         return self.data.device
 
     @property
     def native(self) -> Native:
-        """The library's own sparse matrix: JAX's ``BCOO``, ``BCSR``, ``CSC``, a sparse tensor of torch's, ``tf.sparse.SparseTensor``, SciPy's.
+        """Return the library's sparse matrix: JAX's ``BCOO``, ``BCSR``, ``CSC``, a torch sparse tensor,
+        ``tf.sparse.SparseTensor``, SciPy's.
 
         Raises
         ------
@@ -140,7 +143,7 @@ class SparseArray:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
         raise TypeError(
-            "a SparseArray is no dense array, and is not made one silently; say toarray(), or to_scipy() where SciPy takes sparse ones."
+            "a SparseArray is not converted to a dense array implicitly; call toarray(), or to_scipy() for SciPy functions that take sparse matrices."
         )
 
     def __bool__(self) -> NoReturn:
@@ -150,40 +153,41 @@ class SparseArray:
         if other is None or isinstance(other, str):
             return NotImplemented
         raise TypeError(
-            "a comparison has a value for what is not stored, too: compare toarray(), or data of equal places."
+            "sparse matrices are not compared, because elements that are not stored would have a result too: compare toarray(), or data with equal positions."
         )
 
     __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
-    __hash__ = None  # type: ignore[assignment]  # as of SciPy's
+    __hash__ = None  # type: ignore[assignment]  # as SciPy's
 
     def __len__(self) -> NoReturn:
         raise TypeError("the length of a sparse matrix is ambiguous; use its nnz or shape[0].")
 
-    # -- into other forms ------------------------------------------------------------------------------------------------
+    # -- conversions
+    # ------------------------------------------------------------------------------------------------------
 
     def asformat(self, format: str | None, copy: bool = False) -> SparseArray:
-        """In another format."""
+        """Convert to another format."""
         if format is None or format == self.format:
             return self.copy() if copy else self
         if format not in structure.FORMATS:
-            raise ValueError(f"{format!r} is no format here; there are {', '.join(structure.FORMATS)}.")
+            raise ValueError(f"unknown format {format!r}; choose one of: {', '.join(structure.FORMATS)}.")
         made, order, _ = Structure.sorted(format, self._places.shape, self.row, self.col)
         return SparseArray(made, self.data if order is None else self.data[..., order])
 
     def tocoo(self) -> SparseArray:
-        """In coordinate format."""
+        """Convert to coordinate format."""
         return self.asformat("coo")
 
     def tocsr(self) -> SparseArray:
-        """By rows."""
+        """Convert to compressed row format."""
         return self.asformat("csr")
 
     def tocsc(self) -> SparseArray:
-        """By columns."""
+        """Convert to compressed column format."""
         return self.asformat("csc")
 
     def toarray(self) -> Any:
-        """Dense, as an array of the library that holds the values."""
+        """Return a dense array of the library that holds the values."""
         out = np.zeros_like(self.data, shape=self.shape)
         out[..., self.row, self.col] = self.data
         return out
@@ -191,36 +195,36 @@ class SparseArray:
     todense = toarray
 
     def to_scipy(self) -> Any:
-        """As a matrix of SciPy's; of a batch TypeError."""
+        """Return a SciPy matrix; raise TypeError for a batch."""
         if self.data.ndim > 1:
             raise TypeError(f"SciPy has no batches of sparse matrices; this is one of shape {self.shape[:-2]}.")
         return self._places.scipy(np.array(public.to_numpy(self.data)))
 
     def convert(self, target: Any = None) -> SparseArray:
-        """With the values on another backend; None: the default."""
+        """Move the values to another backend; None stands for the default one."""
         return SparseArray(self._places, public.convert(self.data, target))
 
     def copy(self) -> SparseArray:
-        """With values of its own."""
+        """Return a copy with its own values."""
         return SparseArray(self._places, self.data.copy())
 
     def astype(self, dtype: Any) -> SparseArray:
-        """With values of another dtype."""
+        """Cast the values to another dtype."""
         return SparseArray(self._places, self.data.astype(dtype))
 
     def with_data(self, data: Any) -> SparseArray:
-        """The same places with other values, of shape ``(..., nnz)``."""
+        """Return a matrix with the same positions and other values, of shape ``(..., nnz)``."""
         return SparseArray(self._places, data if isinstance(data, Array) else public.asarray(data))
 
     # -- parts and rearrangements ----------------------------------------------------------------------------------------
 
     def _moved(self, matrix: Any) -> SparseArray:
-        """What SciPy made of the places."""
+        """Return the matrix that SciPy's operation on the positions describes."""
         made, order = self._places.moved(matrix)
         return SparseArray(made, self.data[..., order])
 
     def transpose(self) -> SparseArray:
-        """Rows and columns exchanged, of a batch of each of its matrices; by rows becomes by columns."""
+        """Exchange rows and columns, in a batch those of each matrix; row format becomes column format."""
         place = self._places
         format = {"csr": "csc", "csc": "csr"}.get(self.format, "coo")
         made, order, _ = Structure.sorted(format, place.shape[::-1], place.col, place.row)
@@ -228,18 +232,18 @@ class SparseArray:
 
     @property
     def T(self) -> SparseArray:
-        """:meth:`transpose`."""
+        """Transposed matrix, as :meth:`transpose`."""
         return self.transpose()
 
     @property
     def mT(self) -> SparseArray:
-        """:meth:`transpose`."""
+        """Transposed matrix, as :meth:`transpose`."""
         return self.transpose()
 
     def __getitem__(self, key: Any) -> Any:
-        """Rows and columns, as of ``scipy.sparse.csr_array``: a matrix; one element; one row or column, dense."""
+        """Index rows and columns as ``scipy.sparse.csr_array``: a matrix; one element; one row or column, dense."""
         if self.data.ndim > 1:
-            raise IndexError("a batch of sparse matrices is not indexed; index the data, or use toarray().")
+            raise IndexError("a batch of sparse matrices cannot be indexed; index the data, or use toarray().")
         found = (self._places.places if self.format != "coo" else self._places.places.tocsr())[key]
         if np.ndim(found) == 2:
             return self._moved(found)
@@ -251,7 +255,7 @@ class SparseArray:
         return out
 
     def diagonal(self, k: int = 0) -> Any:
-        """A diagonal, dense."""
+        """Return a diagonal, dense."""
         rows, columns = self._places.shape
         there = np.flatnonzero(self.col - self.row == k)
         count = max(min(rows + min(k, 0), columns - max(k, 0)), 0)
@@ -260,13 +264,13 @@ class SparseArray:
         return out
 
     def trace(self) -> Any:
-        """The sum of the diagonal."""
+        """Return the sum of the diagonal."""
         return self.diagonal().sum(axis=-1)
 
     def sum(self, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
-        """The sum of all elements, or dense along an axis; of a batch its own axes are not summed."""
+        """Return the sum of all elements, or along an axis, dense; the axes of a batch are not summed."""
         if out is not None:
-            raise ValueError("sums of a sparse matrix are new arrays: there is no out=.")
+            raise ValueError("sums of a sparse matrix do not support out=.")
         if dtype is not None:
             return self.astype(dtype).sum(axis).astype(dtype)
         if axis is None:
@@ -279,7 +283,7 @@ class SparseArray:
         return native_products.summed(self.data.astype(wide, copy=False), kept, size)
 
     def mean(self, axis: int | None = None, dtype: Any = None, out: None = None) -> Any:
-        """The mean of all elements, or dense along an axis."""
+        """Return the mean of all elements, or along an axis, dense."""
         rows, columns = self._places.shape
         return self.sum(axis, dtype, out) / (rows * columns if axis is None else (rows, columns)[axis])
 
@@ -295,23 +299,23 @@ class SparseArray:
         return self._with(abs(self.data))
 
     def conj(self) -> SparseArray:
-        """Complex conjugates."""
+        """Return the complex conjugate."""
         return self._with(np.conj(self.data))
 
     @property
     def real(self) -> SparseArray:
-        """Real parts."""
+        """Real part."""
         return self._with(np.real(self.data))
 
     @property
     def imag(self) -> SparseArray:
-        """Imaginary parts."""
+        """Imaginary part."""
         return self._with(np.imag(self.data))
 
     def power(self, n: float) -> SparseArray:
-        """By elements; ``n`` is positive, so that what is not stored stays 0."""
+        """Raise to a power elementwise; ``n`` is positive, so that elements that are not stored stay 0."""
         if not n > 0:
-            raise ValueError(f"power {n} of what is not stored is not 0; use toarray().")
+            raise ValueError(f"power {n} of the elements that are not stored is not 0; use toarray().")
         return self._with(self.data**n)
 
     def __pow__(self, n: Any) -> Any:
@@ -351,10 +355,10 @@ class SparseArray:
             raise ValueError(f"inconsistent shapes: {self.shape} and {other.shape}.")
 
     def multiply(self, other: Any) -> Any:
-        """By elements, with a number, a dense array or a sparse one: sparse."""
+        """Multiply elementwise by a number, a dense array or a sparse one; the result is sparse."""
         made = self * other
         if made is NotImplemented:
-            raise TypeError(f"a sparse matrix is not multiplied with a {type(other).__name__}.")
+            raise TypeError(f"a sparse matrix cannot be multiplied by a {type(other).__name__}.")
         return made
 
     def __mul__(self, other: Any) -> Any:
@@ -399,7 +403,7 @@ class SparseArray:
             a, b = self.data, other.tocsr().data
             return SparseArray(made, native_products.summed(a[..., first] * b[..., second], to, made.nnz))
         if np.ndim(other) == 0:
-            raise ValueError("a scalar is no operand of @; use * instead.")
+            raise ValueError("a scalar is not an operand of @; use * instead.")
         rows = np.shape(other)[-1 if np.ndim(other) == 1 else -2]
         self._check_product(self._places.shape, (rows,))
         return native_products.matmul(self._places, *together(self.data, other))
@@ -411,7 +415,7 @@ class SparseArray:
         if isinstance(other, SparseArray):
             return other @ self
         if np.ndim(other) == 0:
-            raise ValueError("a scalar is no operand of @; use * instead.")
+            raise ValueError("a scalar is not an operand of @; use * instead.")
         if np.ndim(other) == 1:
             return self.transpose() @ other
         return np.swapaxes(self.transpose() @ np.swapaxes(other, -1, -2), -1, -2)
@@ -422,15 +426,15 @@ class SparseArray:
             raise ValueError(f"matmul: dimension mismatch of {a} and {b}.")
 
     def dot(self, other: Any) -> Any:
-        """``self @ other``, of a number ``self * other``."""
+        """Return ``self @ other``, for a number ``self * other``."""
         return self * other if np.ndim(other) == 0 and not isinstance(other, SparseArray) else self @ other
 
     def matvec(self, x: Any) -> Any:
-        """``self @ x``: what ``scipy.sparse.linalg`` asks of a linear operator."""
+        """Return ``self @ x``; ``scipy.sparse.linalg`` calls it on linear operators."""
         return self @ x
 
     def rmatvec(self, x: Any) -> Any:
-        """The product of the conjugate transpose."""
+        """Return the product of the conjugate transpose with ``x``."""
         return self.transpose().conj() @ x
 
     matmat, rmatmat = matvec, rmatvec
@@ -459,7 +463,7 @@ _OPERATORS = {
     "matmul": ("__matmul__", "__rmatmul__"),
     "divide": ("__truediv__", ""),
 }
-"""Name of a ufunc -> the methods that do it, if the matrix is the first operand or the second."""
+"""Name of a ufunc -> its methods with the matrix as first and as second operand."""
 
 
 def _keeps_zero(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
@@ -468,7 +472,7 @@ def _keeps_zero(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
 
 
 def operand(x: Any, like: Any) -> Any:
-    """The other operand: sparse, an array, a number; NotImplemented for anything else."""
+    """Convert the other operand: sparse, an array, a number; NotImplemented for any other."""
     if isinstance(x, SparseArray) or is_array(x) or isinstance(x, int | float | complex):
         return x
     if sp.issparse(x):
@@ -492,7 +496,7 @@ def _added(data: Any, number: Any, count: int) -> Any:
 
 
 def together(a: Any, b: Any) -> tuple[Any, Any]:
-    """Two arrays in the dtype of both, on the backend of either."""
+    """Return two arrays in their common dtype, on the backend of either."""
     dtype = np.result_type(a, b)
     b = b if isinstance(b, Array) else public.asarray(b, backend=a.backend)
     if a.backend is not b.backend and a.backend.native_is_ndarray:
@@ -506,7 +510,7 @@ pytrees.register(SparseArray, lambda x: ([x.data], x._places), lambda places, ch
 
 
 def _rebuilt(places: Structure, data: Any) -> SparseArray:
-    """Around any object: transforms put marks in the place of arrays."""
+    """Rebuild a sparse array with any object as data: transforms put placeholders in place of arrays."""
     made = object.__new__(SparseArray)
     made._places, made.data = places, data
     return made

@@ -1,4 +1,4 @@
-"""Where the elements of a sparse matrix are: index arithmetic, on the host, by NumPy and ``scipy.sparse``."""
+"""Positions of the elements of sparse matrices: index arithmetic on the host, by NumPy and ``scipy.sparse``."""
 
 from __future__ import annotations
 
@@ -16,34 +16,35 @@ _SCIPY: dict[str, Any] = {"coo": sp.coo_array, "csr": sp.csr_array, "csc": sp.cs
 
 
 class Structure:
-    """The places of the elements of a matrix: sorted as the format stores them, each once.
+    """Positions of the elements of a matrix: sorted in the order of the format, each once.
 
     Parameters
     ----------
     format : {"coo", "csr", "csc"}
-        Elements are stored row by row, or of ``"csc"`` column by column.
+        Elements are stored row by row, for ``"csc"`` column by column.
     shape : tuple of int
-        Of the matrix.
+        Shape of the matrix.
     row, col : ndarray of int64
-        In order. :meth:`sorted` puts them in order.
+        Sorted positions; :meth:`sorted` sorts them.
     """
 
     def __init__(self, format: str, shape: tuple[int, int], row: Index, col: Index) -> None:
         self.format, self.shape, self.row, self.col = format, shape, row, col
         self.kept: dict[Any, Any] = {}
-        """Index arrays of the libraries' own, by library and device."""
+        """Index arrays in the libraries' own types, by library and device."""
         row.flags.writeable = col.flags.writeable = False
 
     @classmethod
     def sorted(
         cls, format: str, shape: tuple[int, int], row: Any, col: Any
     ) -> tuple[Structure, Index | None, Index | None]:
-        """The structure; which element comes where (None: as they are); and, if places come twice, the number of each one's.
+        """Return the structure, the order of the elements (None if unchanged), and, if positions repeat, the index of
+        each one's position.
 
         Raises
         ------
         ValueError
-            If an index is not inside of the shape.
+            If an index is outside of the shape.
         """
         row, col = np.array(row, np.int64), np.array(col, np.int64)
         if row.ndim != 1 or row.shape != col.shape:
@@ -69,27 +70,27 @@ class Structure:
 
     @property
     def nnz(self) -> int:
-        """How many places there are."""
+        """Number of positions."""
         return len(self.row)
 
     @property
     def indices(self) -> Index:
-        """The indices along the other axis than the one that :attr:`indptr` counts."""
+        """Indices along the axis that :attr:`indptr` does not count."""
         return self.row if self.format == "csc" else self.col
 
     @cached_property
     def indptr(self) -> Index:
-        """Where each row, or column, begins."""
+        """Index of the beginning of each row, or column."""
         along, size = (self.col, self.shape[1]) if self.format == "csc" else (self.row, self.shape[0])
         return np.searchsorted(along, np.arange(size + 1))
 
     @cached_property
     def places(self) -> Any:
-        """A matrix of SciPy's that has at each place its number, counted from 1."""
+        """SciPy matrix that contains, at each position, its number counted from 1."""
         return self.scipy(np.arange(1, self.nnz + 1))
 
     def scipy(self, values: Any) -> Any:
-        """The matrix of SciPy's with these values."""
+        """Return the SciPy matrix with these values."""
         if self.format == "coo":
             made = sp.coo_array((values, (self.row, self.col)), shape=self.shape)
             made.has_canonical_format = True
@@ -99,7 +100,7 @@ class Structure:
         return made
 
     def moved(self, matrix: Any) -> tuple[Structure, Index]:
-        """What SciPy made of :attr:`places`: its structure, and which element comes where."""
+        """Return the structure of SciPy's result for :attr:`places`, and the order of its elements."""
         format = matrix.format if matrix.format in FORMATS else "csr"
         coo = matrix.tocoo()
         made, order, _ = Structure.sorted(format, matrix.shape, *coo.coords)
@@ -122,7 +123,7 @@ class Structure:
 
 
 def union(a: Structure, b: Structure) -> tuple[Structure, Index]:
-    """The places of either, and where the elements of one after the other go."""
+    """Return the union of positions, and the index at which each element of ``a``, then of ``b``, goes."""
     made, order, number = Structure.sorted(
         a.format, a.shape, np.concatenate([a.row, b.row]), np.concatenate([a.col, b.col])
     )
@@ -135,7 +136,7 @@ def union(a: Structure, b: Structure) -> tuple[Structure, Index]:
 
 
 def common(a: Structure, b: Structure) -> tuple[Structure, Index, Index]:
-    """The places of both, and which elements of each are there."""
+    """Return the common positions, and the indices of their elements in each."""
     one, other = (x.row * x.shape[1] + x.col for x in (a, b))
     _, first, second = np.intersect1d(one, other, assume_unique=True, return_indices=True)
     made, order, _ = Structure.sorted(a.format, a.shape, a.row[first], a.col[first])
@@ -143,7 +144,11 @@ def common(a: Structure, b: Structure) -> tuple[Structure, Index, Index]:
 
 
 def product(a: Structure, b: Structure) -> tuple[Structure, Index, Index, Index]:
-    """The places of a product, which elements of the two are multiplied, and where the products are added. ``b`` is by rows."""
+    """Return the positions of a product, the indices of the factors that are multiplied, and the index each product is
+    added to.
+
+    ``b`` is in row format.
+    """
     counts = np.diff(b.indptr)[a.col]
     first = np.repeat(np.arange(a.nnz), counts)
     within = np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)

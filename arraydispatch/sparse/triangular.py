@@ -1,4 +1,6 @@
-"""Triangular systems: SciPy's solver on the host, since no library has one on all its devices; derivatives by the implicit rule."""
+"""Triangular systems: SciPy's solver on the host, since no library has one on all its devices; derivatives by the
+implicit rule.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +19,23 @@ WHY = "no library solves sparse triangular systems on all its devices"
 
 
 def solve_triangular(A: SparseArray, b: Any, lower: bool = True, unit_diagonal: bool = False) -> Any:
-    """The solution ``x`` of ``A @ x = b`` for a triangular matrix.
+    """Solve ``A @ x = b`` for a triangular matrix.
 
     Parameters
     ----------
     A : SparseArray
-        Square and not a batch; what is on the other side of the diagonal is not looked at.
+        Square and not a batch; elements on the other side of the diagonal are ignored.
     b : array
         Of shape ``(n,)`` or ``(n, k)``.
     lower : bool
         Whether ``A`` is lower triangular, else upper.
     unit_diagonal : bool
-        Whether to take the diagonal for ones, whatever is stored.
+        Whether to assume ones on the diagonal, regardless of the stored values.
 
     Returns
     -------
     Array
-        Of the shape of ``b``, differentiable by ``A.data`` and ``b``.
+        Of the shape of ``b``, differentiable with respect to ``A.data`` and ``b``.
 
     Raises
     ------
@@ -44,7 +46,7 @@ def solve_triangular(A: SparseArray, b: Any, lower: bool = True, unit_diagonal: 
 
     Notes
     -----
-    SciPy solves, on the host: by the policy of ``ad.fallback``.
+    SciPy solves on the host, subject to ``ad.fallback``.
     """
     rows, columns = A._places.shape
     if rows != columns or A.data.ndim > 1:
@@ -59,7 +61,7 @@ def solve_triangular(A: SparseArray, b: Any, lower: bool = True, unit_diagonal: 
 
 def _solve(places: Structure, lower: bool, unit: bool) -> Any:
     def on_host(data: Any, b: Any) -> Any:
-        from scipy.sparse.linalg import spsolve_triangular  # loaded with LAPACK, when first used
+        from scipy.sparse.linalg import spsolve_triangular  # loads LAPACK on first use
 
         matrix = places.scipy(data).tocsr()
         there = matrix.diagonal() if not unit else np.ones(1)

@@ -1,7 +1,7 @@
-"""Ufuncs of arrays made by an array-API namespace, where the standard's values are not NumPy's.
+"""Ufunc bodies for arrays of an array-API namespace, where the standard's values differ from NumPy's.
 
-Bodies as in :mod:`arraydispatch.ufuncs.composed`. The plan takes them where an operand's kind is of the standard, so operators, in-place
-operators and the namespace's functions agree.
+The bodies follow the conventions of :mod:`arraydispatch.ufuncs.composed`. A plan uses them if an operand's kind belongs
+to the standard, so operators, in-place operators and the namespace's functions agree.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import numpy as np
 
 
 def floor_divide(xp: Any, a: Any, b: Any) -> Any:
-    """The quotient rounded down; one with an infinity is that of :func:`numpy.divide`, where NumPy's is NaN or -1.
+    """Divide and round down; with an infinity, return the quotient of :func:`numpy.divide` where NumPy returns NaN or
+    -1.
 
     https://github.com/numpy/numpy/issues/23860
     """

@@ -1,6 +1,6 @@
-"""Ufuncs that a library lacks, written once over the ones it has.
+"""Ufuncs that a library lacks, composed from ufuncs that it has.
 
-Each body takes ``xp`` and native arrays of the loop's own dtype, broadcasting, and returns the loop's output.
+Each body takes ``xp`` and native arrays of the loop's own dtype, broadcasts them, and returns the loop's output.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from ..runtime import dtypes
 
 
 def _like(xp: Any, x: Any, value: Any) -> Any:
-    """A 0-d native constant of ``x``'s dtype on its device."""
+    """Return a 0-d native constant of ``x``'s dtype on its device."""
     return xp.prim.full((), value, xp.dtype_of(x), xp.backend.device_of(x))
 
 
 def divmod_(xp: Any, a: Any, b: Any) -> Any:
-    """Quotient and remainder."""
+    """Compute quotient and remainder."""
     return xp.floor_divide(a, b), xp.remainder(a, b)
 
 
 def modf(xp: Any, x: Any) -> Any:
-    """Fractional and integral part, both with the sign of ``x``; the fraction of an infinity is zero."""
+    """Compute fractional and integral part, both with the sign of ``x``; the fraction of an infinity is zero."""
     whole = xp.trunc(x)
-    # Not the sign of `x` put to the difference: of a whole number that is zero, and its derivative would be lost.
+    # Copying the sign of `x` to the difference would lose the derivative at integers, where the difference is zero.
     fraction = xp.prim.where(xp.signbit(x), xp.negative(xp.subtract(whole, x)), xp.subtract(x, whole))
     other = xp.copysign(xp.prim.where(xp.isinf(x), _like(xp, x, 0.0), x), x)
     return xp.prim.where(xp.isfinite(x), fraction, other), whole
@@ -51,7 +51,9 @@ def _in_single(body: Callable[..., Any]) -> Callable[..., Any]:
 
 @_in_single
 def cbrt(xp: Any, x: Any) -> Any:
-    """Cube root. Of zeros, infinities and NaN it is the square root of the magnitude, whose derivative is as infinite, or as zero."""
+    """Compute the cube root. For zeros, infinities and NaN it is the square root of the magnitude, whose derivative is
+    equally infinite or zero.
+    """
     if not _is_followed(xp, x):
         return _cube_root(xp, x)
     where, one = xp.prim.where, _like(xp, x, 1)
@@ -66,17 +68,19 @@ def _is_followed(xp: Any, *xs: Any) -> bool:
 
 
 def _cube_root(xp: Any, x: Any) -> Any:
-    """A power of the magnitude, then one Newton step, which brings it to the last bit or two."""
+    """Compute a power of the magnitude, then one Newton step, which is accurate to the last bit or two."""
     size = xp.absolute(x)
     root = xp.power(size, 1.0 / 3.0)
     square = xp.multiply(root, root)
-    step = xp.divide(xp.subtract(root, xp.divide(size, square)), 3.0)  # no cube, which may leave the range
+    step = xp.divide(xp.subtract(root, xp.divide(size, square)), 3.0)  # no cube, which could overflow or underflow
     better = xp.prim.where(xp.logical_and(xp.isfinite(size), xp.greater(size, 0)), xp.subtract(root, step), size)
     return xp.copysign(better, x)
 
 
 def spacing(xp: Any, x: Any) -> Any:
-    """Distance to the next number away from zero, with the sign of ``x``; for float16 to the next larger; NaN for inf."""
+    """Return the distance to the next number away from zero, with the sign of ``x``; for float16 to the next larger;
+    NaN for inf.
+    """
     half = xp.dtype_of(x) == np.float16
     size = x if half else xp.absolute(x)
     gap = xp.subtract(xp.nextafter(size, _like(xp, x, math.inf)), size)
@@ -85,7 +89,7 @@ def spacing(xp: Any, x: Any) -> Any:
 
 
 def bitwise_count(xp: Any, x: Any) -> Any:
-    """Number of bits set in the magnitude (Warren, Hacker's Delight, section 5-1), in 64 bits."""
+    """Count the bits set in the magnitude (Warren, Hacker's Delight, section 5-1), in 64 bits."""
     wide = xp.prim.astype(x, dtypes.INTP) if xp.dtype_of(x) != np.uint64 else xp.prim.view_dtype(x, dtypes.INTP)
     if xp.dtype_of(x).kind == "i":
         wide = xp.absolute(wide)
@@ -101,7 +105,7 @@ _EUCLID_STEPS = 92  # two consecutive Fibonacci numbers below 2**63 are the wors
 
 
 def gcd(xp: Any, a: Any, b: Any) -> Any:
-    """Greatest common divisor by Euclid's algorithm, on all elements at once."""
+    """Compute the greatest common divisor by Euclid's algorithm, on all elements at once."""
     a, b = xp.absolute(a), xp.absolute(b)
     shape = np.broadcast_shapes(xp.shape_of(a), xp.shape_of(b))
     a, b = xp.prim.broadcast_to(a, shape), xp.prim.broadcast_to(b, shape)
@@ -116,14 +120,14 @@ def gcd(xp: Any, a: Any, b: Any) -> Any:
 
 
 def lcm(xp: Any, a: Any, b: Any) -> Any:
-    """Least common multiple, modulo the width of the dtype."""
+    """Compute the least common multiple, modulo the width of the dtype."""
     divisor = xp.gcd(a, b)
     safe = xp.prim.where(xp.equal(divisor, 0), _like(xp, divisor, 1), divisor)
     return xp.multiply(xp.absolute(xp.floor_divide(a, safe)), xp.absolute(b))
 
 
 def heaviside(xp: Any, x: Any, at_zero: Any) -> Any:
-    """0 below zero, 1 above, the second argument at zero, NaN for NaN."""
+    """Return 0 below zero, 1 above, the second argument at zero, NaN for NaN."""
     step = xp.prim.where(xp.greater(x, 0), _like(xp, x, 1), _like(xp, x, 0))
     step = xp.prim.where(xp.equal(x, 0), at_zero, step)
     return xp.prim.where(xp.isnan(x), x, step)
@@ -131,7 +135,7 @@ def heaviside(xp: Any, x: Any, at_zero: Any) -> Any:
 
 @_in_single
 def logaddexp(xp: Any, a: Any, b: Any) -> Any:
-    """``log(exp(a) + exp(b))`` without overflow."""
+    """Compute ``log(exp(a) + exp(b))`` without overflow."""
     top = xp.maximum(a, b)
     rest = xp.log1p(xp.exp(xp.negative(xp.absolute(xp.subtract(a, b)))))
     equal = xp.equal(a, b)
@@ -140,7 +144,7 @@ def logaddexp(xp: Any, a: Any, b: Any) -> Any:
 
 @_in_single
 def logaddexp2(xp: Any, a: Any, b: Any) -> Any:
-    """``log2(2**a + 2**b)`` without overflow."""
+    """Compute ``log2(2**a + 2**b)`` without overflow."""
     top = xp.maximum(a, b)
     rest = xp.multiply(xp.log1p(xp.exp2(xp.negative(xp.absolute(xp.subtract(a, b))))), 1.0 / math.log(2.0))
     equal = xp.equal(a, b)
@@ -148,7 +152,8 @@ def logaddexp2(xp: Any, a: Any, b: Any) -> Any:
 
 
 def _of_equal(xp: Any, a: Any, b: Any, equal: Any, unit: float) -> Any:
-    """``a``, where it equals ``b``: for derivatives as the middle of both, and what grows with their difference, which is none.
+    """Replace ``a``, where it equals ``b``, by an equal expression with the correct derivatives: the mean of both plus
+    a term in their difference.
 
     The logarithm of ``2 * cosh(d / 2)`` is ``log(2) + d**2 / 8 - d**4 / 192``, and so on; ``unit`` is that of the base.
     """
@@ -163,7 +168,7 @@ def _of_equal(xp: Any, a: Any, b: Any, equal: Any, unit: float) -> Any:
 
 @_in_single
 def hypot(xp: Any, a: Any, b: Any) -> Any:
-    """Length of (a, b), scaled by the larger one; infinite if either is."""
+    """Compute the length of (a, b), scaled by the larger one; infinite if either is."""
     a, b = xp.absolute(a), xp.absolute(b)
     top, low = xp.maximum(a, b), xp.minimum(a, b)
     safe = xp.prim.where(xp.equal(top, 0), _like(xp, top, 1), top)
@@ -173,53 +178,53 @@ def hypot(xp: Any, a: Any, b: Any) -> Any:
 
 
 def float_power(xp: Any, a: Any, b: Any) -> Any:
-    """Power; NumPy's loops are float64 and complex128 only."""
+    """Compute a power; NumPy's loops are float64 and complex128 only."""
     return xp.power(a, b)
 
 
 def copysign(xp: Any, x: Any, sign: Any) -> Any:
-    """The magnitude of the first with the sign of the second."""
+    """Return the magnitude of the first with the sign of the second."""
     size = xp.absolute(x)
     return xp.prim.where(xp.signbit(sign), xp.negative(size), size)
 
 
 def degrees(xp: Any, x: Any) -> Any:
-    """Radians to degrees."""
+    """Convert radians to degrees."""
     return xp.multiply(x, 180.0 / math.pi)
 
 
 def radians(xp: Any, x: Any) -> Any:
-    """Degrees to radians."""
+    """Convert degrees to radians."""
     return xp.multiply(x, math.pi / 180.0)
 
 
 @_in_single
 def exp2(xp: Any, x: Any) -> Any:
-    """Power of two."""
+    """Compute a power of two."""
     return xp.power(_like(xp, x, 2), x)
 
 
 @_in_single
 def log2(xp: Any, x: Any) -> Any:
-    """Logarithm to base two."""
+    """Compute the logarithm to base two."""
     return _scaled(xp, xp.log(x), 1.0 / math.log(2.0))
 
 
 @_in_single
 def log10(xp: Any, x: Any) -> Any:
-    """Logarithm to base ten."""
+    """Compute the logarithm to base ten."""
     return _scaled(xp, xp.log(x), 1.0 / math.log(10.0))
 
 
 def _scaled(xp: Any, x: Any, factor: float) -> Any:
-    """Times a real number: of complex numbers, part by part, so that infinities stay."""
+    """Multiply by a real number, complex numbers part by part, so that infinities stay."""
     if xp.dtype_of(x).kind != "c":
         return xp.multiply(x, factor)
     return xp.prim.complex(xp.multiply(xp.prim.real(x), factor), xp.multiply(xp.prim.imag(x), factor))
 
 
 _LAYOUT: dict[int, tuple[int, int, Any]] = {8: (52, 1023, np.dtype(np.int64)), 4: (23, 127, np.dtype(np.int32))}
-"""Item size of a float -> bits of its fraction, bias of its exponent, the integer of its size (IEEE 754)."""
+"""Item size of a float -> bits of its fraction, bias of its exponent, the integer dtype of its size (IEEE 754)."""
 
 
 _MIRRORED: dict[np.ufunc, np.ufunc] = {
@@ -231,7 +236,7 @@ _MIRRORED: dict[np.ufunc, np.ufunc] = {
 
 
 def compare_signs(xp: Any, ufunc: np.ufunc, a: Any, b: Any) -> Any:
-    """uint64 against int64, which no common integer dtype holds: a negative number is below every unsigned one."""
+    """Compare uint64 with int64, which have no common integer dtype: a negative number is below every unsigned one."""
     if xp.dtype_of(a).kind == "i":
         return compare_signs(xp, _MIRRORED.get(ufunc, ufunc), b, a)
     below = xp.less(b, 0)
@@ -241,14 +246,14 @@ def compare_signs(xp: Any, ufunc: np.ufunc, a: Any, b: Any) -> Any:
 
 
 def _power_of_two(xp: Any, exponent: Any, dtype: np.dtype[Any]) -> Any:
-    """``2.0**exponent`` for integers in the range of normal numbers, exact: the exponent's own bits."""
+    """Compute ``2.0**exponent`` exactly for integers in the range of normal numbers, by setting the exponent bits."""
     fraction, bias, integer = _LAYOUT[dtype.itemsize]
     bits = xp.left_shift(xp.prim.astype(xp.add(exponent, bias), integer), integer.type(fraction))
     return xp.prim.view_dtype(bits, dtype)
 
 
 def ldexp(xp: Any, x: Any, exponent: Any) -> Any:
-    """``x * 2**exponent``; the power is applied in three parts, each of which a normal number holds."""
+    """Compute ``x * 2**exponent``; the power is applied in three parts, each of which is a normal number."""
     dtype = xp.dtype_of(x)
     wide = xp.prim.astype(x, dtypes.widen_half(dtype))
     kind = xp.dtype_of(wide)
@@ -262,10 +267,11 @@ def ldexp(xp: Any, x: Any, exponent: Any) -> Any:
 
 
 def frexp(xp: Any, x: Any) -> Any:
-    """Fraction in [0.5, 1) and exponent, which is read from the number's bits; zero, infinity and NaN stay, with exponent 0.
+    """Return a fraction in [0.5, 1) and the exponent, read from the number's bits; zero, infinity and NaN stay, with
+    exponent 0.
 
-    The fraction is the number times powers of two, two of them, which are normal numbers: so it has a derivative. A subnormal number,
-    which libraries take for zero, is looked at as the integer that its bits are.
+    The fraction is the number times two powers of two, which are normal numbers, so it has a derivative. Subnormal
+    numbers, which libraries treat as zero, are handled through the integer with the same bits.
     """
     dtype = xp.dtype_of(x)
     wide = xp.prim.astype(x, dtypes.widen_half(dtype))
@@ -289,12 +295,12 @@ def frexp(xp: Any, x: Any) -> Any:
 
 
 def clip(xp: Any, x: Any, low: Any, high: Any) -> Any:
-    """The ufunc that ``np.clip`` is in NumPy."""
+    """Implement the ufunc behind ``np.clip``."""
     return xp.minimum(xp.maximum(x, low), high)
 
 
 def ones_like(xp: Any, x: Any) -> Any:
-    """The ufunc of that name, which nothing in NumPy calls any more."""
+    """Implement the ufunc of this name, which nothing in NumPy calls any more."""
     return xp.prim.full(xp.shape_of(x), 1, xp.dtype_of(x), xp.backend.device_of(x))
 
 

@@ -1,4 +1,4 @@
-"""Ufuncs that are an instruction or two of a processor, of which the result of each element is determined to the bit."""
+"""Ufuncs that take one or two processor instructions, so that each element's result is determined to the bit."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ INSTRUCTIONS: dict[np.ufunc, str] = {
     np.bitwise_and: "and", np.bitwise_or: "or", np.bitwise_xor: "xor", np.invert: "invert",
     np.isnan: "isnan", np.isinf: "isinf", np.isfinite: "isfinite", np.signbit: "signbit",
 }  # fmt: skip
-"""What :mod:`arraydispatch.engine.host_blocks.kernel_source` calls them. Not here: what NumPy's loops compute with more than one rounding, and what of
-two zeros gives one or the other."""
+"""Names of these ufuncs in :mod:`arraydispatch.engine.host_blocks.kernel_source`. Ufuncs whose NumPy loops round more
+than once, or return either of two zeros, are not included.
+"""
 
 _NEUTRAL: dict[Any, float] = {
     np.add: -0.0,
@@ -31,7 +32,7 @@ _NEUTRAL: dict[Any, float] = {
 
 
 def neutral(ufunc: np.ufunc | None, x: np.dtype[Any], y: np.dtype[Any]) -> float | None:
-    """The second operand, of dtype ``y``, that leaves each first one, of ``x``, what it is; None where there is none."""
+    """Return the second operand, of dtype ``y``, that leaves every first one, of ``x``, unchanged; None if there is none."""
     if ufunc is np.add and x.kind == "f" and y.kind != "f":
-        return None  # of minus zero a whole zero makes another one
+        return None  # -0.0 + integer 0 is +0.0
     return _NEUTRAL.get(ufunc)

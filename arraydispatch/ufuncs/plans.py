@@ -1,8 +1,8 @@
-"""A plan is a ufunc call with everything decided that does not depend on values: made once, kept for ever.
+"""Plans of ufunc calls: everything that does not depend on values is decided once and cached.
 
 NumPy resolves the loop (``ufunc.resolve_dtypes`` with weak Python scalars), the precision policy narrows or widens
-floats, operands are cast, the backend's kernel runs, the result is cast to NumPy's dtype where the kernel computed in a
-wider one. In the commonest case, two arrays of the loop's own dtype, ``plan.run`` *is* the library's function.
+floats, operands are cast, the backend's kernel runs, and the result is cast to NumPy's dtype if the kernel computed in
+a wider one. In the most common case, two arrays of the loop's own dtype, ``plan.run`` *is* the library's function.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from .composed import COMPOSED, compare_signs
 from .traits import COMPARISONS, REPORTED
 
 Key = Kind | type
-"""What stands for an operand: its Kind if it is an array, its Python or NumPy type if it is a scalar."""
+"""Key of an operand: its Kind if it is an array, its Python or NumPy type if it is a scalar."""
 
-_UINT64 = np.dtype(np.uint64)  # its upper half is no Python scalar that libraries take for an integer
+_UINT64 = np.dtype(np.uint64)  # libraries do not accept its upper half as Python scalars
 _COMPLEX = np.dtype(np.complex128)
 
 Run = Callable[..., Any]
 
-__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
+__warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
 
 
 @fields
 class Plan:
-    """What a call of a ufunc does.
+    """Plan of a ufunc call.
 
     Attributes
     ----------
@@ -51,23 +51,23 @@ class Plan:
     out : Kind
         The first of them (None if the plan is a host plan).
     kind : {"native", "composed", "host"}
-        The class of the call.
+        Class of the call.
     kernel : callable or None
-        The backend's kernel; ``run`` is this very object where no operand or result needs a cast.
+        The backend's kernel; ``run`` is this object if no operand or result needs a cast.
     loops : tuple of dtype
         NumPy's loop: the dtypes of its inputs and outputs.
     reported : bool
-        Whether the result is looked at for floating-point errors as long as these are warnings.
+        Whether the result is checked for floating-point errors while these are warnings.
     one_float : bool
-        Whether a look at the one result, of 32 or 64 bits a part, tells that there were none.
+        Whether a check of the single result, with 32 or 64 bits for each part, shows that there were none.
     infinities : bool
-        Whether infinite operands give no floating-point error, whatever NumPy reports of them.
+        Whether infinite operands cause no floating-point error, even if NumPy reports one.
     laid_out : bool
-        Whether the library's arrays have no memory order of their own, so that the result's is ours to say.
+        Whether the library's arrays have no memory order of their own, so that this package chooses the result's.
     keeps_order : callable or None
-        Whether the order that the library gives the result of these operands is NumPy's; None: it is.
+        Whether the library's memory order for the result of given operands is NumPy's; None: it always is.
     cast : tuple of dtype or None
-        The result's dtype by NumPy's own rules and the precision policy's, where they differ.
+        The result's dtype by NumPy's rules and by the precision policy, if they differ.
     """
 
     __slots__ = (
@@ -114,7 +114,7 @@ def plan_for(
     signature: tuple[Any, ...] | None = None,
     casting: str = "same_kind",
 ) -> Plan:
-    """The plan for these operands; raises NumPy's ``UFuncTypeError`` where NumPy has no loop."""
+    """Return the plan for these operands; raise NumPy's ``UFuncTypeError`` if NumPy has no loop."""
     plans = PLANS.setdefault(ufunc, {})
     full_key = (
         (*keys, precision) if signature is None and casting == "same_kind" else (keys, precision, signature, casting)
@@ -174,7 +174,7 @@ def _build(
             computed = tuple(backend.compute_dtype(ufunc, t) for t in ins)
         except Unsupported as unsupported:
             return _host(unsupported.args[0])
-        if scipys:  # whose loops for half precision are those for single
+        if scipys:  # its half-precision loops are those for single precision
             computed = tuple(map(dtypes.widen_half, computed))
         kernel = backend.kernel(ufunc, computed[0], any(not isinstance(key, Kind) for key in keys))
     else:
@@ -200,7 +200,7 @@ def _build(
     plan.reported = ufunc in REPORTED and not backend.native_is_ndarray  # NumPy reports by itself
     plan.one_float = ufunc.nout == 1 and kinds[0].dtype.char in "fdFD"
     if kernel is ufunc and precision is None and signature is None:
-        plan.run = kernel  # NumPy casts by itself, and warns of the line that calls it
+        plan.run = kernel  # NumPy casts by itself, and warns at the calling line
     else:
         convert = _composed_conversion(converters, kernel, keys)
         plan.run = _first_run(plan, backend, convert, ufunc, keys)
@@ -210,16 +210,16 @@ def _build(
 def _changed(
     ufunc: np.ufunc, keys: tuple[Key, ...], kinds: tuple[Kind, ...], signature: tuple[Any, ...] | None, casting: str
 ) -> tuple[np.dtype[Any], np.dtype[Any]] | None:
-    """NumPy's own dtype of the result and the precision policy's, if they differ."""
+    """Return NumPy's dtype of the result and the precision policy's, if they differ."""
     try:
         by_numpy = dtypes.loop_dtypes(ufunc, tuple(_operand(key, None) for key in keys), signature, casting)[ufunc.nin]
-    except TypeError:  # NumPy has no loop for what the policy makes possible
+    except TypeError:  # NumPy has no loop for dtypes that the policy makes possible
         return None
     return None if by_numpy == kinds[0].dtype else (by_numpy, kinds[0].dtype)
 
 
 def _refusing_negative_powers(kernel: Run, backend: Backend) -> Run:
-    """NumPy's error for an integer to a negative integer power, where the exponent's value is known."""
+    """Raise NumPy's error for an integer to a negative integer power, if the exponent's value is known."""
 
     def power(x: Any, y: Any) -> Any:
         if backend.is_native(y):
@@ -241,7 +241,7 @@ def _refusing_negative_powers(kernel: Run, backend: Backend) -> Run:
 
 
 def _converter(backend: Backend, key: Key, loop: np.dtype[Any], to: np.dtype[Any], python_scalars: bool) -> Run | None:
-    """``convert(operand, another operand)``, or None where the kernel takes the operand as it is."""
+    """Return ``convert(operand, another operand)``, or None if the kernel takes the operand unchanged."""
     prim = backend.prim
     if isinstance(key, Kind):
         if not np.can_cast(key.dtype, loop) and (loop != to or key.dtype.kind == "c"):
@@ -266,12 +266,12 @@ def _converter(backend: Backend, key: Key, loop: np.dtype[Any], to: np.dtype[Any
 
 
 def _real(x: Any, have: np.dtype[Any], loop: np.dtype[Any], prim: Any) -> Any:
-    """The real part of complex numbers whose loop is of real ones, said so; anything else as it is."""
+    """Return the real part of complex numbers whose loop is real, with NumPy's warning; other values unchanged."""
     return prim.real(x) if warn_of_cast(have, loop) else x
 
 
 def _first_run(plan: Plan, backend: Backend, convert: Run, ufunc: np.ufunc, keys: tuple[Key, ...]) -> Run:
-    """A run that looks at the kernel's result dtypes once, then leaves the leanest possible code in ``plan.run``."""
+    """Return a run that checks the kernel's result dtypes once, then leaves the leanest possible code in ``plan.run``."""
     any_int = ufunc in COMPARISONS and int in keys and all(k.dtype.kind in "iu" for k in keys if isinstance(k, Kind))
 
     def run(*operands: Any) -> Any:
@@ -285,7 +285,7 @@ def _first_run(plan: Plan, backend: Backend, convert: Run, ufunc: np.ufunc, keys
         return result if exact else _cast(result, backend, plan.kinds, ufunc.nout)
 
     first = run
-    if any_int:  # the first value may be the one out of range
+    if any_int:  # the first value may be out of range
         first = _compare_with_any_int(run, backend, ufunc, keys)
     return backend.in_scope(first) if backend.scoped else first
 
@@ -325,7 +325,7 @@ def _casting(run: Run, backend: Backend, kinds: tuple[Kind, ...], nout: int) -> 
 
 
 def _compare_with_any_int(run: Run, backend: Backend, ufunc: np.ufunc, keys: tuple[Key, ...]) -> Run:
-    """NumPy compares an array of integers with a Python int of any size; every element then compares alike."""
+    """Compare integer arrays with Python ints of any size; out of range, all elements compare alike, as in NumPy."""
     side = keys.index(int)
 
     def compare(*operands: Any) -> Any:
@@ -341,21 +341,22 @@ def _compare_with_any_int(run: Run, backend: Backend, ufunc: np.ufunc, keys: tup
     return compare
 
 
-# -- reducing all of an array ------------------------------------------------------------------------------------------
+# -- full reductions
+# -----------------------------------------------------------------------------------------------------
 
 
 class WholePlan(NamedTuple):
-    """``np.sum(a)`` and its like with nothing but an array."""
+    """Plan of a full reduction: ``np.sum(a)`` and the like with only an array."""
 
     run: Run
-    """The kernel, with the cast to the dtype it accumulates in; gives None where more is to decide."""
+    """Kernel, with the cast to the dtype it accumulates in; returns None if there is more to decide."""
     out: Kind
     finite: Callable[[Any], bool] | None
-    """Tells of NumPy's scalar whether there may have been a floating-point error; None where there is none."""
+    """Whether NumPy's scalar shows that there may have been a floating-point error; None if there cannot be one."""
 
 
 def whole_plan(ufunc: np.ufunc, kind: Kind) -> WholePlan | None:
-    """The plan of reducing all of an array of this kind; None where rules beyond a cast apply."""
+    """Return the plan of a full reduction of an array of this kind; None if rules beyond a cast apply."""
     backend, dtype = kind.backend, kind.dtype
     if ufunc not in backend.REDUCE or dtypes.is_bfloat16(dtype) or (dtype.kind == "c" and ufunc.identity is None):
         return None
@@ -385,7 +386,7 @@ def check_shapes(operands: tuple[Any, ...], backend: Backend, *others: tuple[int
 
 
 def describe(ufunc: np.ufunc, backend: Backend) -> tuple[str, str]:
-    """Class and reason of a ufunc on a backend: ``("native" | "composed" | "host", reason)``."""
+    """Return class and reason of a ufunc on a backend: ``("native" | "composed" | "host", reason)``."""
     special.learn(ufunc, backend)
     if ufunc in backend.UFUNCS or ufunc.signature is not None:
         return "native", ""
@@ -395,7 +396,7 @@ def describe(ufunc: np.ufunc, backend: Backend) -> tuple[str, str]:
 
 
 def describe_method(ufunc: np.ufunc, method: str, backend: Backend) -> tuple[str, str] | None:
-    """As :func:`describe`, of ``reduce`` and the like; None where NumPy has no such method for this ufunc."""
+    """Return the same as :func:`describe` for ``reduce`` and the like; None if NumPy has no such method for this ufunc."""
     if ufunc.signature is not None or ufunc.nin > 2 or ufunc.nout > 1:
         return None
     if (ufunc.nin == 1) != (method == "at") and method != "at":
@@ -406,7 +407,7 @@ def describe_method(ufunc: np.ufunc, method: str, backend: Backend) -> tuple[str
 
 
 def _without_kernel(ufunc: np.ufunc) -> str:
-    """Why a ufunc without kernels has none."""
+    """Return why a ufunc without kernels has none."""
     if reason := special.reason_of(ufunc):
         return reason
     letters = set("".join(ufunc.types)) - set("->")

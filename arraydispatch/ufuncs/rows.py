@@ -1,10 +1,11 @@
-"""Calls of NumPy's loops on arrays of which only the rows lie together: without the copies that NumPy makes of them.
+"""Calls of NumPy's loops on arrays whose rows alone are contiguous, without the copies that NumPy would make.
 
-NumPy's iterator gathers operands like ``a[1:-1, 1:-1]``, or a row that is repeated for each of a column, in buffers of 8192 elements, to
-call a loop less often; for rows of more than a hundred elements that costs more than the calls, up to three times what the call costs
-without. Where the buffers are shorter than a row or two it leaves the operands where they lie. The bits are the same for what is an
-instruction of a processor, and only that is done here: not reductions, whose order the buffers decide, nor loops of which NumPy has one
-for what lies together and one for the rest.
+NumPy's iterator gathers operands like ``a[1:-1, 1:-1]``, or a row that is broadcast along a column, in buffers of 8192
+elements, to call a loop less often; for rows of more than a hundred elements that costs more than the calls, up to
+three times the cost of the call without buffers. If the buffers are shorter than a row or two, it leaves the operands
+in place. The bits are the same for functions that are one processor instruction, and only those are run here: not
+reductions, whose order depends on the buffers, nor loops of which NumPy has separate versions for contiguous and other
+data.
 """
 
 from __future__ import annotations
@@ -18,30 +19,32 @@ from .elementary import INSTRUCTIONS
 
 __all__ = ["LEAST", "call", "called", "lie_in_rows"]
 
-__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
+__warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
 
 LEAST = 1 << 15
-"""Elements of a result from which on it is worth looking."""
+"""Number of elements of a result from which a check is worthwhile."""
 _LENGTH = 512
-"""Elements of a buffer; from 64 to 512 comes to the same for rows of hundreds, and of rows of three or four a longer one is better."""
+"""Buffer size in elements; 64 to 512 perform alike for rows of hundreds, and for rows of three or four a longer one is
+better.
+"""
 _USUAL = 8192
-"""What NumPy has where nobody has asked for another number."""
+"""NumPy's default buffer size."""
 _NARROW = 4
-"""Bytes of an element under which NumPy's copies cost less than its calls."""
+"""Item size in bytes below which NumPy's copies cost less than its calls."""
 
 try:
     from numpy._core.umath import _extobj_contextvar, _get_extobj_dict, _make_extobj
 
     _context: Any = _extobj_contextvar
-except ImportError:  # np.setbufsize says the same, for more than a small call takes
+except ImportError:  # np.setbufsize does the same, but costs more than a small call
     _context = None
 
 _last: tuple[Any, Any] = (None, None)
-"""What the buffers and the handling of errors were set to, and the same with short buffers; None where they are the user's own."""
+"""Buffer and error-handling settings, and the same with short buffers; None if the user has set them."""
 
 
 def lie_in_rows(x: Any, y: Any) -> bool:
-    """Whether NumPy would gather these operands, ndarrays or numbers, of which the result has so many elements."""
+    """Whether NumPy would gather these operands (ndarrays or numbers), whose result has this many elements."""
     if type(y) is not np.ndarray:
         x, y = y, x
     if type(x) is not np.ndarray:
@@ -66,12 +69,12 @@ def lie_in_rows(x: Any, y: Any) -> bool:
 
 @functools.cache
 def called(func: Any) -> Any:
-    """``func``, or what calls it so."""
+    """Return ``func``, or a wrapper that calls it this way."""
     return functools.partial(call, func) if func in INSTRUCTIONS else func
 
 
 def call(func: Any, *args: Any, **kwargs: Any) -> Any:
-    """``func(*args, **kwargs)`` of operands that lie so."""
+    """Call ``func(*args, **kwargs)`` on operands whose rows alone are contiguous."""
     global _last
     if func not in INSTRUCTIONS or _context is None:
         return func(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""What is true of single ufuncs, whatever the backend: which compare, divide, may be regrouped, report errors."""
+"""Facts about single ufuncs that hold on every backend: which compare, divide, may be regrouped, report errors."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ __all__ = [
 COMPARISONS = frozenset({np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal})
 
 INTEGER_DIVISIONS = frozenset({np.floor_divide, np.remainder, np.divmod, np.fmod, np.reciprocal})
-"""Ufuncs whose integer loops NumPy reports a zero divisor of."""
+"""Ufuncs whose integer loops report a zero divisor in NumPy."""
 
 REPORTED = INTEGER_DIVISIONS | {
     np.divide, np.power, np.float_power, np.sqrt, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p,
     np.logaddexp, np.logaddexp2, np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.sinh, np.cosh, np.arccosh, np.arctanh,
     np.ldexp, np.hypot,
 }  # fmt: skip
-"""Ufuncs of which an ordinary argument gives a floating-point error, and which take longer than a look at the result."""
+"""Ufuncs that an ordinary argument can make report a floating-point error, and that take longer than a check of the result."""
 
 REPORTED_BY_METHODS = REPORTED | frozenset({np.add, np.multiply, np.subtract})
-"""Ufuncs of which all methods but ``outer`` report floating-point errors."""
+"""Ufuncs whose methods, except ``outer``, report floating-point errors."""
 
 ASSOCIATIVE = frozenset({
     np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin, np.logical_and, np.logical_or, np.logical_xor,
@@ -43,14 +43,14 @@ OPERATORS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
     np.equal: operator.eq, np.not_equal: operator.ne, np.less: operator.lt, np.less_equal: operator.le,
     np.greater: operator.gt, np.greater_equal: operator.ge,
 }  # fmt: skip
-"""Ufunc -> the operator that asks for it."""
+"""Ufunc -> the Python operator that calls it."""
 
 REFLECTED = {
     **{ufunc: f"__r{op.__name__.strip('_')}__" for ufunc, op in OPERATORS.items()},
     np.equal: "__eq__", np.not_equal: "__ne__",
     np.less: "__gt__", np.less_equal: "__ge__", np.greater: "__lt__", np.greater_equal: "__le__",
 }  # fmt: skip
-"""Ufunc -> the method by which that operator asks the second operand."""
+"""Ufunc -> the method by which that operator calls the second operand."""
 
 OF_NDARRAYS = COMPARISONS | {np.add, np.subtract}
-"""Operators by which a sparse matrix of SciPy's meets ndarrays alone; of others it asks ``np.asarray``."""
+"""Operators that SciPy's sparse matrices support with ndarrays only; for others they call ``np.asarray``."""

@@ -1,4 +1,7 @@
-"""The methods of a ufunc on native arrays, written once: ``reduce``, ``accumulate``, ``reduceat``, ``outer`` (``at`` writes, and is in :mod:`arraydispatch.functions.indexing`)."""
+"""Methods of a ufunc on native arrays: ``reduce``, ``accumulate``, ``reduceat``, ``outer``.
+
+``at`` writes, and is in :mod:`arraydispatch.functions.indexing`.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,11 @@ _EXTREMA = frozenset({np.maximum, np.minimum})
 
 NoValue = np._NoValue
 
-__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
+__warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
 
 
 class Bound:
-    """A ufunc bound to a backend, on native arrays and scalars, with NumPy's promotion and no precision policy."""
+    """Ufunc bound to a backend, on native arrays and scalars, with NumPy's promotion and no precision policy."""
 
     __slots__ = ("_plans", "backend", "ufunc")
 
@@ -69,7 +72,7 @@ class Bound:
         return chosen if ufunc.nout > 1 else chosen[0]
 
     def plan(self, keys: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> Plan:
-        """The plan of a call with these operands."""
+        """Return the plan of a call with these operands."""
         signature = None
         if dtype is not None:
             signature = (None,) * self.ufunc.nin + (np.dtype(dtype),) * self.ufunc.nout
@@ -86,7 +89,7 @@ class Bound:
         initial: Any = NoValue,
         where: Any = True,
     ) -> Any:
-        """As ``ufunc.reduce``: ``axis`` an int, a tuple or None; a 0-d native array where NumPy gives a scalar."""
+        """Implement ``ufunc.reduce``: ``axis`` is an int, a tuple or None; a 0-d native array stands for NumPy's scalar."""
         ufunc, backend = self.ufunc, self.backend
         prim = backend.prim
         _check_binary(ufunc, "reduce")
@@ -121,7 +124,7 @@ class Bound:
             a = prim.where(where, a, prim.full((), neutral, backend.dtype_of(a), backend.device_of(a)))
         result = self._reduced(a, axes, final, keepdims)
         if ufunc.identity is not None and not given and to.kind in "fc" and math.prod(shape[i] for i in axes) == 1:
-            result = self(_element(ufunc.identity, to), result)  # as NumPy begins: hypot of one -3 is 3
+            result = self(_element(ufunc.identity, to), result)  # NumPy starts with the identity: hypot of one -3 is 3
         if backend.dtype_of(result) != to:
             result = prim.astype(result, to)
         if given:
@@ -135,12 +138,12 @@ class Bound:
         if kernel is not None:
             try:
                 return kernel(a, axes, keepdims)
-            except Unsupported:  # the kernel lacks this dtype (extrema of complex numbers), which the ufunc has
+            except Unsupported:  # the kernel lacks this dtype (extrema of complex numbers), but the ufunc has it
                 pass
         return self.backend.prim.reshape(self._fold(a, axes), final)
 
     def _accumulator(self, a: Any, dtype: Any) -> tuple[Any, np.dtype[Any]]:
-        """The operand in the dtype it is accumulated in, and the result's dtype."""
+        """Return the operand in the dtype it is accumulated in, and the result's dtype."""
         ufunc, backend = self.ufunc, self.backend
         given = backend.dtype_of(a)
         if dtype is not None and dtypes.category(np.dtype(dtype)) == "other":
@@ -152,7 +155,7 @@ class Bound:
         return (a if given == operand or ufunc in LOGICAL else backend.prim.astype(a, operand)), to
 
     def _mask(self, a: Any, where: Any, given: bool) -> Any:
-        """The ``where=`` of a reduction in the operand's shape."""
+        """Return the ``where=`` of a reduction in the operand's shape."""
         ufunc, backend = self.ufunc, self.backend
         if ufunc.identity is None and not given:
             raise ValueError(
@@ -187,7 +190,7 @@ class Bound:
         return _row(prim, x, 0)
 
     def _fold_in_order(self, a: Any, axis: int | None, initial: Any, where: Any, to: np.dtype[Any]) -> Any:
-        """Reduce element by element, from the initial value if there is one, passing over what the mask leaves out."""
+        """Reduce element by element, from the initial value if there is one, skipping masked elements."""
         prim, backend = self.backend.prim, self.backend
         if axis is None:
             a, axis = prim.reshape(a, (1, *backend.shape_of(a))), 0
@@ -207,13 +210,13 @@ class Bound:
         return result
 
     def _apart(self, a: Any) -> Any:
-        """What was not computed, in memory of its own: NumPy's reductions are never views."""
+        """Copy a result that was not computed: NumPy's reductions never return views."""
         return self.backend.prim.copy(a) if self.backend.mutable else a
 
     # -- accumulate, reduceat, outer ---------------------------------------------------------------------------
 
     def accumulate(self, a: Any, axis: int = 0, dtype: Any = None) -> Any:
-        """As ``ufunc.accumulate``."""
+        """Implement ``ufunc.accumulate``."""
         prim, backend = self.backend.prim, self.backend
         _check_binary(self.ufunc, "accumulate")
         shape = backend.shape_of(a)
@@ -229,7 +232,7 @@ class Bound:
                 made = kernel(a, axis)
                 if self.ufunc in _EXTREMA and to.kind == "f" and backend.recorded(a):
                     made = self._first_equal(a, made, axis)
-                if self.ufunc is np.multiply and to.kind == "c":  # where libraries begin with a factor of one
+                if self.ufunc is np.multiply and to.kind == "c":  # libraries begin with a factor of one
                     made = prim.concatenate(
                         [_along(prim, a, axis, 0, 1), _along(prim, made, axis, 1, shape[axis])], axis
                     )
@@ -246,12 +249,14 @@ class Bound:
         return prim.transpose(prim.concatenate(rows, 0), tuple(back))
 
     def _first_equal(self, a: Any, extrema: Any, axis: int) -> Any:
-        """Running extrema as elements, the first of equal ones, whose derivative it is: libraries choose the last, or share it out."""
+        """Return running extrema as elements, the first of equal ones, which has the derivative; libraries choose the
+        last, or share it.
+        """
         backend, prim, xp = self.backend, self.backend.prim, self.backend.xp
         shape = backend.shape_of(a)
         n = shape[axis]
         before, after = _along(prim, extrema, axis, 0, n - 1), _along(prim, extrema, axis, 1, n)
-        other = xp.logical_and(xp.not_equal(before, after), xp.equal(before, before))  # what was NaN once is that NaN
+        other = xp.logical_and(xp.not_equal(before, after), xp.equal(before, before))  # once NaN, it stays that NaN
         order = np.arange(1, n).reshape([-1 if i == axis else 1 for i in range(len(shape))])
         changes = xp.multiply(other, backend.from_numpy(order, backend.device_of(a)))
         first = prim.full((*shape[:axis], 1, *shape[axis + 1 :]), 0, dtypes.INTP, backend.device_of(a))
@@ -259,7 +264,7 @@ class Bound:
         return prim.take_along_axis(a, places, axis)
 
     def reduceat(self, a: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
-        """As ``ufunc.reduceat``; the indices must be known now, since they decide which slices are reduced."""
+        """Implement ``ufunc.reduceat``; the indices must be known, since they decide which slices are reduced."""
         prim, backend = self.backend.prim, self.backend
         _check_binary(self.ufunc, "reduceat")
         shape = backend.shape_of(a)
@@ -294,7 +299,7 @@ class Bound:
         return prim.concatenate(parts, axis)
 
     def outer(self, a: Any, b: Any, **kwargs: Any) -> Any:
-        """As ``ufunc.outer``."""
+        """Implement ``ufunc.outer``."""
         xp = self.backend.xp
         if not xp.is_array(a):
             a = xp.asarray(a, like=b if xp.is_array(b) else None)
@@ -303,7 +308,7 @@ class Bound:
         return self(*self.spread(a, b), **kwargs)
 
     def spread(self, a: Any, b: Any) -> tuple[Any, Any]:
-        """The operands of :meth:`outer` as those of the ufunc: the first gets the second's dimensions at its end."""
+        """Return the operands of :meth:`outer` as those of the ufunc: the first gets the second's dimensions appended."""
         backend = self.backend
         shape, ones = backend.shape_of(a), (1,) * len(backend.shape_of(b))
         if (ndim := len(shape) + len(ones)) > 64:
@@ -313,7 +318,7 @@ class Bound:
 
 
 def reduction_axes(axis: Any, ndim: int) -> tuple[int, ...]:
-    """NumPy's ``axis`` of a reduction as a sorted tuple; raises AxisError, or ValueError for a repeated axis."""
+    """Return NumPy's ``axis`` of a reduction as a sorted tuple; raise AxisError, or ValueError for a repeated axis."""
     if axis is None:
         return tuple(range(ndim))
     if ndim == 0 and isinstance(axis, int) and axis in (0, -1):
@@ -327,7 +332,7 @@ def reduction_axes(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def casting_error(ufunc: np.ufunc, have: np.dtype[Any], want: np.dtype[Any], casting: str = "same_kind") -> Exception:
-    """NumPy's own error for a result that ``casting`` does not allow into an output."""
+    """Return NumPy's own error for a result that ``casting`` does not allow into an output."""
     error: Exception = np._core._exceptions._UFuncOutputCastingError(ufunc, casting, have, want, 0)  # type: ignore[attr-defined]
     return error
 
@@ -342,7 +347,7 @@ def _check_binary(ufunc: np.ufunc, method: str) -> None:
 
 
 def _one_axis(method: str, axis: Any, ndim: int) -> int:
-    """NumPy's ``axis`` of what goes along one."""
+    """Normalize the ``axis`` of a method that runs along a single one."""
     if axis is None and ndim == 1:
         axis = 0
     if axis is None:
@@ -353,14 +358,14 @@ def _one_axis(method: str, axis: Any, ndim: int) -> int:
 
 
 def _cast(initial: Any, dtype: np.dtype[Any]) -> Any:
-    """An initial value in the dtype of the result, with NumPy's errors for what does not fit."""
+    """Convert an initial value to the dtype of the result, with NumPy's errors for values that do not fit."""
     element = np.empty((), dtype)
     element[()] = initial
     return dtypes.cast_scalar(element[()], dtype)
 
 
 def _element(value: Any, dtype: np.dtype[Any]) -> Any:
-    """An initial value or an identity as the kernels take it; -1 is all bits, whatever the sign of the dtype."""
+    """Convert an initial value or an identity to the form that kernels take; -1 is all bits, also for unsigned dtypes."""
     if dtype.kind == "u" and type(value) is int and value == -1:
         return np.iinfo(dtype).max
     return dtypes.cast_scalar(value, dtype)

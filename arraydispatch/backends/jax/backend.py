@@ -1,4 +1,4 @@
-"""JAX as a backend: immutable arrays, 64-bit types behind a switch, tracers."""
+"""JAX backend: immutable arrays, 64-bit types behind a switch, tracers."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ def _wide_types() -> AbstractContextManager[Any]:
 
 
 _LARGE = 1 << 28
-"""Bytes from which on the wait for a result is nothing beside the work."""
+"""Size in bytes from which waiting for a result costs nothing compared with the work."""
 _MANY = _LARGE // 16
-"""Fewer elements are never as large, whatever their dtype."""
+"""Number of elements below which no dtype reaches that size."""
 _stage = kernel(lambda x: x)
 _STAGE_AFTER = 400
-"""Uploads of one small shape after which a compiled one pays: 6 ms to compile, 12 µs saved by each."""
+"""Number of uploads of one small shape after which compiling one pays: 6 ms to compile, 12 µs saved by each."""
 _SMALL = 1 << 16
 
 
 class JaxBackend(Backend):
-    """JAX on its default device."""
+    """Backend of JAX on its default device."""
 
     name = "jax"
     library = "jax"
@@ -90,11 +90,13 @@ class JaxBackend(Backend):
 
     @property
     def scope(self) -> Scope | None:
-        """Allows 64-bit types for a while; None where they are allowed anyway."""
+        """Context that enables 64-bit types; None if they are enabled anyway."""
         return None if jax.config.jax_enable_x64 else _wide_types
 
     def in_scope(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """As the context manager does it, but 0.1 µs instead of 0.5: no manager is made, nothing is parsed."""
+        """Wrap a function as the context manager would, but for 0.1 µs instead of 0.5: no manager is created, nothing
+        is parsed.
+        """
         state = jax.enable_x64
         here, put = getattr(state, "get_local", None), getattr(state, "set_local", None)
         if here is None or put is None or getattr(state, "_update_thread_local_hook", None) is not None:
@@ -102,14 +104,14 @@ class JaxBackend(Backend):
 
         def inside(*natives: Any) -> Any:
             before = here()
-            try:  # in which a signal may come at any point
+            try:  # a signal may come at any point in it
                 put(True)
                 made = run(*natives)
             finally:
                 put(before)
             if type(made) is tuple:
                 self.obtained(*made)
-            elif made is not None and prod(made.aval.shape) >= _MANY:  # 0.05 µs sooner than `size`
+            elif made is not None and prod(made.aval.shape) >= _MANY:  # 0.05 µs faster than `size`
                 self.obtained(made)
             return made
 
@@ -127,7 +129,7 @@ class JaxBackend(Backend):
         return a.shape
 
     def device_of(self, a: Array) -> Any:
-        return None if isinstance(a, jax.core.Tracer) else a.device  # a sharding, where it has several
+        return None if isinstance(a, jax.core.Tracer) else a.device  # a sharding, if it has several devices
 
     def is_concrete(self, a: Array) -> bool:
         return not isinstance(a, jax.core.Tracer)
@@ -149,13 +151,13 @@ class JaxBackend(Backend):
         if isinstance(a, jax.core.Tracer):
             return False
         if self._host_only is None:
-            # With `jax_platforms` unset JAX starts on an accelerator wherever it finds one.
+            # With `jax_platforms` unset JAX starts on an accelerator if it finds one.
             named = (jax.config.jax_platforms or "cpu").split(",")
             alone = jax.process_count() == 1
             self._host_only = alone and jax.default_backend() == "cpu" and named == ["cpu"]
         if self._host_only:
             return True
-        here = a.is_fully_addressable or a.is_fully_replicated  # and not another process's, in part
+        here = a.is_fully_addressable or a.is_fully_replicated  # no part of it belongs to another process
         return here and all(device.platform == "cpu" for device in a.devices())
 
     def lent(self, a: Array) -> np.ndarray[Any, Any] | None:
@@ -170,12 +172,13 @@ class JaxBackend(Backend):
             x, copy = x.astype(x.dtype.newbyteorder("=")), False
         with _wide_types():
             if device is not None and not (isinstance(device, jax.Device) and device.platform == "cpu"):
-                # The transfer may read the memory after the call: wait, so that the caller can write to it. While JAX traces there is none yet.
+                # The transfer may read the memory after the call: wait, so that the caller can write to it. While JAX
+                # traces there is none yet.
                 if visiting.is_tracing():
                     return jax.device_put(x.copy() if copy else x, fitting(device, x.shape))
                 return jax.device_put(x, fitting(device, x.shape)).block_until_ready()
-            # On the CPU JAX keeps 64-byte aligned memory it is handed, `may_alias=False` or not (0.10), and may still
-            # read other memory after the call: hand it a copy that is nobody else's.
+            # On the CPU JAX keeps 64-byte aligned memory that it is given, `may_alias=False` or not (0.10), and may
+            # still read other memory after the call: give it a private copy.
             if x.nbytes >= _SMALL:
                 return jax.device_put(_aligned_copy(x) if copy else x, device)
             if copy:
@@ -198,7 +201,7 @@ class JaxBackend(Backend):
             return jnp.from_dlpack(x)
 
     def dlpack(self, a: Array, **kwargs: Any) -> Any:
-        """JAX refuses to be asked for version 0, which its capsules are if it is asked for none."""
+        """Export, filling in the version: JAX refuses a request for version 0, which its own unversioned capsules are."""
         if kwargs.get("max_version", (1, 0))[0] < 1:
             del kwargs["max_version"]
         return a.__dlpack__(**kwargs)
@@ -292,8 +295,8 @@ class JaxBackend(Backend):
         return isinstance(error, RuntimeError | ValueError) and "deleted" in str(error)
 
     def mended(self, error: Exception) -> bool:
-        # What a signal handler's exception interrupts while it is traced for the first time, JAX (0.10) goes on to take for
-        # being traced: every later call of it would be a RecursionError.
+        # If a signal handler's exception interrupts the first trace of a function, JAX (0.10) continues to consider the
+        # function as being traced: every later call of it would be a RecursionError.
         if isinstance(error, RecursionError) and "Recursively calling" in str(error):
             jax.clear_caches()
             return True
@@ -303,7 +306,8 @@ class JaxBackend(Backend):
 
     def obtained(self, *values: Array) -> None:
         for a in values:
-            # A tracer is an instance of `jax.Array`, but its type no subclass; `size` takes 0.1 µs, and `nbytes` 0.8.
+            # A tracer is an instance of `jax.Array`, but its type is not a subclass; `size` takes 0.1 µs, and `nbytes`
+            # 0.8.
             if a.size >= _MANY and issubclass(type(a), jax.Array) and a.nbytes >= _LARGE:
                 a.block_until_ready()
 
@@ -345,20 +349,21 @@ class JaxBackend(Backend):
         return primitives.slice_update(a, key, value)
 
     def may_share(self, a: Array, b: Array) -> bool:
-        """Outputs are whole buffers, so two arrays share memory where they begin at one address."""
+        """Whether two arrays begin at the same address: outputs are whole buffers."""
         if isinstance(a, jax.core.Tracer) or isinstance(b, jax.core.Tracer):
             return True
         if len(a.devices()) > 1 or len(b.devices()) > 1:
             return True
-        self.obtained(a, b)  # to ask a buffer for its address that has got no memory ends the process
+        self.obtained(a, b)  # asking a buffer without memory for its address ends the process
         return bool(a.unsafe_buffer_pointer() == b.unsafe_buffer_pointer())
 
     def adopt_wrapper(self, wrapper: type) -> None:
-        """Native functions take the wrapper: jitted ones as a pytree of its native array, the others by `__jax_array__`.
+        """Make native functions accept the wrapper: jitted ones as a pytree of its native array, others by
+        `__jax_array__`.
 
         JAX refuses `__jax_array__` on an argument of `jax.jit`, which `jnp.sin` is, and asks for a pytree
-        (https://docs.jax.dev/en/latest/pytrees.html). Unflattening takes whatever leaf a transform puts there. What stands
-        for an ndarray is a leaf, and does not come back.
+        (https://docs.jax.dev/en/latest/pytrees.html). Unflattening accepts any leaf that a transform puts there. An
+        array that stands for an ndarray is a leaf, and is not rebuilt.
         """
         wrapper.__jax_array__ = lambda a: a.native  # type: ignore[attr-defined]
         for cls in {wrapper, *wrapper.__subclasses__()} - self._pytrees:
@@ -372,15 +377,15 @@ class JaxBackend(Backend):
 
     def _together(self, wrapper: Any, cls: Any, kind: Kind, leaves: Any) -> Any:
         (leaf,) = leaves
-        if isinstance(leaf, wrapper):  # a jacobian: for the array of each result one as the argument is
+        if isinstance(leaf, wrapper):  # a jacobian: each result's array holds one shaped as the argument
             return leaf
-        if not self.is_native(leaf):  # whatever a transform puts there
+        if not self.is_native(leaf):  # a transform may put any object there
             return cls._holding(leaf, kind)
         return (wrapper if leaf.ndim else cls)._holding(leaf, self.kind(leaf.dtype))
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Array:
         with _wide_types():
-            with self._key_lock, jax.ensure_compile_time_eval():  # a key made under a trace must not belong to it
+            with self._key_lock, jax.ensure_compile_time_eval():  # a key created under a trace must not belong to it
                 if self._key is None:
                     self._key = jax.random.key(int.from_bytes(os.urandom(7), "little"))
                 self._key, key = jax.random.split(self._key)
@@ -393,7 +398,7 @@ class JaxBackend(Backend):
 
 
 _COMPILING = {"/jax/core/compile/jaxpr_to_mlir_module_duration": 0, "/jax/core/compile/backend_compile_duration": 1}
-"""The parts of a compilation that JAX times -> how many have ended with it."""
+"""Parts of a compilation that JAX times -> number of compilations that have ended with it."""
 
 
 def _tell_of_compilation(event: str, seconds: float, **_about: Any) -> None:
@@ -414,7 +419,7 @@ _draw = jax.jit(_random, static_argnums=(1, 2, 3))
 
 
 def _aligned_copy(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A copy in memory JAX takes over as it is, which saves the second copy."""
+    """Copy to memory that JAX adopts without a second copy."""
     memory = np.empty(x.nbytes + 64, np.uint8)
     offset = -memory.ctypes.data % 64
     out: np.ndarray[Any, Any] = memory[offset : offset + x.nbytes].view(x.dtype).reshape(x.shape)
@@ -423,7 +428,7 @@ def _aligned_copy(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 _THREADS = "PJRT_NPROC", "NPROC"
-"""What XLA goes by when it starts; there is no option for it (xla/pjrt/utils.cc, DefaultThreadPoolSize)."""
+"""Environment variables that XLA reads when it starts; there is no option for it (xla/pjrt/utils.cc, DefaultThreadPoolSize)."""
 
 
 def _started() -> bool:
@@ -440,7 +445,9 @@ def _start_on(platform: str) -> None:
         return
     running = {"gpu": "cuda"}.get(jax.default_backend(), jax.default_backend())
     if {"gpu": "cuda"}.get(platform, platform) != running:
-        raise RuntimeError(f"JAX runs on {running!r} already; choose platform={platform!r} before its first array.")
+        raise RuntimeError(
+            f"JAX is already running on {running!r}; choose platform={platform!r} before its first array."
+        )
 
 
 def _host_memory() -> int:

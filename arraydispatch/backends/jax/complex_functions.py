@@ -1,7 +1,7 @@
-"""Elementary functions of complex numbers with C99's special values, as NumPy has them.
+"""Elementary functions of complex numbers with C99's special values, as in NumPy.
 
-XLA's lose the sign of zeros and give NaN for most infinities (https://github.com/jax-ml/jax/issues/24787), so these are
-composed of real functions, by the formulas of glibc. Derivatives are those of JAX's functions.
+XLA's lose the sign of zeros and return NaN for most infinities (https://github.com/jax-ml/jax/issues/24787), so these
+are composed of real functions, by the formulas of glibc. Derivatives are those of JAX's functions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Kernel = Callable[..., Any]
 
 
 def _rotated(function: Kernel) -> Kernel:
-    """i f(-i z): sin from sinh, tan from tanh, arctan from arctanh."""
+    """Return i f(-i z): sin from sinh, tan from tanh, arctan from arctanh."""
 
     def body(z: Array) -> Array:
         out = function(lax.complex(lax.imag(z), -lax.real(z)))
@@ -30,7 +30,7 @@ def _rotated(function: Kernel) -> Kernel:
 
 
 def _times(big: Array, root: Array, factor: Array) -> Array:
-    """``big * factor`` where ``big``, the square of ``root``, may overflow and the product not."""
+    """Compute ``big * factor`` where ``big``, the square of ``root``, may overflow but not the product."""
     return jnp.where(jnp.isinf(big), root * factor * root, big * factor)
 
 
@@ -60,7 +60,7 @@ def expm1(z: Array) -> Array:
 
 
 def _sinh_cosh(x: Array) -> tuple[Array, Array, Array]:
-    """Of a positive number; and the root of either, where they may overflow."""
+    """Return sinh and cosh of a positive number, and the square root of either where they may overflow."""
     root, less, full = jnp.exp(x / 2), jnp.expm1(x), jnp.exp(x)
     huge, top = jnp.isinf(full), root / 2 * root
     s = jnp.where(huge, top, (less + less / (less + 1)) / 2)
@@ -140,11 +140,12 @@ def arctanh(z: Array) -> Array:
     return lax.complex(re, jnp.where((x == 0) & (y == 0), y, im))
 
 
-# -- what XLA has wrong for infinities and NaNs, put right: f(z, XLA's value) --------------------------------------------
+# -- corrections for infinities and NaNs: f(z, XLA's value)
+# ---------------------------------------------------------------
 
 
 def _one_nan(z: Array, out: Array, re: Any, im: Any) -> Array:
-    """``re`` and ``im`` where one part of ``z`` is NaN and the other finite."""
+    """Choose ``re`` and ``im`` where one part of ``z`` is NaN and the other finite."""
     x, y = lax.real(z), lax.imag(z)
     mixed = (jnp.isnan(x) & jnp.isfinite(y)) | (jnp.isnan(y) & jnp.isfinite(x))
     parts = jnp.where(mixed, re, lax.real(out)), jnp.where(mixed, im, lax.imag(out))
@@ -189,4 +190,4 @@ FUNCTIONS: dict[Any, Kernel] = {
     np.tan: derived_from(jnp.tan)(_rotated(tanh)),
     np.arctan: derived_from(jnp.arctan)(_rotated(arctanh)),
 }
-"""Ufunc -> its kernel for complex numbers."""
+"""Ufunc -> kernel for complex numbers."""

@@ -1,8 +1,8 @@
-"""Kernels that NumPy runs on the zero-copy view of an array in host memory, where that is faster than XLA.
+"""Kernels that NumPy runs on the zero-copy view of an array in host memory, because it is faster than XLA there.
 
 XLA sorts on one core by comparing element by element, and compiles a program for each shape, which costs as much as
-thousands of small sorts; how many elements a mask picks is a shape that only the values tell. Under a trace, on an
-accelerator, and where the user wants everything run by the library itself, JAX runs these too.
+thousands of small sorts; the number of elements that a mask selects depends on its values. Under a trace, on an
+accelerator, and if the user wants everything run by the library itself, JAX runs these too.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ HOST_KERNELS: dict[Any, str] = {
     **dict.fromkeys((np.sort, np.argsort, np.partition, np.argpartition, np.lexsort, np.sort_complex), _SORTS),
     **dict.fromkeys((np.nonzero, np.flatnonzero, np.argwhere), _PICKS),
 }
-"""NumPy function -> why NumPy itself runs it in host memory. What is composed of them is not listed."""
+"""NumPy function -> reason why NumPy runs it in host memory. Functions composed of these are not listed."""
 
 _COMPILE_AFTER = 32
-"""Calls of a shape after which a program for it pays."""
+"""Number of calls of a shape after which compiling a program for it pays."""
 _SORTED_FASTER = 512
-"""Elements below which a compiled sort is faster than NumPy's with the way back (measured: 10 µs against 60)."""
+"""Number of elements below which a compiled sort is faster than NumPy's with the transfer back (measured: 10 µs against 60)."""
 
 _seen: dict[tuple[Any, ...], int] = {}
 
 
 def is_rare(*key: Any) -> bool:
-    """Whether this has been asked for few times: a program for a shape costs as much as thousands of its arrays."""
+    """Whether this was requested only a few times: compiling for a shape costs as much as thousands of its arrays."""
     count = _seen.get(key, 0)
     if count >= _COMPILE_AFTER:
         return False
@@ -51,7 +51,7 @@ def is_rare(*key: Any) -> bool:
 
 
 def in_host_memory(a: Array) -> bool:
-    """Whether NumPy can look at the values without moving them, and may."""
+    """Whether NumPy can read the values without moving them, and is allowed to."""
     if not (process.execution != "eager" and is_concrete(a) and a.is_fully_addressable):
         return False
     return all(d.platform == "cpu" for d in a.devices())
@@ -66,7 +66,7 @@ def _tell() -> None:
 
 
 def _order_key(a: Array) -> tuple[Array, ...]:
-    """Operands whose lexicographic order is NumPy's: for complex, numbers with a NaN part come last."""
+    """Return operands whose lexicographic order is NumPy's: for complex, numbers with a NaN part come last."""
     if not jnp.issubdtype(a.dtype, np.complexfloating):
         return (a,)
     re, im = lax.real(a), lax.imag(a)
@@ -104,7 +104,7 @@ sort = _sorting(np.sort, _sort)
 argsort = _sorting(lambda a, axis: a.argsort(axis, kind="stable"), _argsort)
 
 
-# -- where elements are ------------------------------------------------------------------------------------------------
+# -- positions of elements ---------------------------------------------------------------------------------------------
 
 
 def nonzero(a: Array) -> tuple[Array, ...]:

@@ -1,13 +1,14 @@
-"""How JAX is imported: so that a call which a signal's handler has ended keeps no later one waiting.
+"""Import of JAX so that a call interrupted by a signal handler does not block later calls.
 
-JAX's caches have an entry for a call before its value is there; who asks for the same waits until it is. In between they call a
-function of Python's, ``explain``, outside of what makes an entry done whatever comes (jaxlib 0.10: ``WeakrefLRUCacheBase::Call``).
-What a handler raises there, as Ctrl-C does, leaves an entry that never is, and every later call of that program, in any thread, waits
-for ever. So where the process has not imported JAX yet, its caches are made without, unless somebody wants the explanations.
+JAX's caches contain an entry for a call before its value exists; other callers of the same wait for the value. In
+between the cache calls a Python function, ``explain``, outside of the code that completes an entry in all cases (jaxlib
+0.10: ``WeakrefLRUCacheBase::Call``). An exception that a signal handler raises there, as Ctrl-C does, leaves an entry
+that is never completed, and every later call of that program, in any thread, waits forever. So if the process has not
+imported JAX yet, its caches are created without ``explain``, unless the explanations are enabled.
 
-And what JAX traces it traces for one of these caches. It says so in a variable of the thread, and takes it back in a function of
-Python's, ``__exit__``; what a handler raises where that begins leaves the thread tracing, and every later value a tracer. So the
-functions behind these caches set it as they found it, where nothing of Python's runs in between.
+JAX traces functions for one of these caches. It records that in a variable of the thread, and resets it in a Python
+function, ``__exit__``. An exception that a signal handler raises where that begins leaves the thread tracing, and every
+later value a tracer. So the functions behind these caches restore the variable where no Python code runs in between.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def _imported() -> Any:
     try:
         caches: Any = importlib.import_module("jaxlib.weakref_lru_cache")
         make = caches.weakref_lru_cache
-    except (ImportError, AttributeError):  # of another version, laid out otherwise
+    except (ImportError, AttributeError):  # another version, with another layout
         return importlib.import_module("jax")
 
     def unexplained(context: Any, call: Any, *args: Any, **kwargs: Any) -> Any:
@@ -42,13 +43,13 @@ def _imported() -> Any:
 
 
 def _restoring(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, which leaves the thread in the trace where it found it, or in none, whatever came."""
+    """Wrap a function to leave the thread in the trace in which it found it, or in none, even after an exception."""
 
     @functools.wraps(call)
     def restoring(*args: Any, **kwargs: Any) -> Any:
         core = sys.modules.get("jax._src.core")
         weak, strong = getattr(core, "trace_state", None), getattr(core, "trace_state_strong_ref", None)
-        if weak is None or strong is None:  # JAX is being imported, or is laid out otherwise
+        if weak is None or strong is None:  # JAX is being imported, or has another layout
             return call(*args, **kwargs)
         reference, trace = weak.get_local(), strong.get_local()
         try:
@@ -56,7 +57,7 @@ def _restoring(call: Callable[..., Any]) -> Callable[..., Any]:
         finally:
             try:
                 weak.set_local(reference)
-            finally:  # a handler may have been called in between
+            finally:  # a signal handler may have run in between
                 strong.set_local(trace)
 
     return restoring

@@ -1,4 +1,4 @@
-"""How a Python function becomes a kernel: one `jax.jit` whose C++ fast path is all that runs the second time."""
+"""Kernels from Python functions: one `jax.jit`, of which only the C++ fast path runs from the second call on."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Kernel = Callable[..., Any]
 
 
 def is_float16(dtype: np.dtype[Any]) -> bool:
-    """Whether it is one of the two 16-bit floating types."""
+    """Whether a dtype is one of the two 16-bit floating types."""
     return dtype.itemsize == 2 and jnp.issubdtype(dtype, jnp.floating)
 
 
 def kernel(function: Callable[..., Any], static: tuple[int, ...] = (), **options: Any) -> Callable[..., Any]:
     """Jit ``function`` so that no output is the buffer of an input.
 
-    JAX hands an input that is returned unchanged straight back (`positive`, a sum over no axes). The layers above
-    may donate what a kernel made, which would delete the caller's array, so such outputs are copied; this is
-    decided while tracing and costs nothing per call.
+    JAX returns an input that is returned unchanged as it is (`positive`, a sum over no axes). The layers above may
+    donate the result of a kernel, which would delete the caller's array, so such outputs are copied; this is decided
+    while tracing and costs nothing per call.
     """
 
     @wraps(function)
@@ -51,7 +51,7 @@ def wide(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def derived_from(reference: Kernel) -> Callable[[Kernel], Kernel]:
-    """Values from the body, derivatives from JAX's function: branches and reflections have none where they meet."""
+    """Take values from the body and derivatives from JAX's function: branches and reflections have none where they meet."""
 
     def decorate(body: Kernel) -> Kernel:
         function = jax.custom_jvp(body)
@@ -66,9 +66,9 @@ def derived_from(reference: Kernel) -> Callable[[Kernel], Kernel]:
 
 
 def followed(function: Kernel) -> Kernel:
-    """The function, of floats or complex numbers of one shape, with a derivative of zeros where JAX has none at all.
+    """Give a function of floats or complex numbers of one shape a derivative of zeros where JAX has none at all.
 
-    What it returns is a traced value then, which may not be left in an array that lives outside.
+    Its result is then a traced value, which must not be stored in an array outside the trace.
     """
     run = jax.custom_jvp(function)
 
@@ -84,11 +84,11 @@ def followed(function: Kernel) -> Kernel:
 
 @derived_from(lambda a: a)
 def apart(a: Array) -> Array:
-    """The array, of which XLA's simplifier cannot see how it came about; nothing at run time.
+    """Hide the origin of an array from XLA's simplifier, at no cost at run time.
 
-    On the CPU XLA else multiplies by the reciprocal of what is broadcast instead of dividing by it, and takes two
-    constants together, ``(a / b) / c`` for ``a / (b * c)`` and ``a / sqrt(b)`` for ``a * rsqrt(b)``: each is a unit in
-    the last place off. The barrier is gone before loops are fused there; on a GPU it is not, and would cost a pass.
+    On the CPU XLA otherwise multiplies by the reciprocal of a broadcast divisor instead of dividing by it, and combines
+    two constants, ``(a / b) / c`` to ``a / (b * c)`` and ``a / sqrt(b)`` to ``a * rsqrt(b)``: each is wrong by a unit
+    in the last place. The barrier is removed before loops are fused there; on a GPU it is not, and would cost a pass.
     """
     real = jnp.issubdtype(a.dtype, jnp.floating) and jax.default_backend() == "cpu"
     return lax.optimization_barrier(a) if real else a
@@ -96,18 +96,18 @@ def apart(a: Array) -> Array:
 
 @derived_from(lax.div)
 def divided(a: Array, b: Array) -> Array:
-    """The quotient of real numbers of one shape, correctly rounded on the CPU."""
+    """Divide real numbers of one shape, correctly rounded on the CPU."""
     if jnp.issubdtype(b.dtype, jnp.floating):
         b = lax.select(
             lax.eq(a, a), b, b
-        )  # nothing but that `vmap` broadcasts what divides many here, and not beyond the barrier
+        )  # only because `vmap` broadcasts a common divisor here, and not beyond the barrier
     return lax.div(apart(a), apart(b))
 
 
 def highest(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Matrix products inside in full precision, unless the user asked JAX for another (no silent TF32).
+    """Compute the matrix products inside in full precision, unless the user asked JAX for another (no silent TF32).
 
-    Read while tracing: the setting is part of the key of JAX's own cache.
+    The setting is read while tracing: it is part of the key of JAX's own cache.
     """
 
     @wraps(function)
@@ -121,5 +121,5 @@ def highest(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_concrete(a: Array) -> bool:
-    """Whether the value can be looked at now."""
+    """Whether the value can be read now."""
     return not isinstance(a, jax.core.Tracer)

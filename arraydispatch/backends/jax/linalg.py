@@ -1,7 +1,7 @@
 """Linear algebra and FFT primitives of the JAX backend.
 
 LAPACK's failures are values in JAX (NaN, infinity) and `numpy.linalg.LinAlgError` in NumPy. Each kernel here also
-returns whether it failed; that is looked at where it can be, and under a trace JAX's values stand.
+returns whether it failed; that is checked if the value is known, and under a trace JAX's values stand.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Array = Any
 
 
 def _checked(message: str, static: tuple[int, ...] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Jit a function that returns (result, failed) into one that raises `LinAlgError` where NumPy does."""
+    """Jit a function that returns (result, failed) into one that raises `LinAlgError` as NumPy does."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         compiled = kernel(highest(function), static)
@@ -83,7 +83,7 @@ def svdvals(a: Array) -> Any:
 
 
 def _hermitian(a: Array, lower: bool) -> Array:
-    """The matrix one triangle says it is: JAX averages the two."""
+    """Return the matrix that one triangle defines: JAX averages the two."""
     triangle = jnp.tril(a, -1) if lower else jnp.triu(a, 1)
     diagonal = jnp.real(jnp.diagonal(a, axis1=-2, axis2=-1)).astype(a.dtype)
     eye = jnp.eye(a.shape[-1], dtype=bool)

@@ -1,7 +1,7 @@
 """The primitives of `arraydispatch.backends.base.PRIMITIVES` in JAX; those of linear algebra are in ``linalg``.
 
-Each is one jitted function. What would make every new value a new program (the start of a window, a fill value) is
-traced; shapes, axes and dtypes are static.
+Each is one jitted function. Arguments that would make every new value a new program (the start of a window, a fill
+value) are traced; shapes, axes and dtypes are static.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ DType = np.dtype[Any]
 
 _IN_BOUNDS = "promise_in_bounds"  # the caller has checked; JAX's own modes clamp or drop
 
-# -- making and moving -----------------------------------------------------------------------------------------------
+# -- creation and conversion ------------------------------------------------------------------------------------------
 
 
 @cache
@@ -145,8 +145,8 @@ def iota(n: int, dtype: DType, device: Any) -> Array:
 
 
 def _to_integer(a: Array, dtype: DType) -> Array:
-    # XLA's conversion saturates and sends NaN to 0. NumPy's is C's, undefined outside the range; these are the values
-    # of x86: the lowest signed integer of 32 bits (64 for wider types), cut down to the type's width.
+    # XLA's conversion saturates and maps NaN to 0. NumPy's is C's, undefined outside the range; these are the values of
+    # x86: the lowest signed integer of 32 bits (64 for wider types), truncated to the type's width.
     def through(wide: type[np.signedinteger[Any]]) -> Array:
         low, high = -(2.0 ** (np.dtype(wide).itemsize * 8 - 1)), 2.0 ** (np.dtype(wide).itemsize * 8 - 1)
         whole = lax.floor(lax.abs(a))
@@ -158,7 +158,7 @@ def _to_integer(a: Array, dtype: DType) -> Array:
     if dtype == np.uint64:
         top = (a >= 2.0**63) & (a < 2.0**64)
         return jnp.where(top, a.astype(np.uint64), through(np.int64).astype(np.uint64))
-    # uint32 goes by way of int64, as scalar code does.
+    # uint32 is converted through int64, as scalar code does.
     return through(np.int32 if dtype.itemsize < 4 or dtype == np.int32 else np.int64).astype(dtype)
 
 
@@ -169,7 +169,7 @@ def _astype(a: Array, dtype: DType) -> Array:
         a = lax.real(a)
     if jnp.issubdtype(a.dtype, jnp.floating) and jnp.issubdtype(dtype, np.integer):
         return _to_integer(a, dtype)
-    # XLA takes a product with a truth value for a choice between the other factor and zero, and so loses NaN.
+    # XLA treats a product with a truth value as a choice between the other factor and zero, and so loses NaN.
     if a.dtype == np.bool_:
         a = apart(a.astype(np.finfo(dtype).dtype if dtype.kind == "c" else dtype))
     return a.astype(dtype)
@@ -245,7 +245,7 @@ def pad(a: Array, widths: Sequence[tuple[int, int]], value: Any) -> Array:
 
 
 def _window(key: tuple[builtins.slice, ...]) -> tuple[Any, tuple[int, ...], tuple[int, ...] | None]:
-    """Starts (traced), lengths and steps (static; None where all are 1) of a key: a moving window is one program."""
+    """Return starts (traced), lengths and steps (static; None if all are 1) of a key: a moving window is one program."""
     starts, sizes, steps, stepped = [], [], [], False
     for part in key:
         start, stop, step = part.start, part.stop, part.step or 1
@@ -298,7 +298,7 @@ def slice_update(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Arr
 
 
 def _chosen(a: Array, starts: Sequence[int], sizes: tuple[int, ...], value: Array) -> Array:
-    """A write to most of an array as a choice for each element, which XLA computes in one loop with the value: half the time."""
+    """Write most of an array as a choice for each element, which XLA computes in one loop with the value: half the time."""
     inside = None
     for axis, (start, size) in enumerate(zip(starts, sizes)):
         if size < a.shape[axis]:
@@ -313,24 +313,24 @@ def _chosen(a: Array, starts: Sequence[int], sizes: tuple[int, ...], value: Arra
 
 
 rescue = threading.local()
-"""``rescue.made``: what the last donating call of this thread made."""
+"""Storage for ``rescue.made``: the result of the last donating call of this thread."""
 
 
 _donating: dict[Any, Any] = {}
-"""Kind of a call -> what JAX has compiled of it, which gives its first argument away."""
+"""Kind of a call -> compiled function of JAX, which donates its first argument."""
 _MOST_DONATING = 4096
 
 
 def _kept(body: Callable[..., Array], static: tuple[Any, ...], *args: Any) -> Array:
-    """``body(*args, *static)`` in the buffer of the first argument: no signal handler runs between its giving away and
-    :data:`rescue` holding its successor.
+    """Compute ``body(*args, *static)`` in the buffer of the first argument.
 
-    That is so where JAX finds a compiled program for the call without a line of Python's. The first call of its kind, and the
-    first after JAX's caches have been cleared, is not: that one gets a copy to give away. Each kind has a function of its own,
-    because JAX goes by way of Python for ever where the first compilation of a call has been interrupted.
+    No signal handler runs between the donation and the assignment of its successor to :data:`rescue`, provided that JAX
+    finds a compiled program for the call without running Python code. The first call of its kind, and the first after
+    JAX's caches have been cleared, does not: it donates a copy. Each kind has its own function, because JAX runs Python
+    code for ever once the first compilation of a call has been interrupted.
     """
     leaves = [x for arg in args for x in (arg if isinstance(arg, tuple) else (arg,))]
-    if any(isinstance(x, jax.core.Tracer) for x in leaves):  # of a program of the user's own
+    if any(isinstance(x, jax.core.Tracer) for x in leaves):  # part of the user's own program
         return body(*args, *static)
     kind = (body, static, *[(x.aval, x.sharding, x.committed) if isinstance(x, jax.Array) else x.shape for x in leaves])
     call = _donating.get(kind)
@@ -347,7 +347,7 @@ def _kept(body: Callable[..., Array], static: tuple[Any, ...], *args: Any) -> Ar
 
 
 def slice_update_donated(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Array:
-    """`slice_update` in the buffer of ``a``, which is deleted: for a buffer nobody else can see."""
+    """Run `slice_update` in the buffer of ``a``, which is deleted: for a buffer that nothing else refers to."""
     starts, sizes, steps = _window(key)
     return _kept(_slice_update, (sizes, steps), a, starts, value)
 
@@ -357,7 +357,7 @@ def _gather(a: Array, indices: tuple[Array, ...]) -> Array:
 
 
 def _last_writer(a: Array, indices: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Indices with all but the last of equal ones moved out of bounds: an accelerator's scatter has no order."""
+    """Return indices with all but the last of equal ones moved out of bounds: an accelerator's scatter has no order."""
     shape = indices[0].shape
     order = lax.iota(np.int32, indices[0].size).reshape(shape)
     newest = jnp.full(a.shape[: len(indices)], -1, np.int32).at[indices].max(order)
@@ -398,7 +398,7 @@ def scatter(a: Array, indices: Sequence[Array], value: Array, how: str) -> Array
 
 
 def scatter_donated(a: Array, indices: Sequence[Array], value: Array, how: str) -> Array:
-    """`scatter` in the buffer of ``a``, which is deleted: for a buffer nobody else can see."""
+    """Run `scatter` in the buffer of ``a``, which is deleted: for a buffer that nothing else refers to."""
     return _kept(_scatter, (how,), a, tuple(indices), value)
 
 
@@ -424,7 +424,7 @@ def _arg_extremum(find: Callable[..., Array], reduce: Callable[..., Array], wors
     def body(a: Array, axis: int) -> Array:
         if a.dtype == np.bool_:
             a = a.astype(np.uint8)
-        # Not the default type of indices, which a program of the user's may have as 32 bits when it is lowered.
+        # Not the default index type, which a user's program may have set to 32 bits when it is lowered.
         index = np.int32 if a.shape[axis] < 2**31 else np.int64
         if not jnp.issubdtype(a.dtype, np.complexfloating):
             return find(a, axis, index).astype(np.int64)

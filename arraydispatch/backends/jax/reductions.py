@@ -22,7 +22,7 @@ def _reduction(function: Callable[[Array, tuple[int, ...], bool], Array]) -> Ker
 
 
 def _wide(function: Kernel) -> Kernel:
-    """16-bit floats in float32, which `jax.numpy` does only where it is given no dtype."""
+    """Compute 16-bit floats in float32, which `jax.numpy` does only if it is given no dtype."""
 
     def reduce(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
         dtype = jnp.dtype(jnp.float32) if is_float16(a.dtype) else a.dtype
@@ -62,10 +62,10 @@ def _extremum_of(real: Kernel, place: Kernel, choose: Kernel) -> Callable[[Array
 
 
 def _derived_by_place(real: Kernel, place: Kernel, axes: tuple[int, ...], keepdims: bool) -> Kernel:
-    """The derivative of an extremum is that of the element at its place.
+    """Define the derivative of an extremum as that of the element at its place.
 
-    JAX's own is that of all elements that equal it. In a program for the CPU XLA computes them anew in each loop, with sums and
-    products rounded together in one and not in another, so that none may equal it, and the derivative is lost.
+    JAX's own is that of all elements that equal it. In a program for the CPU XLA computes them anew in each loop, with
+    sums and products contracted in one and not in another, so that none may equal it, and the derivative is lost.
     """
 
     @jax.custom_jvp  # type: ignore[untyped-decorator]
@@ -103,7 +103,7 @@ REDUCE: dict[Any, Kernel] = {
     np.multiply: _reduction(_product),
     np.maximum: _reduction(_extremum_of(jnp.max, jnp.argmax, maximum)),
     np.minimum: _reduction(_extremum_of(jnp.min, jnp.argmin, minimum)),
-    # Of complex numbers `jnp.all` and `jnp.any` look at the real part alone.
+    # For complex numbers `jnp.all` and `jnp.any` read the real part only.
     np.logical_and: _reduction(lambda a, axes, keepdims: jnp.all(a != 0, axes, keepdims=keepdims)),
     np.logical_or: _reduction(lambda a, axes, keepdims: jnp.any(a != 0, axes, keepdims=keepdims)),
     np.bitwise_and: _reduction(_bitwise(lax.bitwise_and, -1)),
@@ -113,9 +113,10 @@ REDUCE: dict[Any, Kernel] = {
 
 
 def _running(numeric: Kernel, boolean: Kernel, operator: Kernel, identity: float) -> Kernel:
-    """One element after the other on the CPU, rounded at each step as NumPy's, and faster than XLA's doubling windows.
+    """Accumulate element by element on the CPU, rounding at each step as NumPy does; it is faster than XLA's doubling
+    windows.
 
-    On an accelerator XLA's: 16-bit floats there in float32.
+    On an accelerator XLA's function is used, with 16-bit floats in float32.
     """
 
     def accumulate(a: Array, axis: int) -> Array:

@@ -1,4 +1,4 @@
-"""Arrays that are spread over several devices: what is made beside one lies on the same devices."""
+"""Placement of new arrays next to arrays that are spread over several devices: on the same devices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["fitting"]
 
 
 def fitting(device: Any, shape: tuple[int, ...]) -> Any:
-    """Where to put an array of a shape: spread as another array is, or whole on each device where the shape cannot be so spread."""
+    """Return the placement of a new array: sharded as another array, or replicated if its shape does not divide so."""
     if not isinstance(device, NamedSharding):
         return device
     try:

@@ -32,7 +32,7 @@ def native(places: Any, index: Any, values: Array) -> Any:
 
 
 def parts(matrix: Any) -> Any:
-    """Of a matrix of JAX's: format, shape, rows, columns, values."""
+    """Return format, shape, rows, columns and values of a JAX sparse matrix."""
     module = sys.modules.get("jax.experimental.sparse")
     if module is None or not isinstance(matrix, module.JAXSparse):
         return None
@@ -40,9 +40,7 @@ def parts(matrix: Any) -> Any:
         type(matrix)
     ]
     if len(matrix.shape) != 2:
-        raise ValueError(
-            f"a sparse array of JAX's of shape {matrix.shape} is no matrix; give its batches one after another."
-        )
+        raise ValueError(f"a JAX sparse array of shape {matrix.shape} is not a matrix; pass its batches one by one.")
     if isinstance(matrix, module.BCSR | module.CSR | module.CSC):
         starts, indices = np.asarray(matrix.indptr), np.asarray(matrix.indices)
         along = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
@@ -50,7 +48,7 @@ def parts(matrix: Any) -> Any:
         return format, matrix.shape, row, col, matrix.data
     if isinstance(matrix, module.BCOO):
         places = np.asarray(matrix.indices)
-        inside = (places < np.asarray(matrix.shape)).all(axis=1)  # what is outside is padding
+        inside = (places < np.asarray(matrix.shape)).all(axis=1)  # positions outside are padding
         if not inside.all():
             return format, matrix.shape, *places[inside].T, matrix.data[np.flatnonzero(inside)]
         return format, matrix.shape, *places.T, matrix.data

@@ -1,7 +1,7 @@
-"""SciPy's ufuncs that JAX has, with SciPy's values: name -> kernel of real numbers.
+"""SciPy ufuncs that JAX computes with SciPy's values: name -> kernel of real numbers.
 
-Not here, and so composed (``ufuncs/special``): ``gammaln`` (thousands of units off between its zeros), ``erfcx`` (zero from 26.6 on),
-``log_ndtr`` (without digits from 8 on), and what takes XLA longer to compile than it saves.
+Not included, and so composed (``ufuncs/special``): ``gammaln`` (thousands of units off between its zeros), ``erfcx``
+(zero from 26.6), ``log_ndtr`` (no correct digits from 8), and functions that take XLA longer to compile than they save.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Kernel = Callable[..., Any]
 
 
 def _digamma(x: Array) -> Array:
-    """At zero SciPy has the infinity of the other sign."""
+    """Compute digamma; SciPy's infinity at zero has the other sign."""
     return jnp.where(x == 0, -jnp.copysign(jnp.full_like(x, jnp.inf), x), special.digamma(x))
 
 
 def _in_double(function: Kernel) -> Kernel:
-    """In single precision JAX has infinity before the value has."""
+    """Compute in double precision: in single precision JAX overflows too early."""
     return lambda x: function(x.astype(jnp.float64)).astype(x.dtype)
 
 

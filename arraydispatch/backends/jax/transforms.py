@@ -17,7 +17,7 @@ Array = Any
 Run = Callable[[list[Array]], tuple[list[Array], list[Array]]]
 
 REFUSALS: tuple[type[Exception], ...] = (jax.errors.JAXTypeError, jax.errors.JAXIndexError)
-"""What JAX raises when a value is wanted that a tracer has not."""
+"""JAX's errors for a request for the value of a tracer."""
 
 
 def is_refusal(error: Exception) -> bool:
@@ -25,7 +25,7 @@ def is_refusal(error: Exception) -> bool:
 
 
 def _conjugates(values: Sequence[Array]) -> list[Array]:
-    """JAX pulls back without conjugates; ours are those of gradients as directions of steepest ascent."""
+    """Conjugate complex cotangents: JAX pulls back without conjugates; ours are gradients as directions of steepest ascent."""
     return [jnp.conj(x) if jnp.iscomplexobj(x) else x for x in values]
 
 
@@ -42,7 +42,7 @@ def differentiate(
             if "Reverse-mode differentiation does not work for lax.while_loop" not in str(error):
                 raise
             raise TraceError(
-                f"JAX takes no derivative of a loop whose steps are not counted, as that of ad.while_loop at {_uncounted.get()}; "
+                f"JAX cannot differentiate a loop with an unknown number of steps, such as ad.while_loop at {_uncounted.get()}; "
                 "say max_iter."
             ) from None
 
@@ -65,11 +65,11 @@ def jit(f: Run, examples: Sequence[Array]) -> Callable[[list[Array]], tuple[list
 
 
 _uncounted: ContextVar[str] = ContextVar("arraydispatch_uncounted", default="?")
-"""The line of the last loop without ``max_iter`` that a derivative has met."""
+"""Line of the last loop without ``max_iter`` through which a derivative is taken."""
 
 
 def loop(going: Any, step: Any, state: Sequence[Array], most: int | None) -> list[Array]:
-    """A scan where a derivative is taken and the steps are counted: JAX goes back through no ``while``."""
+    """Run a scan if a derivative is taken and the steps are counted: JAX cannot differentiate ``while`` in reverse."""
     differentiated = any(not t.staged for t in tracing.entered())
     if most is None and differentiated:
         _uncounted.set(tracing.user_line())
@@ -100,7 +100,7 @@ def call_host(f: Any, natives: Sequence[Array], specs: Sequence[Any]) -> list[Ar
             run, [jax.ShapeDtypeStruct(*spec) for spec in specs], *natives, vmap_method="broadcast_all"
         )
 
-    line = tracing.user_line()  # which a derivative of the program does not come by
+    line = tracing.user_line()  # it is not known when the program's derivative is taken
 
     @called.defjvp  # type: ignore[untyped-decorator]
     def _(primals: Any, tangents: Any) -> NoReturn:
@@ -115,7 +115,7 @@ def with_gradient(f: Run, back: Any, natives: Sequence[Array]) -> list[Array]:
         return f(list(values))[0]
 
     def forward(*values: Array) -> Any:
-        outs = run(*values)  # not `f`: a derivative of the derivative is to take the user's way too
+        outs = run(*values)  # not `f`: a second derivative must use the user's rule too
         return outs, (list(values), outs)
 
     def backward(held: Any, cotangents: Sequence[Array]) -> Any:
@@ -134,7 +134,7 @@ def vectorize(f: Run, natives: Sequence[Array], size: int) -> tuple[list[Array],
 
 
 def number(host: np.ndarray[Any, Any], upload: Callable[[Any], Array]) -> Any:
-    """JAX hands it over by itself, at a third of what an array of its own takes to make."""
+    """Return the number itself: JAX converts it at a third of the cost of an array."""
     return host
 
 
@@ -147,7 +147,7 @@ def nests(traces: Sequence[Any]) -> bool:
 
 
 def parameters(module: Any) -> dict[str, Array] | None:
-    """JAX's modules hold none."""
+    """Return None: JAX has no modules that hold parameters."""
     return None
 
 

@@ -1,8 +1,8 @@
 """NumPy's ufuncs as jitted JAX kernels; their reductions and accumulations are in ``reductions``.
 
-A row stands here only where JAX gives NumPy's values, special cases included; where `jax.numpy` does not, the body
-says what differs. Subnormal numbers are flushed to zero by XLA on the CPU, and some functions differ in the last
-places: tests/backends/test_ufunc_tables.py states by how much.
+A row names a JAX function only if it gives NumPy's values, special cases included; otherwise the body states the
+difference. Subnormal numbers are flushed to zero by XLA on the CPU, and some functions differ in the last places:
+tests/backends/test_ufunc_tables.py states by how much.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _integral(a: Array) -> bool:
 
 
 def _binary(function: Kernel) -> Kernel:
-    """Both operands in one dtype and shape, as `lax` wants them (a Python scalar is a weak operand)."""
+    """Convert both operands to one dtype and shape, as `lax` requires (a Python scalar is a weak operand)."""
 
     def body(a: Array, b: Array) -> Any:
         dtype = jnp.result_type(a, b)
@@ -50,7 +50,7 @@ def _spread(a: Array, shape: tuple[int, ...]) -> Array:
 
 @derived_from(lax.div)
 def _complex_divide(a: Array, b: Array) -> Array:
-    # Smith's method, as NumPy's loop has it: XLA's gives other infinities and NaNs.
+    # Smith's method, as in NumPy's loop: XLA's has other infinities and NaNs.
     ar, ai, br, bi = lax.real(a), lax.imag(a), lax.real(b), lax.imag(b)
     by_real = lax.abs(br) >= lax.abs(bi)
     zero = (br == 0) & (bi == 0)
@@ -123,7 +123,7 @@ def _fmod(a: Array, b: Array) -> Array:
 
 
 def _reciprocal(a: Array) -> Array:
-    if _integral(a):  # C's 1 / a: not zero for 1 and -1 only; of 0 what C makes of infinity on x86
+    if _integral(a):  # C's 1 / a: nonzero for 1 and -1 only; for 0, C's cast of infinity on x86
         whole = jnp.where((a == 1) | (a == jnp.full_like(a, -1)) & _is(a, np.signedinteger), a, jnp.zeros_like(a))
         if not _is(a, np.signedinteger) or a.dtype.itemsize < 4:
             return whole
@@ -145,13 +145,13 @@ def _power(a: Array, b: Array) -> Array:
     if _is(a, np.complexfloating):
         return _complex_power(a, b)
     if not _integral(a):
-        # 0 to small whole powers, of which the derivatives are not 0 times infinity.
+        # 0 to small integer powers, whose derivatives are not 0 times infinity.
         whole = (a == 0) & ((b == 0) | (b == 1) | (b == 2) | (b == 3))
         product = jnp.where(b == 1, a, jnp.where(b == 2, a * a, a * a * a))
         out = wide(jnp.power)(jnp.where(whole, jnp.ones_like(a), a), b)
         return jnp.where(whole & (b > 0), product, out)
 
-    # Repeated squaring with as many steps as the exponent's type has bits. Negative exponents are refused above.
+    # Repeated squaring with as many steps as the exponent's type has bits. Negative exponents have been refused.
     def step(_: int, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         result, base, left = state
         return jnp.where((left & 1) == 1, result * base, result), base * base, lax.shift_right_logical(left, one)
@@ -163,8 +163,8 @@ def _power(a: Array, b: Array) -> Array:
 
 @derived_from(lax.pow)
 def _complex_power(a: Array, b: Array) -> Array:
-    # numpy/_core/src/npymath/npy_math_complex.c.src: npy_cpow. Small integer exponents by multiplication, and zero to
-    # a power with a positive real part is zero; XLA gives exp(b * log(a)) for all.
+    # numpy/_core/src/npymath/npy_math_complex.c.src: npy_cpow. Small integer exponents by multiplication, and zero to a
+    # power with a positive real part is zero; XLA computes exp(b * log(a)) for all.
     br, bi = lax.real(b), lax.imag(b)
     one, zero = jnp.ones_like(a), jnp.zeros_like(a)
     whole = (bi == 0) & (br == jnp.floor(br)) & (lax.abs(br) < 100)
@@ -183,7 +183,7 @@ def _complex_power(a: Array, b: Array) -> Array:
 @wide
 @derived_from(jnp.exp2)
 def _exp2(a: Array) -> Array:
-    # exp(x * log 2), as `jnp.exp2` has it, is 10 ulp off at 33 and not exact at integers. Scale exactly instead.
+    # exp(x * log 2), as in `jnp.exp2`, is 10 ulp off at 33 and not exact at integers. Scale exactly instead.
     bits, bias, integer = (23, 127, np.int32) if a.dtype == np.float32 else (52, 1023, np.int64)
     whole = lax.round(jnp.clip(a, -2.0 * bias, 2.0 * bias), lax.RoundingMethod.TO_NEAREST_EVEN)
     whole = jnp.where(jnp.isnan(a), jnp.zeros_like(a), whole)
@@ -214,12 +214,14 @@ def _sinh(a: Array) -> Array:
 
 
 _LOG_OF_3_QUARTERS, _LESS = -0.2876820724517809, -2.607160616442564e-17
-"""And what the float is less than it."""
+"""log(3/4) in double precision, and the error of its rounding."""
 
 
 @derived_from(jnp.log1p)
 def _log1p(a: Array) -> Array:
-    """Of doubles between 1 - √2 and -0.35 XLA's is up to 128 units off: there it is log(3/4) and that of a number nearer to zero."""
+    """Compute log1p; for doubles between 1 - √2 and -0.35, where XLA's is up to 128 units off, as log(3/4) plus that of
+    a smaller number.
+    """
     if a.dtype != np.float64:
         return jnp.log1p(a)
     there = (a > -0.42) & (a < -0.3)
@@ -230,7 +232,7 @@ def _log1p(a: Array) -> Array:
 @wide
 @derived_from(jnp.arctanh)
 def _arctanh(a: Array) -> Array:
-    """Of doubles XLA has it by that log1p, on both sides of zero."""
+    """Compute arctanh; XLA computes it for doubles by its log1p, on both sides of zero."""
     if a.dtype != np.float64:
         return jnp.arctanh(a)
     size = lax.abs(a)
@@ -256,7 +258,7 @@ def _log_add(exp: Kernel, scale: float) -> Kernel:
 
 
 def _infinite_part(function: Kernel) -> Kernel:
-    """With one part infinite and the other NaN: C99's (inf, nan), where XLA gives (nan, nan)."""
+    """Return C99's (inf, nan) for one part infinite and the other NaN, where XLA has (nan, nan)."""
 
     @wide
     @derived_from(function)
@@ -271,9 +273,9 @@ def _infinite_part(function: Kernel) -> Kernel:
 
 
 def _mirrored(function: Kernel, part: str, patch: Callable[[Array, Array], Array]) -> Kernel:
-    """Evaluate on one side of a branch cut and reflect: XLA drops the sign of a zero that says which side is meant.
+    """Evaluate on one side of a branch cut and reflect: XLA drops the sign of zero that selects the side.
 
-    ``patch(z, f(z))`` puts right what XLA has for infinities and NaNs.
+    ``patch(z, f(z))`` corrects XLA's values for infinities and NaNs.
     """
 
     @wide
@@ -295,7 +297,9 @@ def _mirrored(function: Kernel, part: str, patch: Callable[[Array, Array], Array
 
 @jax.custom_jvp  # type: ignore[untyped-decorator]
 def _arccosh(a: Array) -> Array:
-    """``jnp.arccosh``, whose derivative is the root of a square, and so has the other sign where the real part is negative."""
+    """Compute ``jnp.arccosh`` with a correct derivative: JAX's is the root of a square, with the wrong sign for
+    negative real parts.
+    """
     return jnp.arccosh(a)
 
 
@@ -306,7 +310,7 @@ _arccosh.defjvp(lambda xs, slopes: (_arccosh(*xs), slopes[0] / (jnp.sqrt(xs[0] -
 
 
 def _lexicographic(first: Kernel, last: Kernel) -> Kernel:
-    """Complex order as NumPy's ``CLT`` and its kin: by real part, then by imaginary part; NaN is unordered."""
+    """Compare complex numbers as NumPy's ``CLT`` and related macros: by real part, then by imaginary part; NaN is unordered."""
 
     def compare(a: Array, b: Array) -> Array:
         if not _is(a, np.complexfloating):
@@ -328,7 +332,7 @@ def _isnan(a: Array) -> Array:
 
 
 def _with_nan(plain: Kernel) -> Kernel:
-    """The derivative of NaN is that of the operand which is NaN, and in JAX nobody's."""
+    """Give a NaN result the derivative of the operand that is NaN; in JAX it has none."""
 
     def chosen(a: Array, b: Array) -> Array:
         return jnp.where(jnp.isnan(a), a, jnp.where(jnp.isnan(b), b, plain(a, b)))
@@ -369,7 +373,7 @@ def _sign(a: Array) -> Array:
         return jnp.where(a == 0, jnp.zeros_like(a), lax.sign(a))  # NumPy: sign(-0.0) is 0.0
     re, im, size = lax.real(a), lax.imag(a), _absolute(a)
     infinite = jnp.isinf(size)
-    # Infinite in one part: that part's sign; in both: NaN.
+    # One infinite part: that part's sign; both: NaN.
     pick = jnp.where(jnp.isinf(re), jnp.where(jnp.isinf(im), jnp.nan, 1.0), 0.0)
     other = jnp.where(jnp.isinf(im), jnp.where(jnp.isinf(re), jnp.nan, 1.0), 0.0)
     divisor = jnp.where(size == 0, jnp.ones_like(size), size)
@@ -405,7 +409,7 @@ def _trunc(a: Array) -> Array:
 
 @jax.custom_jvp  # type: ignore[untyped-decorator]
 def _magnitude(a: Array) -> Array:
-    """Of real numbers; of zero JAX's derivative is 1, and 0 on the others."""
+    """Compute the absolute value of real numbers; JAX's derivative at zero is 1, that of the other libraries 0."""
     return lax.abs(a)
 
 
@@ -415,7 +419,7 @@ _magnitude.defjvp(lambda values, tangents: (_magnitude(*values), lax.sign(values
 _copysign = derived_from(lambda a, sign: _magnitude(a) * jnp.where(jnp.signbit(sign), -1, 1).astype(a.dtype))(
     jnp.copysign
 )
-"""Of zero the derivative is that of the absolute value."""
+"""Function whose derivative at zero is that of the absolute value."""
 
 
 def _absolute(a: Array) -> Array:
@@ -437,7 +441,7 @@ def _spacing(a: Array) -> Array:
 
 @jax.custom_jvp  # type: ignore[untyped-decorator]
 def _hypot(a: Array, b: Array) -> Array:
-    """Of equal numbers JAX's second derivative is zero, as that of a larger and a smaller one."""
+    """Compute the length; JAX's second derivative for equal numbers is zero, as if one were larger."""
     return jnp.hypot(a, b)
 
 
@@ -455,12 +459,12 @@ def _angle(a: Array, b: Array) -> Array:
 
 
 _arctan2 = derived_from(_angle)(lax.atan2)
-"""Of two zeros the derivative is 0, and NaN in JAX."""
+"""Function with derivative 0 at two zeros, where JAX has NaN."""
 
 
 @jax.custom_jvp  # type: ignore[untyped-decorator]
 def _neighbour(a: Array, b: Array) -> Array:
-    """``lax.nextafter``, which has no derivative: it goes along with the number."""
+    """Compute ``lax.nextafter``, which has no derivative, with that of the first operand."""
     return lax.nextafter(a, b)
 
 
@@ -469,19 +473,19 @@ _neighbour.defjvp(lambda values, tangents: (_neighbour(*values), tangents[0]))
 
 def _nextafter(a: Array, b: Array) -> Array:
     out = _neighbour(a, b)
-    return jnp.where(a == b, a, out) if is_float16(a.dtype) else out  # NumPy's half differs from C at zeros
+    return jnp.where(a == b, a, out) if is_float16(a.dtype) else out  # NumPy's half code differs from C at zeros
 
 
 def _modf(a: Array) -> tuple[Array, Array]:
     whole = _trunc(a)
-    # Not the sign of `a` put to the difference: of a whole number that is zero, and its derivative would be lost.
+    # Copying the sign of `a` to the difference would lose the derivative at integers, where the difference is zero.
     fraction = jnp.where(jnp.signbit(a), -(whole - a), a - whole)
     other = jnp.copysign(jnp.where(jnp.isinf(a), jnp.zeros_like(a), a), a)
     return jnp.where(jnp.isfinite(a), fraction, other), whole
 
 
 def _ldexp(a: Array, n: Array) -> Array:
-    """JAX gives zeros back as they are, with a derivative of 1."""
+    """Compute ldexp; JAX returns zeros unchanged, with a derivative of 1."""
     power = jnp.ldexp(jnp.ones_like(a), jnp.clip(n, -100, 100))
     return jnp.where(a == 0, a * power, jnp.ldexp(a, n))
 
@@ -503,7 +507,7 @@ def _right_shift(a: Array, b: Array) -> Array:
 
 
 def _gcd(a: Array, b: Array) -> Array:
-    # `jnp.gcd` does not end at the lowest integer, whose absolute value is itself.
+    # `jnp.gcd` does not terminate at the lowest integer, whose absolute value is itself.
     unsigned = np.dtype(f"u{a.dtype.itemsize}")
 
     def going(pair: tuple[Array, Array]) -> Array:
@@ -527,7 +531,7 @@ def _lcm(a: Array, b: Array) -> Array:
 
 
 def _scaled(numerator: float, denominator: float) -> Kernel:
-    """Multiplication by a ratio taken in the operand's own type, as NumPy's C code has it."""
+    """Multiply by a ratio computed in the operand's own type, as NumPy's C code does."""
 
     @wide
     def body(a: Array) -> Array:
@@ -629,7 +633,7 @@ _BINARY: dict[np.ufunc, Kernel] = {
 
 
 def _unary(ufunc: np.ufunc, body: Kernel) -> Kernel:
-    """The row, or what stands in its place for complex numbers."""
+    """Return the row, or the kernel that replaces it for complex numbers."""
     of_complex = complex_functions.FUNCTIONS.get(ufunc)
     return body if of_complex is None else lambda a: (of_complex if _is(a, np.complexfloating) else body)(a)
 
@@ -641,4 +645,6 @@ UFUNCS: dict[Any, Kernel] = (
 )
 
 SCALARS: frozenset[Any] = frozenset(_BINARY)
-"""A Python scalar is weakly typed in JAX and takes the other operand's dtype, within the range of int64."""
+"""Ufuncs that accept Python scalars: these are weakly typed in JAX and take the other operand's dtype, within the range
+of int64.
+"""

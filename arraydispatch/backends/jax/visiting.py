@@ -1,7 +1,8 @@
-"""A program that uses JAX itself, under the launcher: to JAX its arrays are what NumPy's are.
+"""Programs that use JAX directly, under the launcher: JAX treats their arrays as ndarrays.
 
-In library use an array is a pytree of its native array, and comes back as one. A program written for NumPy and JAX relies on
-what JAX does with ndarrays: they are leaves, functions that it traces see tracers, and what NumPy makes there is a constant.
+In library use an array is a pytree of its native array, and is rebuilt as one. A program written for NumPy and JAX
+relies on JAX's treatment of ndarrays: they are leaves, functions that it traces see tracers, and arrays that NumPy
+creates there are constants.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _received: set[type] = set()
 
 
 def receive(cls: Any, own: Callable[[Any], Any] | None = None, exchanges: Exchanges | None = None) -> None:
-    """Teach JAX the class of arrays under the launcher, and exchange what takes an array and no pytree."""
+    """Make JAX accept the class of arrays under the launcher, and patch functions that take an array but not a pytree."""
     if exchanges is not None:
         exchanges.put(_INDICES, partial(_indexing, cls))
         for name in _FORWARD:
@@ -71,7 +72,7 @@ def _indexing(cls: Any, exchange: Exchange) -> Any:
 
 
 def _forward(cls: Any, exchange: Exchange) -> Any:
-    """Tangents are made in the shape of the arguments, and an array does not come back as one: leaves do."""
+    """Convert arrays to leaves: tangents take the structure of the arguments, and an array is not rebuilt from one."""
     real = exchange.real
 
     @wraps(real)
@@ -88,7 +89,7 @@ def _forward(cls: Any, exchange: Exchange) -> Any:
 
 
 def _leaf(a: Any) -> Any:
-    """What JAX gets: what is not on the host as it is."""
+    """Return the leaf for JAX; values that are not on the host stay as they are."""
     backend, value = a._kind.backend, a.native
     if isinstance(value, jax.Array) and not (backend.is_concrete(value) and backend.on_cpu(value)):
         return value
@@ -104,9 +105,9 @@ _JAX = os.path.join(os.path.dirname(jax.__file__), "")
 
 
 def traces_no_more() -> bool:
-    """Whether JAX had been left tracing, with none of its functions running in this thread, and now is not.
+    """Whether JAX was left tracing, although none of its functions runs in this thread, and is now reset.
 
-    A signal's handler can do that where JAX had been imported before: see :mod:`arraydispatch.backends.jax.importing`.
+    A signal handler can cause that if JAX had been imported before: see :mod:`arraydispatch.backends.jax.importing`.
     """
     if not is_tracing():
         return False

@@ -1,4 +1,4 @@
-"""NumPy itself as a backend: the reference the others are held against, and the one that is always there."""
+"""NumPy backend: the reference for the others, and always available."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NumPy as a backend: conversion is the identity, the only device is the CPU, and everything may be written."""
+"""NumPy backend: conversion is the identity, the only device is the CPU, and all arrays can be written."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Array = Any  # an ndarray
 
 
 _SIGNIFICAND = {"float16": 11, "bfloat16": 8}
-"""Bits of the significand of the types NumPy's generator does not draw itself."""
+"""Bits of the significand of types that NumPy's generator does not draw itself."""
 
 
 class _Memory:
-    """A window on an array's memory, for :meth:`NumpyBackend.strided`; ``base`` keeps the owner alive."""
+    """Window on an array's memory, for :meth:`NumpyBackend.strided`; ``base`` keeps the owner alive."""
 
     __slots__ = ("__array_interface__", "base")
 
@@ -35,7 +35,7 @@ class _Memory:
 
 
 class NumpyBackend(Backend):
-    """Plain NumPy."""
+    """Backend of plain NumPy."""
 
     name = "numpy"
     library = "numpy"
@@ -129,11 +129,11 @@ class NumpyBackend(Backend):
     def to_device(self, a: Array, device: Device) -> Array:
         return a
 
-    waits_busily = True  # OpenBLAS, if it is that
+    waits_busily = True  # true of OpenBLAS, the usual BLAS
 
     @property
     def threads(self) -> int:
-        """Of BLAS, which is all that NumPy has threads for."""
+        """Return the threads of BLAS, the only part of NumPy that uses threads."""
         import threadpoolctl
 
         pools = threadpoolctl.threadpool_info()
@@ -141,7 +141,7 @@ class NumpyBackend(Backend):
         return max((pool["num_threads"] for pool in own or pools), default=1)
 
     def use_threads(self, n: int) -> None:
-        """In the pools of all libraries that are loaded: those of SciPy and scikit-learn too."""
+        """Set the pools of all loaded libraries, those of SciPy and scikit-learn too."""
         import threadpoolctl
 
         threadpoolctl.threadpool_limits(limits=n)
@@ -153,7 +153,7 @@ class NumpyBackend(Backend):
     def supports(self, feature: str) -> bool:
         if feature in self.capabilities or feature in PRIMITIVES:
             return True
-        # NumPy runs all of its own functions, wherever they live.
+        # NumPy runs all of its own functions, in every namespace.
         return any(callable(getattr(module, feature, None)) for module in (np, np.linalg, np.fft))
 
     # -- hooks ------------------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
-"""The host state: ndarrays that are the values of arrays of another library, in memory which NumPy reads and writes at once.
+"""Host state: ndarrays that hold the values of another library's arrays, in memory that NumPy can read and write
+directly.
 
-There is one :class:`HostState` for each library, whose arrays it holds until the library is wanted. It is NumPy in all but
-name: a user sees the library (:attr:`Backend.home`), whose import waits until it is needed.
+There is one :class:`HostState` for each library; it holds arrays until the library is needed. It computes as NumPy, but
+users see the library (:attr:`Backend.home`), whose import waits until then.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ from ..base import Backend
 from .backend import NumpyBackend
 
 _HELD = frozenset("?bhilqBHILQefdFD")
-"""Codes of the dtypes that all libraries know, and in which NumPy computes."""
+"""Codes of the dtypes that all libraries have, and in which NumPy computes."""
 
 
 class HostState(NumpyBackend):
-    """NumPy, for arrays whose library is another.
+    """NumPy for arrays of another library.
 
     Parameters
     ----------
     name : str
-        The library's.
+        Name of the library's backend.
     load : callable
-        Gives its backend, by name.
+        Function that returns a backend by its name.
     """
 
     hosted = True
@@ -38,10 +39,10 @@ class HostState(NumpyBackend):
 
     @property
     def home(self) -> Backend:
-        """The backend that users see."""
+        """Backend that users see."""
         found: Backend = self._load(self.name)
         return found
 
     def holds(self, dtype: np.dtype[Any]) -> bool:
-        """Whether the library may hold it: numbers and booleans of the sizes that all of them know."""
+        """Whether the library may have a dtype: numbers and booleans of the sizes that all libraries have."""
         return dtype.char in _HELD

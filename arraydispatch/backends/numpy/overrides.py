@@ -1,7 +1,7 @@
-"""Functions of NumPy's that the NumPy backend runs itself: where a composition would round otherwise in the last place.
+"""NumPy functions that the NumPy backend runs itself, because a composition would differ in the last place.
 
-Which these are was measured (``tests/functions/accuracy.json``): their results depend on the order in which NumPy, or
-its compiled parts, add and multiply, or (``np.clip``) on which of two zeros it meets first.
+The list was determined by measurement (``tests/functions/accuracy.json``): their results depend on the order in which
+NumPy, or its compiled parts, add and multiply, or (``np.clip``) on which of two zeros comes first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from ...common.pytrees import first, mapped
 from ..base import Unsupported
 
-__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
+__warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
 
 
 def _numpys_own(func: Any) -> Callable[..., Any]:
@@ -25,7 +25,7 @@ def _numpys_own(func: Any) -> Callable[..., Any]:
         if len(args) > at:  # bodies have no `out`
             args = (*args[:at], None, *args[at:])
         if first(_is_foreign, (*args, *kwargs.values())) is not None:
-            raise Unsupported("NumPy computes bfloat16 with few bits, or not at all")
+            raise Unsupported("NumPy computes bfloat16 inaccurately, or not at all")
         return _array(func(*args, **kwargs))
 
     return run
@@ -40,12 +40,12 @@ def _position_of_out(func: Any) -> int:
 
 
 def _is_foreign(x: Any) -> bool:
-    """Whether it is an array of a dtype that another package made: bfloat16."""
+    """Whether an array has a dtype from another package: bfloat16."""
     return isinstance(x, np.ndarray) and x.dtype.isbuiltin == 2
 
 
 def _array(result: Any) -> Any:
-    """A scalar of NumPy's as the 0-d array that bodies return."""
+    """Convert a NumPy scalar to the 0-d array that bodies return."""
     if isinstance(result, np.inexact):
         return np.asarray(result)
     return mapped(_array, result) if type(result) is tuple else result

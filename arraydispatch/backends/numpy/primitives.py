@@ -21,7 +21,7 @@ _COMPLEX: dict[DType, DType] = {
     np.dtype(np.clongdouble): np.dtype(np.clongdouble),
 }
 
-# -- making and moving -----------------------------------------------------------------------------------------------
+# -- creation and conversion ------------------------------------------------------------------------------------------
 
 
 def full(shape: tuple[int, ...], value: Any, dtype: DType, device: Any) -> Array:
@@ -36,7 +36,7 @@ def astype(a: Array, dtype: DType) -> Array:
     if a.dtype.kind == "c" and dtype.kind in "fiu":
         return a.real.astype(
             dtype
-        )  # without NumPy's warning, which is given where a user casts: see arraydispatch.common.user_warnings
+        )  # NumPy's warning is issued where a user casts: see arraydispatch.common.user_warnings
     return a.astype(dtype, copy=False)
 
 
@@ -132,7 +132,7 @@ def where(condition: Array, x: Array, y: Array) -> Array:
 
 
 def sort(a: Array, axis: int) -> Array:
-    return np.sort(a, axis)  # which of equal values comes first cannot be seen, and NumPy's default is 15 times faster
+    return np.sort(a, axis)  # the order of equal values is not visible, and NumPy's default is 15 times faster
 
 
 def argsort(a: Array, axis: int) -> Array:
@@ -153,7 +153,7 @@ def searchsorted(a: Array, values: Array, side: str) -> Array:
 
 def bincount(x: Array, weights: Array | None, length: int) -> Array:
     counts = np.bincount(x, weights, length)
-    # Of nothing NumPy counts in int64, weights or not.
+    # For empty input NumPy counts in int64, with or without weights.
     return counts if weights is None else counts.astype(np.float64, copy=False)
 
 
@@ -210,7 +210,7 @@ def eigvalsh(a: Array, lower: bool) -> Array:
 
 
 def eig(a: Array) -> tuple[Array, Array]:
-    # NumPy returns real ones where every imaginary part is zero; the contract does not look at values.
+    # NumPy returns real arrays if every imaginary part is zero; the contract does not depend on values.
     w, v = np.linalg.eig(a)
     dtype = _COMPLEX[a.dtype]
     return w.astype(dtype, copy=False), v.astype(dtype, copy=False)
@@ -229,7 +229,7 @@ def solve_triangular(a: Array, b: Array, lower: bool) -> Array:
 
 
 def lu(a: Array) -> tuple[Array, Array]:
-    """By elimination: SciPy, which has LAPACK's, may not be there."""
+    """Factorize by elimination: SciPy, which has LAPACK's routine, may not be installed."""
     a, n = a.copy(), a.shape[-1]
     order = np.broadcast_to(np.arange(n), a.shape[:-1]).copy()
     for k in range(n):

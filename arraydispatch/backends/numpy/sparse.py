@@ -1,4 +1,4 @@
-"""NumPy's sparse matrices are SciPy's. See ``SPARSE`` in ``backends/base.py``."""
+"""Sparse matrices of the NumPy backend, which are SciPy's. See ``SPARSE`` in ``backends/base.py``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def native(places: Any, index: Any, values: Array) -> Any:
 
 
 def parts(matrix: Any) -> None:
-    """Matrices of SciPy's are known to every backend."""
+    """Return None: every backend handles SciPy's matrices itself."""
     return
 
 

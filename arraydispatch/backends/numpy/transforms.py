@@ -1,4 +1,4 @@
-"""NumPy's transforms: it computes forward only."""
+"""Transforms of the NumPy backend, which computes forward only."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def with_gradient(f: Run, back: Any, natives: Sequence[Array]) -> list[Array]:
 
 
 def vectorize(f: Run, natives: Sequence[Array], size: int) -> tuple[list[Array], list[Array]]:
-    """One example after the other, on views of them: what is written there reaches the caller."""
+    """Run one example after the other, on views: writes reach the caller."""
     made = [f([x[i, ...] for x in natives]) for i in range(size)]
     outs, extra = ([np.stack(values) for values in zip(*part)] for part in zip(*made))
     return outs, extra

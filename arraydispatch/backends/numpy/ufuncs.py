@@ -1,4 +1,4 @@
-"""Kernels of the NumPy backend: the ufuncs themselves (which return a NumPy scalar where all operands are 0-d)."""
+"""Kernels of the NumPy backend: the ufuncs themselves (which return a NumPy scalar if all operands are 0-d)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 
 Array = Any  # an ndarray
 
-__warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
+__warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
 
 UFUNCS: dict[Any, Callable[..., Any]] = {
-    # A signature marks a generalised ufunc (`matmul`, `vecdot`, …); `isnat` has datetime loops only.
+    # A signature marks a generalized ufunc (`matmul`, `vecdot`, …); `isnat` has datetime loops only.
     u: u
     for u in vars(np).values()
     if isinstance(u, np.ufunc) and u.signature is None and u is not np.isnat
 }
-"""Every elementwise numeric ufunc of NumPy's namespace."""
+"""Elementwise numeric ufuncs of NumPy's namespace."""
 
 
 def _reduction(ufunc: Any) -> Callable[[Array, tuple[int, ...], bool], Array]:
@@ -49,4 +49,4 @@ REDUCE: dict[Any, Callable[..., Any]] = {
 ACCUMULATE: dict[Any, Callable[..., Any]] = {u: _accumulation(u) for u in (np.add, np.multiply, np.maximum, np.minimum)}
 
 SCALARS: frozenset[Any] = frozenset(u for u in UFUNCS if u.nin == 2)
-"""Python scalars are weak in NumPy 2: they take the loop's dtype."""
+"""Ufuncs that accept Python scalars, which are weak in NumPy 2: they take the loop's dtype."""

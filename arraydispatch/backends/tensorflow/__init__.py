@@ -1,4 +1,4 @@
-"""TensorFlow."""
+"""TensorFlow backend."""
 
 from __future__ import annotations
 

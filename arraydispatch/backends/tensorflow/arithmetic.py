@@ -1,4 +1,4 @@
-"""Division, powers and exponents of real and complex numbers as NumPy has them, and what their kernels share."""
+"""Division, powers and exponentials of real and complex numbers with NumPy's values, and helpers of these kernels."""
 
 from __future__ import annotations
 
@@ -65,21 +65,21 @@ _real, _imag, _complex, _conj = raw("Real"), raw("Imag"), raw("Complex"), raw("C
 
 
 def parts(a: Tensor) -> tuple[Tensor, Tensor]:
-    """Real and imaginary part."""
+    """Return real and imaginary part."""
     kind = REAL[a.dtype]
     return _real(a, kind), _imag(a, kind)
 
 
 def join(re: Tensor, im: Tensor) -> Tensor:
-    """Complex numbers of their parts."""
+    """Combine real and imaginary parts to complex numbers."""
     return _complex(re, im, tf.complex128 if re.dtype is tf.float64 else tf.complex64)
 
 
-# -- operands that are Python numbers ----------------------------------------------------------------------------------
+# -- Python numbers as operands ----------------------------------------------------------------------------------------
 
 
 def binary(op: Kernel) -> Kernel:
-    """An operation that takes a Python number on either side, in the other's dtype."""
+    """Wrap an operation to accept a Python number on either side, in the other's dtype."""
 
     def kernel(a: Any, b: Any) -> Tensor:
         if type(a) in PYTHON:
@@ -92,10 +92,11 @@ def binary(op: Kernel) -> Kernel:
 
 
 def _beside(value: Any, like: Tensor) -> Any:
-    """A Python number as the other operand of a tensor.
+    """Convert a Python number to the other operand of a tensor.
 
-    Eager operations take one in the other's dtype. They too keep one memory for equal numbers, so zeros and complex numbers, whose
-    signs count, get one of their own. In graphs, where eager tensors of the user's may be operands too, it must be no constant.
+    Eager operations accept one in the other's dtype. But they keep one memory for equal numbers, so zeros and complex
+    numbers, whose signs matter, get their own. In graphs, where the user's eager tensors may be operands too, it must
+    not be a constant.
     """
     if type(like) is not EagerTensor or not tf.executing_eagerly():
         return hidden(value, like)
@@ -103,7 +104,7 @@ def _beside(value: Any, like: Tensor) -> Any:
 
 
 def tensors(a: Any, b: Any) -> tuple[Tensor, Tensor]:
-    """Both operands as tensors."""
+    """Return both operands as tensors."""
     if type(a) in PYTHON:
         return _as_tensor(a, b), b
     return (a, _as_tensor(b, a)) if type(b) in PYTHON else (a, b)
@@ -117,7 +118,7 @@ def _as_tensor(value: Any, like: Tensor) -> Tensor:
 
 
 def _traps(b: Tensor) -> Tensor:
-    """Where a signed divisor is 0 (TensorFlow raises) or -1 (the lowest integer over it ends the process).
+    """Return where a signed divisor is 0 (TensorFlow raises) or -1 (the lowest integer over it ends the process).
 
     Of two consecutive integers one is odd, so their product is 0 modulo 2**n only if one of them is.
     """
@@ -125,7 +126,9 @@ def _traps(b: Tensor) -> Tensor:
 
 
 def floor_divide(a: Any, b: Any) -> Tensor:
-    """Integers: 0 for a zero divisor. Floats: TensorFlow takes the floor of the rounded quotient, 1 // 0.1 is 9."""
+    """Divide and round down. Integers: 0 for a zero divisor. Floats: TensorFlow rounds down the rounded quotient, so 1
+    // 0.1 is 9.
+    """
     if type(b) is int and b not in (0, -1) and a.dtype in INTEGERS:
         return _floor_div(a, b)
     a, b = tensors(a, b)
@@ -157,7 +160,7 @@ def _floor_quotient(a: Tensor, b: Tensor) -> Tensor:
 
 
 def remainder(a: Any, b: Any) -> Tensor:
-    """Integers: 0 for a zero divisor. Floats: a zero has the divisor's sign."""
+    """Compute the remainder. Integers: 0 for a zero divisor. Floats: a zero has the divisor's sign."""
     if type(b) is int and b not in (0, -1) and a.dtype in INTEGERS:
         return _floor_mod(a, b)
     a, b = tensors(a, b)
@@ -175,7 +178,7 @@ def remainder(a: Any, b: Any) -> Tensor:
 
 
 def fmod(a: Tensor, b: Tensor) -> Tensor:
-    """Integers: 0 for a zero divisor."""
+    """Compute the truncated remainder. Integers: 0 for a zero divisor."""
     dtype = b.dtype
     if dtype in UNSIGNED:
         return _floor_mod(a, _maximum(b, 1))
@@ -185,14 +188,14 @@ def fmod(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _differentiable_fmod(a: Tensor, b: Tensor) -> Tensor:
-    """TensorFlow has no derivative of its own operation: by the sizes, of which the other one is the same."""
+    """Compute fmod with a derivative, which TensorFlow's lacks: through the absolute values, for which floormod is the same."""
     negative = signbit(a)
     rest = _floor_mod(_select(negative, _neg(a), a), _select(_less(b, 0.0), _neg(b), b))
     return _select(negative, _neg(rest), rest)
 
 
 def _complex_divide(a: Tensor, b: Tensor) -> Tensor:
-    """Smith's method, as NumPy has it: TensorFlow's quotient has other zeros, infinities and NaNs."""
+    """Divide by Smith's method, as NumPy does: TensorFlow's quotient has other zeros, infinities and NaNs."""
     (ar, ai), (br, bi) = parts(a), parts(b)
     by_real = _greater_equal(_abs(br), _abs(bi))
     big, small = _select(by_real, br, bi), _select(by_real, bi, br)
@@ -203,12 +206,12 @@ def _complex_divide(a: Tensor, b: Tensor) -> Tensor:
     cross = _mul(first, ratio)
     imag = _mul(_select(by_real, _sub(second, cross), _sub(cross, second)), scale)
     zero = _equal(b, scalar(0j, b))
-    size = _select(zero, _abs(br), scalar(1.0, br))  # what is not chosen has a derivative too
+    size = _select(zero, _abs(br), scalar(1.0, br))  # values not selected need a finite derivative too
     return _select(zero, join(_div(ar, size), _div(ai, size)), join(real, imag))
 
 
 def _divide_by(a: Tensor, b: complex) -> Tensor:
-    """Smith's method with the divisor known."""
+    """Divide by a known divisor by Smith's method."""
     re, im = parts(a)
     kind = re.dtype.as_numpy_dtype
     real, imag = kind(b.real), kind(b.imag)
@@ -223,7 +226,7 @@ def _divide_by(a: Tensor, b: complex) -> Tensor:
 
 
 def _exact(a: Tensor, b: Tensor) -> Tensor:
-    """The quotient of two real tensors, correctly rounded."""
+    """Divide two real tensors, correctly rounded."""
     if type(a) is EagerTensor or type(b) is EagerTensor:
         return _div(a, b)
     return _div(apart(a), apart(b))
@@ -242,7 +245,7 @@ def divide(a: Any, b: Any) -> Tensor:
 
 
 def reciprocal(a: Tensor) -> Tensor:
-    """Integers stay integers: 1/1, 1/-1, else 0; of 0 what C makes of infinity on x86."""
+    """Compute the reciprocal. Integers stay integers: 1/1, 1/-1, else 0; for 0, C's cast of infinity on x86."""
     dtype = a.dtype
     if dtype in UNSIGNED:
         return _cast(_equal(a, 1), dtype)
@@ -254,7 +257,7 @@ def reciprocal(a: Tensor) -> Tensor:
 
 
 def _complex_reciprocal(a: Tensor) -> Tensor:
-    """Smith's method, as NumPy has it: TensorFlow gives NaN for 1/inf."""
+    """Compute the reciprocal by Smith's method, as NumPy does: TensorFlow gives NaN for 1/inf."""
     re, im = parts(a)
     by_real = _less_equal(_abs(im), _abs(re))
     big, small = _select(by_real, re, im), _select(by_real, im, re)
@@ -264,11 +267,13 @@ def _complex_reciprocal(a: Tensor) -> Tensor:
     return join(_select(by_real, long, short), _neg(_select(by_real, short, long)))
 
 
-# -- powers and exponents ------------------------------------------------------------------------------------------------
+# -- powers and exponentials ------------------------------------------------------------------------------------------
 
 
 def _complex_power(a: Tensor, b: Tensor) -> Tensor:
-    """TensorFlow gives NaN for 0 ** 0, infinities where NumPy gives NaN, and rounds small whole powers."""
+    """Compute a complex power; TensorFlow has NaN for 0 ** 0, infinities where NumPy has NaN, and rounds small integer
+    powers.
+    """
     zero = scalar(0j, a)
     of_zero = _select(_greater(parts(b)[0], 0.0), zero, scalar(complex(math.nan, math.nan), a))
     # numpy/_core/src/npymath/npy_math_complex.c.src: npy_cpow
@@ -309,7 +314,7 @@ def _integer_power(a: Tensor, b: Tensor) -> Tensor:
 
 
 def power(a: Any, b: Any) -> Tensor:
-    """Negative powers of integers raise, as NumPy's do."""
+    """Compute a power; negative integer powers of integers raise, as NumPy's do."""
     if type(b) in PYTHON:
         if b == 2:
             return _square(a)
@@ -323,7 +328,7 @@ def power(a: Any, b: Any) -> Tensor:
 
 
 def _differentiable_power(a: Tensor, b: Tensor) -> Tensor:
-    """0 to small whole powers, of which the derivatives are not 0 times infinity."""
+    """Compute a power with finite derivatives for 0 to small integer powers, instead of 0 times infinity."""
     one, two, three = (_equal(b, scalar(float(k), b)) for k in (1, 2, 3))
     product = _and(_equal(a, scalar(0.0, a)), _or(one, _or(two, three)))
     whole = _or(product, _and(_equal(a, scalar(0.0, a)), _equal(b, scalar(0.0, b))))
@@ -339,7 +344,7 @@ def exp2(a: Tensor) -> Tensor:
 
 
 def expm1(a: Tensor) -> Tensor:
-    """Complex: NumPy's formula; TensorFlow's loses all digits near 0 and is NaN at infinities."""
+    """Compute expm1. Complex: by NumPy's formula; TensorFlow's loses all digits near 0 and is NaN at infinities."""
     if a.dtype not in COMPLEX:
         return _expm1(a)
     re, im = parts(a)
@@ -373,7 +378,7 @@ def _differentiable_root(a: Tensor) -> Any:
 
 
 def log(a: Tensor) -> Tensor:
-    """Complex: TensorFlow's squares of the parts overflow; the modulus does not."""
+    """Compute the logarithm. Complex: by the modulus, since TensorFlow's squares of the parts overflow."""
     if a.dtype not in COMPLEX:
         return _log(a)
     re, im = parts(_log(a))
@@ -381,7 +386,7 @@ def log(a: Tensor) -> Tensor:
 
 
 def log1p(a: Tensor) -> Tensor:
-    """Complex: by modulus and angle, as NumPy has it; TensorFlow gives NaN at the pole."""
+    """Compute log1p. Complex: by modulus and angle, as NumPy does; TensorFlow gives NaN at the pole."""
     if a.dtype not in COMPLEX:
         return _log1p(a) if a.dtype != tf.float64 or tf.executing_eagerly() else _compiled_log1p(a)
     re, im = parts(a)
@@ -390,11 +395,13 @@ def log1p(a: Tensor) -> Tensor:
 
 
 _LOG_OF_3_QUARTERS, _LESS = -0.2876820724517809, -2.607160616442564e-17
-"""And what the float is less than it."""
+"""log(3/4) in double precision, and the error of its rounding."""
 
 
 def _compiled_log1p(a: Tensor) -> Tensor:
-    """Between 1 - √2 and -0.35 XLA's is up to 128 units off: there it is log(3/4) and that of a number nearer to zero."""
+    """Compute log1p; between 1 - √2 and -0.35, where XLA's is up to 128 units off, as log(3/4) plus that of a smaller
+    number.
+    """
     there = tf.logical_and(a > -0.42, a < -0.3)
     found = _log1p(_select(there, (a + 0.25) / 0.75, a))
     return _select(there, (found + _LESS) + _LOG_OF_3_QUARTERS, found)
@@ -415,14 +422,15 @@ def _compiled_arctanh(a: Tensor) -> Any:
 
 
 def _for_xla(a: Tensor) -> bool:
-    """Whether it is a number that a program may leave to XLA, of the dtypes in which its formulas need none of more bits."""
+    """Whether a number may be left to XLA in a program, and has a dtype in which XLA's formulas need no wider one."""
     return a.dtype in (tf.float32, tf.float64) and not tf.executing_eagerly()
 
 
 def _sizes(a: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Where a number is negative, its size, where the exponential of that is near the largest number, and half of it there.
+    """Return the mask of negative numbers, their absolute values, the mask of nearly overflowing exponentials, and half
+    of these.
 
-    The size is 0 there, so that neither the other formula nor its derivative is infinite.
+    The absolute value is 0 where the mask applies, so that neither the other formula nor its derivative is infinite.
     """
     negative = a < 0.0
     size = _select(negative, -a, a)
@@ -433,7 +441,7 @@ def _sizes(a: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 
 def sinh(a: Tensor) -> Tensor:
-    """XLA's is of exp(x + log(1/2)), whose error grows with that sum: 17 units at 290."""
+    """Compute sinh; XLA computes it from exp(x + log(1/2)), whose error grows with that sum: 17 units at 290."""
     if not _for_xla(a):
         return _sinh(a)
     negative, size, large, half = _sizes(a)
@@ -443,7 +451,7 @@ def sinh(a: Tensor) -> Tensor:
 
 
 def cosh(a: Tensor) -> Tensor:
-    """As sinh."""
+    """Compute cosh, with the same correction as sinh."""
     if not _for_xla(a):
         return _cosh(a)
     _, size, large, half = _sizes(a)
@@ -452,7 +460,7 @@ def cosh(a: Tensor) -> Tensor:
 
 
 def hypot(a: Tensor, b: Tensor) -> Tensor:
-    """The modulus of a complex number: infinite if a part is, even if the other is NaN."""
+    """Compute the modulus of a complex number: infinite if a part is, even if the other is NaN."""
     shape = tf.broadcast_static_shape(a.shape, b.shape)
     if a.shape != shape or b.shape != shape:
         a, b = _add(a, tf.zeros_like(b)), _add(b, tf.zeros_like(a))
@@ -460,7 +468,7 @@ def hypot(a: Tensor, b: Tensor) -> Tensor:
 
 
 def modulus(a: Tensor) -> Tensor:
-    """Of complex numbers: infinite if a part is, else NaN if one is, as XLA, which forgets NaN on the CPU, has it not."""
+    """Compute complex moduli: infinite if a part is, else NaN if one is; XLA on the CPU loses the NaN."""
     made = _complex_abs(a, REAL[a.dtype])
     if tf.executing_eagerly():
         return made

@@ -1,4 +1,4 @@
-"""The tensorflow backend: identity, dtypes, devices, conversion."""
+"""TensorFlow backend: identity, dtypes, devices, conversion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.eager import record  # the public API does not tell what a GradientTape records
+from tensorflow.python.eager import record  # the public API does not show what a GradientTape records
 
 from ...common import tracing
 from ...common.errors import TraceError
@@ -29,16 +29,16 @@ __all__ = ["TensorFlowBackend"]
 Tensor = Any
 
 _ALIGNMENT = 64
-"""TensorFlow's kernels end the process on memory that is not aligned to this (EIGEN_MAX_ALIGN_BYTES)."""
+"""Alignment in bytes without which TensorFlow's kernels end the process (EIGEN_MAX_ALIGN_BYTES)."""
 
 _SMALL = 4096
-"""Bytes up to which a second copy is cheaper than finding aligned memory."""
+"""Size in bytes up to which a second copy is cheaper than finding aligned memory."""
 
 _bitcast, _identity = raw("Bitcast"), raw("Identity")
 
 
 class _DLTensor(ctypes.Structure):
-    """The head of what a DLPack capsule points to (dlpack.h)."""
+    """Head of the struct behind a DLPack capsule (dlpack.h)."""
 
     _fields_: ClassVar[list[tuple[str, Any]]] = [
         ("data", ctypes.c_void_p),
@@ -55,7 +55,7 @@ class _DLTensor(ctypes.Structure):
 
 
 def _aligned(capsule: Any) -> bool:
-    """Whether the memory in an unused DLPack capsule is where TensorFlow can compute on it."""
+    """Whether the memory in an unused DLPack capsule is aligned as TensorFlow's computation requires."""
     pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
     pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     head = ctypes.cast(pointer_of(capsule, b"dltensor"), ctypes.POINTER(_DLTensor)).contents
@@ -71,10 +71,10 @@ def _aligned_copy(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 class TensorFlowBackend(Backend):
-    """TensorFlow: immutable eager tensors, symbolic ones inside ``tf.function``, variables."""
+    """Backend of TensorFlow: immutable eager tensors, symbolic ones inside ``tf.function``, variables."""
 
     name = "tensorflow"
-    # Most operations end at 8 dimensions or before.
+    # Most operations support at most 8 dimensions, some fewer.
     REFUSALS = (Unsupported, tf.errors.UnimplementedError, tf.errors.InvalidArgumentError)
     library = "tensorflow"
     install = "pip install 'arraydispatch[tensorflow]'"
@@ -113,7 +113,7 @@ class TensorFlowBackend(Backend):
         return type(value) is EagerTensor or isinstance(value, (tf.Tensor, tf.Variable))
 
     def value_of(self, a: Tensor) -> Tensor:
-        """A variable's value: arrays write, and know who reads them, where a variable is written by its own methods alone."""
+        """Return a variable's value: an array tracks its writes and readers, a variable is written only by its own methods."""
         return a.read_value() if isinstance(a, tf.Variable) else a
 
     # -- properties of a native value ------------------------------------------------------------------------------
@@ -141,7 +141,9 @@ class TensorFlowBackend(Backend):
         return None
 
     def is_concrete(self, a: Tensor) -> bool:
-        """Inside a derivative of ours not of what it depends on: TensorFlow itself lets values out of a tape."""
+        """Whether the value may be read; not for values that a derivative of ours depends on, which TensorFlow itself
+        would allow.
+        """
         if tracing.running and taped() and record.should_record_backprop([a]):
             return False
         return type(a) is EagerTensor or (isinstance(a, tf.Variable) and tf.executing_eagerly())
@@ -153,7 +155,9 @@ class TensorFlowBackend(Backend):
         return on_host(a) and not (taped() and record.should_record_backprop([a]))
 
     def scalar_maker(self, dtype: np.dtype[Any]) -> Callable[[Tensor], Any]:
-        """Not while a gradient is recorded, by a tape of the user's too: a NumPy scalar would break the chain."""
+        """Return the scalar conversion; it declines while a gradient is recorded, by a user's tape too: a NumPy scalar
+        would cut it.
+        """
         item = self.item
         return lambda a: item(a) if on_host(a) and not (taped() and record.should_record_backprop([a])) else None
 
@@ -163,7 +167,7 @@ class TensorFlowBackend(Backend):
     # -- conversion ------------------------------------------------------------------------------------------------
 
     def from_numpy(self, x: np.ndarray[Any, Any], device: Any = None, copy: bool = True) -> Tensor:
-        """TensorFlow keeps aligned memory it is handed, so with ``copy`` it is handed memory nobody else has."""
+        """Convert an ndarray. TensorFlow keeps aligned memory that it is given, so with ``copy`` it gets private memory."""
         if x.dtype not in ENUM:
             if x.dtype.isnative or x.dtype.newbyteorder("=") not in ENUM:
                 raise Unsupported(f"TensorFlow has no dtype {x.dtype}")
@@ -183,7 +187,7 @@ class TensorFlowBackend(Backend):
             return _identity(native)
 
     def to_numpy(self, a: Tensor) -> np.ndarray[Any, Any]:
-        """A read-only view of a tensor on the CPU."""
+        """Return a read-only view of a tensor on the CPU."""
         if type(a) is EagerTensor and a.dtype is not tf.bfloat16 and ":CPU:" in a.device:
             return np.asarray(memoryview(a))
         if type(a) is not EagerTensor:
@@ -204,7 +208,7 @@ class TensorFlowBackend(Backend):
         return math.prod(int(n) for n in found[1].split(",") if n) * int(tf.dtypes.as_dtype(named).size)
 
     def from_dlpack(self, x: Any) -> Tensor:
-        """Raises BufferError where TensorFlow would end the process later: it computes on aligned memory only."""
+        """Import, raising BufferError for unaligned memory, on which TensorFlow would end the process later."""
         capsule = x.__dlpack__()
         if x.__dlpack_device__()[0] == 1 and not _aligned(capsule):
             raise BufferError(f"TensorFlow takes memory aligned to {_ALIGNMENT} bytes only")
@@ -214,7 +218,7 @@ class TensorFlowBackend(Backend):
             raise BufferError(error.message) from error
 
     def dlpack(self, a: Tensor, **kwargs: Any) -> Any:
-        """TensorFlow's export knows no options: a copy is made here, and another device is refused."""
+        """Export, handling the options that TensorFlow lacks: a copy is made here, and another device is refused."""
         device = kwargs.get("dl_device")
         if device is not None and tuple(device) != self.dlpack_device(a):
             raise BufferError(f"TensorFlow exports the memory where it is, on DLPack device {self.dlpack_device(a)}")
@@ -231,7 +235,7 @@ class TensorFlowBackend(Backend):
     # -- devices, options -------------------------------------------------------------------------------------------
 
     def devices(self) -> list[Device]:
-        """Accelerators first: TensorFlow places tensors on the first of them unless told otherwise."""
+        """Return the devices, accelerators first: TensorFlow places tensors on the first of them unless told otherwise."""
         physical: dict[str, list[Any]] = {}
         for found in tf.config.list_physical_devices():
             physical.setdefault(found.device_type, []).append(found)
@@ -326,14 +330,14 @@ class TensorFlowBackend(Backend):
         return bool(np.may_share_memory(self.to_numpy(a), self.to_numpy(b)))
 
     def adopt_wrapper(self, wrapper: type) -> None:
-        """Register how the wrapper becomes a tensor: the one inside, in no other dtype than its own."""
+        """Register the wrapper's conversion to a tensor: the one inside, in no other dtype than its own."""
 
         def convert(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
             native = value.native
             if as_ref or not self.is_native(native):
                 return NotImplemented
             if dtype is not None and not tf.as_dtype(dtype).is_compatible_with(native.dtype):
-                if getattr(type(value), "stands_for_ndarray", False):  # of which TensorFlow decides itself
+                if getattr(type(value), "stands_for_ndarray", False):  # TensorFlow decides about these itself
                     if self.is_concrete(native):
                         return tf.convert_to_tensor(value.to_numpy(), dtype, name=name)
                     if np.can_cast(value.dtype, tf.as_dtype(dtype).as_numpy_dtype, "same_kind"):
@@ -356,7 +360,7 @@ class TensorFlowBackend(Backend):
         return ufuncs.compute_dtype(ufunc, dtype)
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:
-        host()  # its own first tensor may be a thread's, see there
+        host()  # creates the first tensor, in this thread: see there
         with tf.init_scope():
             if self._generator is None:
                 self._generator = tf.random.Generator.from_non_deterministic_state()

@@ -1,8 +1,8 @@
-"""What every module of this backend stands on: dtypes, raw operations, cheap constants.
+"""Common foundations of this backend: dtypes, raw operations, cheap constants.
 
 ``tf.add`` costs twice the operation it calls, and a Python list given as an axis or a shape costs three times as much
-again (15 µs to become a tensor). So kernels call the generated functions behind ``tf.raw_ops`` and hand them constants
-made once.
+again (15 µs to become a tensor). So kernels call the generated functions behind ``tf.raw_ops`` and pass them constants
+that are created once.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import tensorflow as tf
-from tensorflow.compiler.tf2xla.ops import gen_xla_ops  # its barrier is no part of the public API
+from tensorflow.compiler.tf2xla.ops import gen_xla_ops  # its barrier is not public
 from tensorflow.python.eager import record  # nor whether a GradientTape is recording
 from tensorflow.python.ops import control_flow_util  # nor whether a graph is traced for XLA
-from tensorflow.python.util import dispatch  # nor what types its functions have met
+from tensorflow.python.util import dispatch  # nor the types that its functions have met
 
 Tensor = Any
 DType = np.dtype[Any]
@@ -34,7 +34,7 @@ _TYPES: tuple[Any, ...] = (
 )
 
 ENUM: dict[DType, int] = {np.dtype(t): tf.as_dtype(np.dtype(t)).as_datatype_enum for t in _TYPES}
-"""NumPy's dtype -> TensorFlow's number for it, which is what its C functions take."""
+"""NumPy's dtype -> TensorFlow's number for it, which its C functions take."""
 
 FROM_ENUM: dict[int, DType] = {number: dtype for dtype, number in ENUM.items()}
 
@@ -51,7 +51,7 @@ COMPLEX = frozenset({tf.complex64, tf.complex128})
 HALVES = frozenset({tf.float16, tf.bfloat16})
 
 BITS: dict[Any, Any] = {tf.float16: tf.int16, tf.bfloat16: tf.int16, tf.float32: tf.int32, tf.float64: tf.int64}
-"""Floating type -> the signed integers of the same size."""
+"""Floating type -> signed integer type of the same size."""
 
 UNSIGNED_TWIN: dict[Any, Any] = {
     tf.int8: tf.uint8, tf.int16: tf.uint16, tf.int32: tf.uint32, tf.int64: tf.uint64,
@@ -65,7 +65,7 @@ PYTHON = frozenset({bool, int, float, complex})
 
 
 def raw(name: str) -> Callable[..., Any]:
-    """The generated function behind a ``tf.raw_ops`` name, which takes its arguments by position.
+    """Return the generated function behind a ``tf.raw_ops`` name, which takes its arguments by position.
 
     The public one only checks that they are given by keyword (0.4 µs).
     """
@@ -77,11 +77,12 @@ _starting = threading.RLock()
 
 @cache
 def host() -> str:
-    """The full name of the host's device; who asks first makes TensorFlow's first tensor."""
+    """Return the full name of the host's device; the first call creates TensorFlow's first tensor."""
     with _starting, tf.init_scope(), tf.device("CPU:0"):
         first = tf.constant(0)
-        # A public function asks of a type it has not met whether it is a tensor, by code in Python, and keeps its arguments where
-        # another thread's call overwrites them meanwhile (a segmentation fault): so that is asked here, before threads have tensors.
+        # A public function that meets a new type asks, in Python code, whether it is a tensor, and keeps its arguments
+        # where another thread's call overwrites them meanwhile (a segmentation fault). So that is asked here, before
+        # threads have tensors.
         met: tuple[Any, ...] = (
             first,
             np.zeros(1),
@@ -105,13 +106,13 @@ def host() -> str:
 
 @cache
 def accelerated() -> bool:
-    """Whether operations may run anywhere but on the one CPU device."""
+    """Whether operations may run anywhere but on a single CPU device."""
     return len(tf.config.list_logical_devices()) > 1
 
 
 @lru_cache(maxsize=8192)
 def ints(values: tuple[int, ...]) -> Tensor:
-    """A constant int64 vector in host memory: an axis, a shape, the start of a slice.
+    """Return a constant int64 vector in host memory: an axis, a shape, the start of a slice.
 
     It is an eager tensor inside a ``tf.function`` too, which embeds small ones as constants.
     """
@@ -120,32 +121,34 @@ def ints(values: tuple[int, ...]) -> Tensor:
 
 @lru_cache(maxsize=1024)
 def axes_of(values: tuple[int, ...]) -> Tensor:
-    """A constant int32 vector in host memory: of axes in the type that the derivative of a vectorised reduction asks for."""
+    """Return a constant int32 vector of axes in host memory: the derivative of a vectorized reduction requires that type."""
     return EagerTensor(values, host(), INT32_ENUM)
 
 
 @lru_cache(maxsize=1024)
 def axis_of(value: int) -> Tensor:
-    """A constant int32 scalar in host memory: the derivative of ``ConcatV2`` in a graph takes no other for the axis."""
+    """Return a constant int32 scalar in host memory: the derivative of ``ConcatV2`` in a graph accepts no other for the
+    axis.
+    """
     return EagerTensor(value, host(), INT32_ENUM)
 
 
 @lru_cache(maxsize=8192)
 def integer(value: int) -> Tensor:
-    """A constant int64 scalar in host memory."""
+    """Return a constant int64 scalar in host memory."""
     return EagerTensor(value, host(), INT64_ENUM)
 
 
 def scalar(value: Any, like: Tensor) -> Tensor:
-    """A Python number in the dtype of a tensor; also for the first operand, which graphs would give a default dtype."""
+    """Return a Python number in the dtype of a tensor; also for the first operand, which graphs would give a default dtype."""
     if value == 0 or type(value) is complex:
-        # An ndarray of its own: the constructor keeps one memory for equal Python numbers, 0.0 and -0.0 among them.
+        # A separate ndarray: the constructor keeps one memory for equal Python numbers, 0.0 and -0.0 among them.
         return EagerTensor(np.asarray(value, like.dtype.as_numpy_dtype), host(), None)
     return EagerTensor(value, host(), like.dtype.as_datatype_enum)
 
 
 def dims(a: Tensor) -> tuple[int, ...]:
-    """The shape; dimensions unknown while tracing are None."""
+    """Return the shape; dimensions unknown while tracing are None."""
     return a._shape_tuple() if type(a) is EagerTensor else tuple(a.shape.as_list())
 
 
@@ -173,9 +176,10 @@ def _for_xla() -> bool:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def apart(a: Tensor) -> Any:
-    """An operand in a graph of which neither XLA nor Grappler sees how it came about.
+    """Hide the origin of an operand in a graph from XLA and Grappler.
 
-    See ``apart`` in ``backends/jax/jitted_kernels.py``. Grappler multiplies by the reciprocal of a constant and of a root.
+    See ``apart`` in ``backends/jax/jitted_kernels.py``. Grappler multiplies by the reciprocal of a constant and of a
+    root.
     """
     if _for_xla():
         return gen_xla_ops.xla_optimization_barrier([a])[0], lambda upstream: upstream
@@ -183,7 +187,7 @@ def apart(a: Tensor) -> Any:
 
 
 def hidden(value: Any, like: Tensor) -> Tensor:
-    """A Python number in a graph, in the dtype of a tensor, that nobody takes for a constant."""
+    """Return a Python number in a graph, in the dtype of a tensor, that is not optimized as a constant."""
     made = scalar(value, like)
     return apart(tf.convert_to_tensor(made)) if like.dtype in BITS else made
 
@@ -192,10 +196,10 @@ _deep_copy, _identity, _neg = raw("DeepCopy"), raw("Identity"), raw("Neg")
 
 
 def fresh(a: Tensor) -> Tensor:
-    """The same values in a buffer of their own, which nothing else sees.
+    """Copy the values to a private buffer.
 
-    A graph has no buffers to write to, so there the value itself will do, that of a constant too: XLA has no DeepCopy, which has no
-    gradient either.
+    A graph has no buffers to write to, so there the value itself is returned, also that of a constant: XLA lacks
+    DeepCopy, which has no gradient either.
     """
     if type(a) is not EagerTensor or not tf.executing_eagerly():
         return _identity(a)

@@ -1,8 +1,9 @@
 """Host code in TensorFlow's graphs, called once for all examples of a ``tf.vectorized_map``.
 
-``vectorized_map`` (pfor) calls a ``tf.numpy_function`` in a loop, for it cannot know whether that takes many at once. Ours do: pfor is
-told of a rule for the operation, which knows our functions by their tokens and leaves all others to the loop. TensorFlow's public API
-has no such rules: where what tells pfor is not what it was, ours are called in the loop as well.
+``vectorized_map`` (pfor) calls a ``tf.numpy_function`` in a loop, since it cannot know whether the function handles
+many at once. Ours do: pfor is given a rule for the operation, which recognizes our functions by their tokens and leaves
+all others to the loop. TensorFlow's public API has no such rules: if its internals have changed, ours are called in the
+loop as well.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ OPERATION = "PyFuncStateless"
 
 
 class _HostFunction:
-    """A function on the host: the graphs that call it keep it alive."""
+    """Function on the host: the graphs that call it keep it alive."""
 
     __slots__ = ("__weakref__", "f", "lead", "specs")
 
@@ -36,13 +37,13 @@ class _HostFunction:
 
 
 _functions: weakref.WeakValueDictionary[bytes, _HostFunction] = weakref.WeakValueDictionary()
-"""Token of an operation -> what it calls."""
+"""Token of an operation -> function that it calls."""
 
 
 def call(f: Any, natives: Sequence[Any], specs: Sequence[Any], lead: int = 0) -> list[Any]:
-    """``f(arrays, lead)`` on the host, of arrays with so many leading axes of examples."""
+    """Call ``f(arrays, lead)`` on the host, for arrays with ``lead`` leading axes of examples."""
     held = _HostFunction(f, specs, lead)
-    # Stateless: a graph runs what has a state even where nothing wants its result any more, as here the call on one example.
+    # Stateless: a graph runs stateful operations even if their results are unused, as here the call on one example.
     made = tf.numpy_function(held, list(natives), [tf.as_dtype(dtype) for _, dtype in specs], stateful=False)
     if made and not tf.executing_eagerly() and made[0].op.type == OPERATION:
         _functions[made[0].op.get_attr("token")] = held
@@ -51,7 +52,7 @@ def call(f: Any, natives: Sequence[Any], specs: Sequence[Any], lead: int = 0) ->
 
 
 def _for_many(pfor_input: Any) -> Any:
-    """The rule: what stands for the operation on many examples."""
+    """Convert the operation to one on many examples: the rule for pfor."""
     held = _functions.get(pfor_input.op.get_attr("token"))
     if held is None or not pfor_input.num_inputs:
         return pfor._fallback_converter(pfor_input, warn=False)
@@ -61,12 +62,12 @@ def _for_many(pfor_input: Any) -> Any:
 
 
 def register(pfor: Any) -> bool:
-    """Tell pfor the rule; whether it could be told."""
+    """Register the rule with pfor; return whether that was possible."""
     if not all(hasattr(pfor, name) for name in ("RegisterPFor", "_fallback_converter", "wrap")):
         return False
     try:
         pfor.RegisterPFor(OPERATION)(_for_many)
-    except AssertionError:  # somebody else has a rule
+    except AssertionError:  # there is already a rule
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""Products, factorisations and Fourier transforms of TensorFlow."""
+"""Products, factorizations and Fourier transforms of TensorFlow."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _IFFT = {1: raw("IFFT"), 2: raw("IFFT2D"), 3: raw("IFFT3D")}
 _rfft, _irfft = raw("RFFT"), raw("IRFFT")
 
 _WIDER: dict[Any, Any] = dict.fromkeys((tf.int8, tf.int16, tf.uint8, tf.uint16), tf.int32) | {tf.uint32: tf.int64}
-"""Integers without a product -> a type with one. Its low bits are those of the narrow product."""
+"""Integer types without a product -> a type with one, whose low bits are those of the narrow product."""
 
 
 def _product(a: Tensor, b: Tensor) -> Tensor:
@@ -38,7 +38,7 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
         return _matmul(a, b)
     if ra > 1 and rb > 1:
         return _batch_matmul(a, b)
-    if ra == 1 and rb == 1:  # the product of matrices adds one after another, which also takes four times as long
+    if ra == 1 and rb == 1:  # the matrix product adds sequentially, which also takes four times as long
         return _sum(_multiply(a, b), axes_of((0,)), False)
     sa, sb = dims(a), dims(b)
     if ra == 1:
@@ -50,7 +50,7 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
 
 
 def matmul(a: Tensor, b: Tensor) -> Tensor:
-    """16-bit floats accumulate in float32, as NumPy's do; integers TensorFlow cannot multiply go through wider ones."""
+    """Multiply matrices: 16-bit floats accumulate in float32, as NumPy's do; integers without a product use wider ones."""
     dtype = a.dtype
     if dtype in HALVES:
         return _cast(_product(_cast(a, tf.float32), _cast(b, tf.float32)), dtype)
@@ -64,13 +64,13 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     return _product(a, b)
 
 
-# -- factorisations --------------------------------------------------------------------------------------------------
+# -- factorizations --------------------------------------------------------------------------------------------------
 
 
 def _checked(message: str, ranks: tuple[int, ...] = (2,)) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """TensorFlow's InvalidArgumentError as NumPy's LinAlgError, which matrices that hold NaN do not raise.
+    """Raise TensorFlow's InvalidArgumentError as NumPy's LinAlgError, except for matrices that contain NaN.
 
-    ``ranks`` tells the dimensions of each result beside the stack's: of these matrices they are NaN.
+    ``ranks`` gives the number of dimensions of each result beside the stack's: for these matrices they are NaN.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -108,14 +108,14 @@ def _adjoint(a: Tensor) -> Tensor:
 
 
 def _parts(a: Tensor) -> Tensor:
-    """The real part of what TensorFlow calls complex and is real."""
+    """Return the real part of a result that is real but has a complex dtype in TensorFlow."""
     if a.dtype not in COMPLEX:
         return a
     return _real(a, tf.float64 if a.dtype is tf.complex128 else tf.float32)
 
 
 def _refuse(a: Tensor, message: str) -> None:
-    """Raise for infinities and NaN, where LAPACK or NumPy does; values are not known while tracing."""
+    """Raise for infinities and NaN, as LAPACK or NumPy does; values are not known while tracing."""
     if type(a) is EagerTensor and not np.isfinite(a.numpy()).all():
         raise np.linalg.LinAlgError(message)
 
@@ -125,7 +125,7 @@ _EIG = "Array must not contain infs or NaNs"
 
 
 def cholesky(a: Tensor) -> Tensor:
-    """TensorFlow gives NaN where a matrix is not positive definite; NumPy only where it held NaN."""
+    """Factorize; TensorFlow returns NaN if a matrix is not positive definite, NumPy only if it contains NaN."""
     if not tf.executing_eagerly():
         return _differentiable_cholesky(a)
     out = _cholesky(a)
@@ -138,7 +138,7 @@ def cholesky(a: Tensor) -> Tensor:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _differentiable_cholesky(a: Tensor) -> Any:
-    """TensorFlow's derivative takes a diagonal, whose length its own derivative does not know in a graph that is called."""
+    """Factorize with a derivative whose own derivative works in graphs: TensorFlow's takes a diagonal of unknown length."""
 
     def back(cotangent: Tensor) -> Tensor:
         factor, n = _differentiable_cholesky(a), dims(a)[-1]
@@ -152,7 +152,9 @@ def _differentiable_cholesky(a: Tensor) -> Any:
 
 
 def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
-    """Of an empty matrix by hand: TensorFlow leaves the complete factor unset. Its squares overflow, hence the scale."""
+    """Factorize; by hand for an empty matrix, whose complete factor TensorFlow leaves unset, and scaled: its squares
+    overflow.
+    """
     shape = dims(a)
     if 0 in shape[-2:]:
         m, n = shape[-2:]
@@ -165,7 +167,7 @@ def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
 
 
 def _power_of_two(size: Tensor) -> Tensor:
-    """Of the order of positive numbers, so that a division by it is exact; 1 for those that have none."""
+    """Return a power of two of the order of positive numbers, an exact divisor; 1 for matrices without any."""
     integer, exponent = (tf.int64, 0x7FF << 52) if size.dtype is tf.float64 else (tf.int32, 0xFF << 23)
     power = _bitcast(tf.bitwise.bitwise_and(_bitcast(size, integer), exponent), size.dtype)
     return tf.where((power > 0) & tf.math.is_finite(power), power, tf.ones_like(power))
@@ -191,7 +193,7 @@ def svdvals(a: Tensor) -> Tensor:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _differentiable_svdvals(a: Tensor) -> Any:
-    """The empty vectors that TensorFlow returns beside values have no cotangent that is vectorised in a graph."""
+    """Return singular values with a derivative that works in vectorized graphs, where TensorFlow's empty vectors have none."""
 
     def back(cotangent: Tensor) -> Tensor:
         _, u, v = _svd(a, True, False)
@@ -201,7 +203,7 @@ def _differentiable_svdvals(a: Tensor) -> Any:
 
 
 def _triangle(a: Tensor, lower: bool) -> Tensor:
-    """TensorFlow reads the lower triangle: the upper one is that of the adjoint."""
+    """Return the matrix for TensorFlow, which reads the lower triangle: for the upper one, the adjoint."""
     return a if lower else _adjoint(a)
 
 
@@ -219,7 +221,7 @@ def eigvalsh(a: Tensor, lower: bool) -> Tensor:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _differentiable_eigvalsh(a: Tensor) -> Any:
-    """As :func:`_differentiable_svdvals`; of the lower triangle, which alone is read."""
+    """Return eigenvalues with a derivative as in :func:`_differentiable_svdvals`; only the lower triangle is read."""
 
     def back(cotangent: Tensor) -> Tensor:
         _, v = _eigh(a, True)
@@ -250,7 +252,7 @@ def eigvals(a: Tensor) -> Tensor:
 
 @_checked("Singular matrix")
 def solve(a: Tensor, b: Tensor) -> Tensor:
-    """TensorFlow does not broadcast the stacks."""
+    """Solve equations, broadcasting the stacks, which TensorFlow does not."""
     sa, sb = dims(a), dims(b)
     lead = np.broadcast_shapes(sa[:-2], sb[:-2])
     if sa[:-2] != lead:
@@ -265,11 +267,11 @@ def solve_triangular(a: Tensor, b: Tensor, lower: bool) -> Tensor:
 
 
 def lu(a: Tensor) -> tuple[Tensor, Tensor]:
-    """TensorFlow's refuses a singular matrix."""
+    """Factorize; TensorFlow's function refuses a singular matrix."""
     try:
         return tuple(tf.linalg.lu(a, output_idx_type=tf.int64))
     except tf.errors.InvalidArgumentError:
-        raise Unsupported("TensorFlow factorises no singular matrix") from None
+        raise Unsupported("TensorFlow does not factorize singular matrices") from None
 
 
 @_checked("Singular matrix")
@@ -290,7 +292,7 @@ def det(a: Tensor) -> Tensor:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _differentiable_determinant(a: Tensor) -> Any:
-    """Of complex matrices, where TensorFlow's derivative forgets a conjugate."""
+    """Compute complex determinants with a correct derivative: TensorFlow's omits a conjugate."""
 
     def back(cotangent: Tensor) -> Tensor:
         factor = cotangent * tf.math.conj(_differentiable_determinant(a))
@@ -303,10 +305,10 @@ def _differentiable_determinant(a: Tensor) -> Any:
 
 
 def _transform(table: dict[int, Callable[..., Any]], a: Tensor, axes: tuple[int, ...]) -> Tensor:
-    """TensorFlow transforms the last one to three axes: turn the wanted ones there, three at a time."""
+    """Transform along axes: TensorFlow transforms the last one to three, so the given ones are moved there, three at a time."""
     if math.prod(dims(a)) == 0:
         return a
-    together = 3 if len(set(axes)) == len(axes) else 1  # NumPy goes over a repeated axis again
+    together = 3 if len(set(axes)) == len(axes) else 1  # NumPy transforms along a repeated axis again
     while axes:
         now, axes = axes[-together:], axes[:-together]
         a = _at_end(table[len(now)], a, now)

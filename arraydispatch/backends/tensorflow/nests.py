@@ -1,8 +1,8 @@
-"""An array is a nest of its tensor to TensorFlow: its transforms take it apart and put it together.
+"""Arrays as nests of their tensors, which TensorFlow's transforms flatten and rebuild.
 
-``__tf_flatten__`` and ``__tf_unflatten__`` are what ``tf.nest`` asks (``tensorflow/python/util/custom_nest_protocol.py``, 2.13 on), by which
-go ``GradientTape``, ``vectorized_map``, ``while_loop`` and ``tf.data``. ``tf.function`` asks ``__tf_tracing_type__`` first, without which it
-would take whatever has ``__array__`` for a tensor.
+``tf.nest`` uses ``__tf_flatten__`` and ``__tf_unflatten__`` (``tensorflow/python/util/custom_nest_protocol.py``, from
+2.13), and with it ``GradientTape``, ``vectorized_map``, ``while_loop`` and ``tf.data``. ``tf.function`` first uses
+``__tf_tracing_type__``; without it, it would convert anything with ``__array__`` to a tensor.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ __all__ = ["leave", "receive"]
 
 
 def receive(wrapper: Any, backend: Any) -> None:
-    """Teach TensorFlow the class of arrays and those derived from it."""
+    """Register the class of arrays and its subclasses with TensorFlow."""
 
     def apart(a: Any) -> tuple[Any, tuple[Any, ...]]:
         return a._kind.home, (a.native,)
 
     def together(cls: Any, kind: Any, leaves: tuple[Any, ...]) -> Any:
         (leaf,) = leaves
-        if isinstance(leaf, wrapper):  # a jacobian: for the array of each result one as the argument is
+        if isinstance(leaf, wrapper):  # a jacobian: each result's array holds one shaped as the argument
             return leaf
-        if not backend.is_native(leaf):  # whatever a transform puts there
+        if not backend.is_native(leaf):  # a transform may put any object there
             return cls._holding(leaf, kind)
-        # Of a scalar too, which TensorFlow may have stacked meanwhile: it compares the classes before and after.
+        # Also for a scalar, which TensorFlow may have stacked meanwhile: it compares the classes before and after.
         return wrapper._holding(leaf, backend.kind(backend.dtype_of(leaf)))
 
     def traced(a: Any, context: Any) -> Any:
@@ -41,7 +41,7 @@ def receive(wrapper: Any, backend: Any) -> None:
 
 
 def leave(wrapper: Any) -> None:
-    """Have arrays be no nests: TensorFlow then takes them for ndarrays, by ``__array__``."""
+    """Make arrays no nests: TensorFlow then treats them as ndarrays, by ``__array__``."""
     for name in ("__tf_flatten__", "__tf_unflatten__", "__tf_tracing_type__"):
         if name in vars(wrapper):
             delattr(wrapper, name)

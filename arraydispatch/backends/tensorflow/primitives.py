@@ -1,7 +1,7 @@
-"""The primitives of TensorFlow: see ``PRIMITIVES`` in ``backends/base.py`` for what each must do.
+"""The primitives of TensorFlow: see ``PRIMITIVES`` in ``backends/base.py`` for their contracts.
 
 Tensors are immutable, so an update is a new tensor. ``slice_update_donated`` and ``scatter_donated`` write into the
-tensor they are given: for one whose buffer nobody else can see.
+tensor they are given, whose buffer nothing else refers to.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ _top_k, _arg_max, _arg_min, _any, _max, _min = (
 _lower_bound, _upper_bound, _bincount = raw("LowerBound"), raw("UpperBound"), raw("DenseBincount")
 _real, _imag, _complex = raw("Real"), raw("Imag"), raw("Complex")
 
-# -- making and moving -----------------------------------------------------------------------------------------------
+# -- creation and conversion ------------------------------------------------------------------------------------------
 
 
 def _placed(device: Any) -> AbstractContextManager[Any]:
@@ -111,7 +111,7 @@ def full(shape: Shape, value: Any, dtype: DType, device: Any) -> Tensor:
     elif type(value) is float and value != 0 and dtype.kind == "f":
         item = EagerTensor(value, host(), ENUM[dtype])
     else:
-        # An ndarray of its own: the constructor keeps one memory for equal Python numbers, 0.0 and -0.0 among them.
+        # A separate ndarray: the constructor keeps one memory for equal Python numbers, 0.0 and -0.0 among them.
         item = EagerTensor(np.asarray(value).astype(dtype), host(), None)
     if not accelerated():
         return _fill(ints(tuple(shape)), item) if shape else item
@@ -123,7 +123,7 @@ _RANGES = frozenset(np.dtype(t) for t in (np.int32, np.int64, np.float32, np.flo
 
 
 def iota(n: int, dtype: DType, device: Any) -> Tensor:
-    """0, 1, … n-1, cast from int64 for the types without a range."""
+    """Return 0, 1, … n-1, cast from int64 for the types without a range."""
     with _placed(device):
         if dtype not in _RANGES:
             return astype(_range(integer(0), integer(n), integer(1)), dtype)
@@ -133,11 +133,11 @@ def iota(n: int, dtype: DType, device: Any) -> Tensor:
 
 _THROUGH = dict.fromkeys((np.dtype(t) for t in (np.int8, np.int16, np.uint8, np.uint16)), ENUM[np.dtype(np.int32)])
 _THROUGH[np.dtype(np.uint32)] = INT64_ENUM
-"""Narrow integers -> those a float is cut down from on x86-64; TensorFlow's own cast saturates in places."""
+"""Narrow integer type -> type that a float is truncated from on x86-64; TensorFlow's own cast saturates in places."""
 
 
 def astype(a: Tensor, dtype: DType) -> Tensor:
-    """A C cast; complex to bool looks at both parts."""
+    """Cast as C does; complex to bool reads both parts."""
     number = ENUM[dtype]
     current = a.dtype
     if current.as_datatype_enum == number:
@@ -146,11 +146,11 @@ def astype(a: Tensor, dtype: DType) -> Tensor:
         return _not_equal(a, 0)
     if dtype in _THROUGH and not (current.is_integer or current is BOOL):
         a = _cast(a, _THROUGH[dtype])
-    if dtype.kind == "c" and a.dtype not in COMPLEX and taped():  # the gradient of a cast warns of imaginary parts
+    if dtype.kind == "c" and a.dtype not in COMPLEX and taped():  # the gradient of a cast warns about imaginary parts
         part = _cast(a, tf.float64 if number == ENUM[_COMPLEX128] else tf.float32)
         return complex(part, tf.zeros_like(part))
     if current is BOOL and dtype.kind in "fc" and not tf.executing_eagerly():
-        # XLA takes a product with a cast one for a choice between the other factor and zero, and so loses NaN.
+        # XLA treats a product with a cast bool as a choice between the other factor and zero, and so loses NaN.
         return _select(a, tf.ones((), dtype), tf.zeros((), dtype))
     return _cast(a, number)
 
@@ -163,7 +163,7 @@ def copy(a: Tensor) -> Tensor:
 
 
 def view_dtype(a: Tensor, dtype: DType) -> Tensor:
-    """A bitcast, which TensorFlow lacks for booleans."""
+    """Reinterpret the bits, also of booleans, for which TensorFlow has no bitcast."""
     if a.dtype is BOOL:
         a = _cast(a, tf.uint8)
     if dtype.kind == "b":
@@ -185,7 +185,7 @@ def transpose(a: Tensor, perm: Shape) -> Tensor:
 def broadcast_to(a: Tensor, shape: Shape) -> Tensor:
     try:
         return _broadcast_to(a, ints(tuple(shape)))
-    except tf.errors.UnimplementedError:  # of many axes of which some are repeated: one at a time
+    except tf.errors.UnimplementedError:  # for many axes, some of them repeated: one at a time
         a = reshape(a, (1,) * (len(shape) - a.ndim) + tuple(a.shape))
         for i, n in enumerate(shape):
             if a.shape[i] != n:
@@ -207,7 +207,7 @@ def pad(a: Tensor, widths: Sequence[tuple[int, int]], value: Any) -> Tensor:
         return fresh(a)
     widths_ = _reshape(ints(flat), ints((len(widths), 2)))
     if type(a) is not EagerTensor and (isinstance(value, tf.Tensor) or value != 0):
-        # The rule of `tf.vectorized_map` (2.21) forgets the value.
+        # The rule of `tf.vectorized_map` (2.21) omits the value.
         inside = pad(tf.ones(a.shape, tf.bool), widths, False)
         return tf.where(inside, _pad(a, widths_, tf.zeros((), a.dtype)), tf.cast(value, a.dtype))
     if not isinstance(value, tf.Tensor):
@@ -219,7 +219,7 @@ def pad(a: Tensor, widths: Sequence[tuple[int, int]], value: Any) -> Tensor:
 
 
 def slice(a: Tensor, key: Key) -> Tensor:
-    """Unit steps by way of ``Slice``, which costs two thirds of ``StridedSlice``."""
+    """Slice; unit steps by ``Slice``, which costs two thirds of ``StridedSlice``."""
     starts, sizes = [], []
     for part in key:
         if part.step != 1 and part.step is not None:
@@ -243,7 +243,7 @@ def _stepped(a: Tensor, key: Key) -> Tensor:
 
 
 def slice_update(a: Tensor, key: Key, value: Tensor) -> Tensor:
-    """The operation broadcasts and takes steps, but neither its gradient nor XLA's version of it does."""
+    """Write a slice; the operation broadcasts and takes steps, but neither its gradient nor XLA's version does."""
     if type(a) is not EagerTensor or taped():
         ranges = [range(part.start, part.stop, part.step or 1) for part in key]
         shape = tuple(map(len, ranges))
@@ -258,7 +258,9 @@ def slice_update(a: Tensor, key: Key, value: Tensor) -> Tensor:
 
 
 def _chosen(a: Tensor, ranges: Sequence[range], value: Tensor) -> Tensor:
-    """A write to most of an array as a choice for each element, which XLA computes in one loop with the value: a third of the time."""
+    """Write most of an array as a choice for each element, which XLA computes in one loop with the value: a third of
+    the time.
+    """
     inside = None
     for axis, (part, n) in enumerate(zip(ranges, dims(a))):
         if len(part) < n:
@@ -273,13 +275,14 @@ def _chosen(a: Tensor, ranges: Sequence[range], value: Tensor) -> Tensor:
 
 
 _met: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-"""Graph -> how many inputs it had at the last write."""
+"""Graph -> number of its inputs at the last write."""
 
 
 def _numbers_read() -> Tensor:
-    """True, for which XLA has to read the numbers that the graph is given, and those found since the last write.
+    """Return True, in a form that makes XLA read the numbers given to the graph since the last write.
 
-    A number that is read for the inside of an array only is read in the loop, which LLVM then does not vectorise: twice the time.
+    A number that is read only for the inside of an array is read in the loop, which LLVM then does not vectorize: twice
+    the time.
     """
     graph = tf.compat.v1.get_default_graph()
     inputs = getattr(graph, "inputs", ())
@@ -292,7 +295,7 @@ def _numbers_read() -> Tensor:
 
 
 class _Memory:
-    """The memory of a tensor as NumPy's array interface, writable."""
+    """Memory of a tensor as NumPy's array interface, writable."""
 
     __slots__ = ("__array_interface__", "tensor")
 
@@ -309,7 +312,7 @@ def _writable(a: Tensor) -> bool:
 
 
 def slice_update_donated(a: Tensor, key: Key, value: Tensor) -> Tensor:
-    """`slice_update` in the buffer of ``a``: for a buffer nobody else can see. TensorFlow would copy all of it."""
+    """Run `slice_update` in the buffer of ``a``, to which nothing else refers. TensorFlow would copy all of it."""
     if not _writable(a) or not on_host(value):
         return slice_update(a, key, value)
     np.asarray(_Memory(a))[key] = np.asarray(memoryview(value))
@@ -327,7 +330,7 @@ def take(a: Tensor, indices: Tensor, axis: int) -> Tensor:
 
 
 def _swapped(rank: int, axis: int) -> Shape:
-    """The permutation that swaps an axis with the last."""
+    """Return the permutation that swaps an axis with the last."""
     perm = list(range(rank))
     perm[axis], perm[-1] = perm[-1], perm[axis]
     return tuple(perm)
@@ -360,7 +363,7 @@ def nonzero(a: Tensor) -> tuple[Tensor, ...]:
 
 
 def _check_known(a: Tensor) -> None:
-    """A graph goes on with shapes that are not known; NumPy's functions cannot."""
+    """Refuse unknown shapes, which a graph supports but NumPy's functions do not."""
     if type(a) is not EagerTensor and not tf.executing_eagerly():
         raise tracing.refusal(tracing.SHAPE)
 
@@ -387,12 +390,12 @@ def _flat_index(indices: Sequence[Tensor], lead: Shape) -> Tensor:
 
 
 def scatter(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Tensor:
-    """A new tensor. Among equal indices the last value stays: the CPU goes in order, other devices do not."""
+    """Scatter to a new tensor. Among equal indices the last value is kept: the CPU writes in order, other devices do not."""
     k, shape = len(indices), dims(a)
     if 0 in shape:
         return fresh(a)
     count = dims(indices[0])
-    if not count:  # TensorFlow wants a list of places
+    if not count:  # TensorFlow requires a list of places
         count, one = (1,), ints((1,))
         indices = [_reshape(index, one) for index in indices]
     updates = count + shape[k:]
@@ -414,13 +417,15 @@ def scatter(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Te
 
 
 def _places(a: Tensor, indices: Sequence[Tensor]) -> Tensor:
-    """The places of a scatter."""
+    """Return the places of a scatter."""
     places = _pack(list(indices), -1)
     return _cast(places, tf.int32) if _index_type(a) is np.int32 else places
 
 
 def _index_type(a: Tensor) -> Any:
-    """Of the places of a scatter: ``tf.vectorized_map`` counts the examples by an int32 beside them, also where it goes back a tape."""
+    """Return the dtype of a scatter's places: ``tf.vectorized_map`` joins them with int32 indices of the examples, also
+    in derivatives.
+    """
     return np.int32 if (type(a) is not EagerTensor or taped()) and math.prod(dims(a)) < 1 << 31 else np.int64
 
 
@@ -439,19 +444,19 @@ def _last_values(indices: Sequence[Tensor], value: Tensor, lead: Shape) -> Tenso
 
 
 def _scatter_multiply(a: Tensor, indices: Sequence[Tensor], value: Tensor, shape: Shape) -> Tensor:
-    """Multiply by the product of the values for each place (1 where there is none)."""
+    """Multiply by the product of the values for each place (1 if there is none)."""
     k = len(indices)
     factors = _segment_prod(value, _flat_index(indices, shape[:k]), integer(math.prod(shape[:k])))
     out = _mul(a, _reshape(factors, ints(shape)))
     if a.dtype not in COMPLEX:
         return out
-    # 1 + 0j times infinity is not a number: keep the other elements as they are.
+    # 1 + 0j times infinity is NaN: keep the other elements unchanged.
     touched = _SCATTER["set"](tf.zeros(shape[:k], BOOL), _places(a, indices), tf.ones(dims(indices[0]), BOOL))
     return _select(_reshape(touched, ints(shape[:k] + (1,) * (len(shape) - k))), out, a)
 
 
 def _scatter_extremum(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Tensor:
-    """TensorFlow's scatter loses NaN: mark the places it was written to, by a second one."""
+    """Scatter an extremum; TensorFlow's loses NaN, so a second scatter marks the places it was written to."""
     places = _places(a, indices)
     out = _SCATTER[how](a, places, value)
     lost = _SCATTER["maximum"](_cast(_not_equal(a, a), tf.uint8), places, _cast(_not_equal(value, value), tf.uint8))
@@ -463,7 +468,7 @@ _NUMPY_SCATTER = {"add": np.add, "multiply": np.multiply, "maximum": np.maximum,
 
 
 def scatter_donated(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Tensor:
-    """`scatter` in the buffer of ``a``: for a buffer nobody else can see."""
+    """Run `scatter` in the buffer of ``a``, to which nothing else refers."""
     if not _writable(a) or not on_host(value) or not all(map(on_host, indices)):
         return scatter(a, indices, value, how)
     out = np.asarray(_Memory(a))
@@ -479,7 +484,7 @@ def scatter_donated(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: st
 
 
 def _order(a: Tensor) -> Tensor:
-    """Integers in the order of the elements: NaN last and all equal, -0.0 equal to 0.0."""
+    """Return integers in the order of the elements: NaN last and all equal, -0.0 equal to 0.0."""
     dtype = a.dtype
     if dtype is BOOL:
         return _cast(a, tf.uint8)
@@ -493,12 +498,12 @@ def _order(a: Tensor) -> Tensor:
 
 
 def _argsort_last(a: Tensor, n: int) -> Tensor:
-    """Stable: of equal elements ``TopKV2`` gives the lower index first. ~x turns the order of integers round."""
+    """Sort stably: for equal elements ``TopKV2`` gives the lower index first. ~x reverses the order of integers."""
     return _top_k(_invert(_order(a)), integer(n), True, INT64_ENUM)[1]
 
 
 def _complex_argsort_last(a: Tensor, n: int) -> Tensor:
-    """By where their NaNs are, then real, then imaginary part: NumPy's order."""
+    """Sort by the positions of NaNs, then by real, then by imaginary part: NumPy's order."""
     re, im = real(a), imag(a)
     nans = [_cast(_not_equal(part, part), tf.int32) for part in (re, im)]
     order = _argsort_last(im, n)
@@ -515,7 +520,7 @@ def _sort_last(a: Tensor, n: int) -> Tensor:
 
 
 def _along(function: Any, a: Tensor, axis: int) -> Tensor:
-    """Apply a function of the last axis (and its length) to another."""
+    """Apply a function of the last axis (and its length) to another axis."""
     shape = dims(a)
     rank = len(shape)
     if axis in (-1, rank - 1):
@@ -552,7 +557,7 @@ def _arg_extremum(a: Tensor, axis: int, find: Any, reduce: Any, worst: float) ->
 
 
 def argmax(a: Tensor, axis: int) -> Tensor:
-    """TensorFlow skips NaN, or does not, depending on where it stands."""
+    """Return the index of the maximum; TensorFlow skips NaN or not, depending on its position."""
     return _arg_extremum(a, axis, _arg_max, _max, -math.inf)
 
 

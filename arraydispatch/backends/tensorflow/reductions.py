@@ -40,7 +40,7 @@ _all, _any, _cumsum, _cumprod = raw("All"), raw("Any"), raw("Cumsum"), raw("Cump
 
 
 def _apart(out: Tensor, a: Tensor, axes: Axes) -> Tensor:
-    """TensorFlow hands the operand's own buffer back when only axes of length 1 are reduced."""
+    """Copy a result that is the operand's own buffer: TensorFlow returns it if only axes of length 1 are reduced."""
     shape = dims(a)
     for axis in axes:
         if shape[axis] != 1:
@@ -49,7 +49,7 @@ def _apart(out: Tensor, a: Tensor, axes: Axes) -> Tensor:
 
 
 def _arithmetic(op: Kernel, of_bool: Kernel) -> Kernel:
-    """Sum or product: booleans by or, and; 16-bit floats in float32, which TensorFlow does for some axes only."""
+    """Make a sum or product: booleans by or, and; 16-bit floats in float32, which TensorFlow does for some axes only."""
 
     def kernel(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
         dtype = a.dtype
@@ -61,7 +61,7 @@ def _arithmetic(op: Kernel, of_bool: Kernel) -> Kernel:
 
 
 def _with_nan(op: Kernel) -> Kernel:
-    """In a graph: TensorFlow has XLA ignore NaN on the CPU (``xla_cpu_enable_fast_min_max``)."""
+    """Restore NaN in a graph: TensorFlow makes XLA ignore it on the CPU (``xla_cpu_enable_fast_min_max``)."""
 
     def kernel(a: Tensor, axes: Any, keepdims: bool) -> Tensor:
         made = op(a, axes, keepdims)
@@ -73,7 +73,7 @@ def _with_nan(op: Kernel) -> Kernel:
 
 
 def _extremum(op: Kernel, of_bool: Kernel, find: Kernel) -> Kernel:
-    """Largest or smallest; complex numbers by their lexicographic place."""
+    """Make a maximum or minimum; complex numbers in lexicographic order."""
     op = _with_nan(op)
 
     def kernel(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
@@ -88,7 +88,7 @@ def _extremum(op: Kernel, of_bool: Kernel, find: Kernel) -> Kernel:
 
 
 def _derived_by_place(op: Kernel, a: Tensor, axes: Axes, keepdims: bool, find: Kernel) -> Tensor:
-    """The derivative of an extremum is that of the first element that equals it; in TensorFlow all of these share it."""
+    """Give the derivative of an extremum to the first element that equals it; in TensorFlow all of these share it."""
 
     @tf.custom_gradient  # type: ignore[untyped-decorator]
     def run(a: Tensor) -> Any:
@@ -139,9 +139,7 @@ def _product(a: Tensor, axes: Any, keepdims: bool) -> Tensor:
     value = _prod(tf.stop_gradient(a), axes, keepdims)
     if 0 in dims(whole):
         return value
-    whole = primitives.reshape(
-        whole, dims(value)
-    )  # its derivative too is nobody's product, which XLA lacks for complex numbers
+    whole = primitives.reshape(whole, dims(value))  # nor is its derivative a Prod, which XLA lacks for complex numbers
     nothing = tf.stop_gradient(whole) - whole
     return tf.where(_not_equal(nothing, nothing), value, value - nothing)
 
@@ -157,7 +155,7 @@ REDUCE: dict[Any, Kernel] = {
 
 
 def _running(op: Kernel) -> Kernel:
-    """Running sum or product; of booleans, or and and."""
+    """Make a running sum or product; for booleans, or and and."""
 
     def kernel(a: Tensor, axis: int) -> Tensor:
         if a.dtype is BOOL:
@@ -165,7 +163,7 @@ def _running(op: Kernel) -> Kernel:
         if op is _cumsum and _begins_with_zero(a, axis):
             if events.tap is not None:
                 events.tap.host_kernel()
-            with np.errstate(all="ignore"):  # what is to be reported of the result, the dispatch reports
+            with np.errstate(all="ignore"):  # the dispatch reports errors by the result
                 return EagerTensor(np.add.accumulate(_memory(a), axis), host(), None)
         if op is _cumprod and (a.dtype in BITS or a.dtype in COMPLEX) and derived():
             return _differentiable_product(a, axis)
@@ -175,9 +173,9 @@ def _running(op: Kernel) -> Kernel:
 
 
 def _differentiable_product(a: Tensor, axis: int) -> Tensor:
-    """The running product, its derivative that of products of 2, 4, 8 ... neighbours.
+    """Compute the running product with the derivative of products of 2, 4, 8 ... neighbours.
 
-    TensorFlow's own divides by the factors, which may be zero, and forgets that of complex numbers it takes conjugates.
+    TensorFlow's own divides by the factors, which may be zero, and omits the conjugates of complex numbers.
     """
     whole, n, span = a, dims(a)[axis], 1
     while span < n:
@@ -189,18 +187,18 @@ def _differentiable_product(a: Tensor, axis: int) -> Tensor:
 
 
 def _begins_with_zero(a: Tensor, axis: int) -> bool:
-    """Whether NumPy may, and is to, add: TensorFlow begins with 0.0 + the first element, which is 0.0 for -0.0."""
+    """Whether NumPy can and should add: TensorFlow starts with 0.0 + the first element, which is 0.0 for -0.0."""
     if not (on_host(a) and process.execution != "eager") or taped() or not (a.dtype.is_floating or a.dtype.is_complex):
         return False
     return bool(a.shape[axis]) and not np.all(_memory(a).take(0, axis))
 
 
 def _memory(a: Tensor) -> np.ndarray[Any, Any]:
-    return np.asarray(memoryview(a)) if a.dtype is not tf.bfloat16 else a.numpy()  # of which there is no view
+    return np.asarray(memoryview(a)) if a.dtype is not tf.bfloat16 else a.numpy()  # it has no view
 
 
 def running_extremum(choose: Kernel) -> Kernel:
-    """TensorFlow has no running maximum: each of log2(n) steps doubles the window that an element has seen."""
+    """Make a running maximum, which TensorFlow lacks: each of log2(n) steps doubles the window that an element has seen."""
 
     def kernel(a: Tensor, axis: int) -> Tensor:
         if a.dtype is BOOL:

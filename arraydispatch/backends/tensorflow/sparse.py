@@ -1,4 +1,4 @@
-"""TensorFlow's ``tf.sparse.SparseTensor``. See ``SPARSE`` in ``backends/base.py``."""
+"""Sparse matrices of TensorFlow: ``tf.sparse.SparseTensor``. See ``SPARSE`` in ``backends/base.py``."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def native(places: Any, index: Any, values: Tensor) -> Any:
 
 
 def parts(matrix: Any) -> Any:
-    """Of a ``SparseTensor``: format, shape, rows, columns, values."""
+    """Return format, shape, rows, columns and values of a ``SparseTensor``."""
     if not isinstance(matrix, tf.sparse.SparseTensor):
         return None
     shape = tuple(int(n) for n in matrix.shape)
     if len(shape) != 2:
-        raise ValueError(f"a SparseTensor of shape {shape} is no sparse matrix.")
+        raise ValueError(f"a SparseTensor of shape {shape} is not a sparse matrix.")
     row, col = matrix.indices.numpy().T
     return "coo", shape, row, col, matrix.values
 

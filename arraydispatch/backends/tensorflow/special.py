@@ -1,7 +1,8 @@
-"""SciPy's ufuncs that TensorFlow has, with SciPy's values: name -> kernel of real numbers.
+"""SciPy ufuncs that TensorFlow computes with SciPy's values: name -> kernel of real numbers.
 
-Not here, and so composed (``ufuncs/special``): ``erfinv`` (zero near zero), ``igamma``, ``igammac`` and ``betainc`` (five to nine digits),
-``expint`` (NaN below zero), and Bessel functions of single precision, which are computed in double.
+Not included, and so composed (``ufuncs/special``): ``erfinv`` (zero near zero), ``igamma``, ``igammac`` and ``betainc``
+(five to nine digits), ``expint`` (NaN below zero), and Bessel functions in single precision, which are computed in
+double.
 """
 
 from __future__ import annotations
@@ -23,23 +24,23 @@ def _constant(x: Tensor, value: float) -> Tensor:
 
 
 def _erf(x: Tensor) -> Tensor:
-    """NaN of what is large, in TensorFlow."""
+    """Compute erf; TensorFlow has NaN for large numbers."""
     return tf.math.erf(tf.clip_by_value(x, _constant(x, -8.0), _constant(x, 8.0)))
 
 
 def _gammaln(x: Tensor) -> Tensor:
-    """Of minus infinity SciPy gives it back."""
+    """Compute gammaln; SciPy returns minus infinity unchanged."""
     return tf.where(tf.equal(x, -math.inf), x, tf.math.lgamma(x))
 
 
 def _digamma(x: Tensor) -> Tensor:
-    """At zero SciPy has an infinity, of the other sign."""
+    """Compute digamma; SciPy has an infinity at zero, of the other sign."""
     zero = tf.equal(x, 0)
     return tf.where(zero, tf.math.divide(_constant(x, -1.0), x), tf.math.digamma(x))
 
 
 def _positive(function: Kernel) -> Kernel:
-    """NaN of negative numbers."""
+    """Make a kernel return NaN for negative numbers."""
 
     def kernel(x: Tensor) -> Tensor:
         return tf.where(tf.less(x, 0), _constant(x, math.nan), function(x))

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.python.eager import record  # the public API does not tell what a GradientTape records
+from tensorflow.python.eager import record  # the public API does not show what a GradientTape records
 
 from ...common import tracing
 from . import host_calls
@@ -31,7 +31,7 @@ def is_refusal(error: Exception) -> bool:
 def differentiate(
     f: Run, primals: Sequence[Tensor], once: bool
 ) -> tuple[list[Tensor], list[Tensor], Callable[..., list[Tensor]]]:
-    # Tensors of their own: the same ones may stand outside of the function too.
+    # Separate tensors: the originals may be used outside of the function too.
     here = [tf.identity(x) for x in primals]
     with tf.GradientTape(persistent=not once) as tape:
         tape.watch(here)
@@ -46,7 +46,7 @@ def differentiate(
             output_gradients=cotangents and list(cotangents),
             unconnected_gradients=tf.UnconnectedGradients.ZERO,
         )
-        return [tf.convert_to_tensor(g) for g in grads]  # of what was indexed they are slices
+        return [tf.convert_to_tensor(g) for g in grads]  # gradients of indexed tensors are slices
 
     def pull(cotangents: Sequence[Tensor] | None, many: bool = False) -> list[Tensor]:
         return mapped(back, list(cotangents or ())) if many else back(cotangents)
@@ -55,7 +55,7 @@ def differentiate(
 
 
 def mapped(f: Callable[[list[Tensor]], Any], values: list[Tensor]) -> Any:
-    """``tf.vectorized_map``. In a graph of our own: `tf.function` would warn of every new one."""
+    """Run ``tf.vectorized_map``, in a graph of our own: `tf.function` would warn about every new one."""
     if not tf.executing_eagerly():
         return tf.vectorized_map(f, values)
     run = tf.compat.v1.wrap_function(
@@ -65,7 +65,7 @@ def mapped(f: Callable[[list[Tensor]], Any], values: list[Tensor]) -> Any:
 
 
 def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]] | None]:
-    """One graph, compiled by XLA where it can: what it has no kernel for, or an inexact one, TensorFlow itself runs."""
+    """Trace one graph, compiled by XLA if possible; TensorFlow itself runs operations without an exact XLA kernel."""
     specs = [tf.TensorSpec(x.shape, x.dtype) for x in examples]
     plain = tf.function(lambda *natives: f(list(natives)), autograph=False).get_concrete_function(*specs)
     fused = tf.function(plain, autograph=False, jit_compile=True)
@@ -75,7 +75,7 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
     def run(natives: list[Tensor]) -> tuple[list[Tensor], list[Tensor]] | None:
         nonlocal program
         if calls_host and taped() and tracing.current() is not None and record.should_record_backprop(natives):
-            return None  # what the graph has of the host is a constant to the tape; the function itself refuses
+            return None  # host values in the graph are constants to the tape; the function itself refuses
         if not tf.executing_eagerly():
             return plain(*natives)
         if program is not None:
@@ -85,7 +85,7 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
             made = chosen(natives)
         except tf.errors.OpError:
             chosen = _called(plain)
-            made = chosen(natives)  # which raises what is wrong with the values, if that is it
+            made = chosen(natives)  # raises the error in the values, if that is the cause
         program = chosen
         return made
 
@@ -93,14 +93,16 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
 
 
 _INEXACT = frozenset({"Svd", "SelfAdjointEigV2"})
-"""What XLA's kernels end at 1e-6 of a matrix, in double precision too: its Jacobi iterations have that tolerance, which no option changes."""
+"""Operations whose XLA kernels stop at 1e-6 of a matrix, in double precision too: their Jacobi iterations have that
+fixed tolerance.
+"""
 
 _UNCONJUGATED = frozenset({"SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad"})
-"""What XLA's kernels, unlike TensorFlow's, take of complex numbers without the conjugate: derivatives came out mirrored."""
+"""Operations whose XLA kernels, unlike TensorFlow's, omit the conjugate of complex numbers, which mirrors derivatives."""
 
 
 def _left_to_tensorflow(graph: Any) -> bool:
-    """Whether XLA's values of an operation of a graph would be other ones, those in its loops and branches among them."""
+    """Whether XLA's values of an operation of a graph, including its loops and branches, would differ."""
     complex_types = tf.complex64.as_datatype_enum, tf.complex128.as_datatype_enum
     return any(
         node.op in _INEXACT or (node.op in _UNCONJUGATED and node.attr["T"].type in complex_types)
@@ -109,18 +111,20 @@ def _left_to_tensorflow(graph: Any) -> bool:
 
 
 def _nodes(graph: Any) -> Iterator[Any]:
-    """The operations of a graph and of the functions that it calls."""
+    """Yield the operations of a graph and of the functions that it calls."""
     made = graph.graph.as_graph_def()
     for part in (made.node, *(f.node_def for f in made.library.function)):
         yield from part
 
 
 def _called(graph: Any) -> Run:
-    """A graph, called with tensors known to be of its shapes and types: to look at each anew costs as much as a small program."""
+    """Return a call of a graph with tensors known to match its shapes and types: checking each would cost as much as a
+    small program.
+    """
     call, captured, size = graph.inference_fn.call_flat, graph.captured_inputs, len(graph.structured_outputs[0])
 
     def run(natives: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
-        # A tape has to see the call, and variables are to be read.
+        # A tape must see the call, and variables must be read.
         if taped() or any(type(x) is not EagerTensor for x in natives):
             return graph(*natives)
         try:
@@ -150,7 +154,7 @@ def loop(going: Any, step: Any, state: Sequence[Tensor], most: int | None) -> li
 
 
 def _differentiated_for_each(traces: Sequence[Any]) -> bool:
-    """Whether a derivative is taken inside the innermost run of many examples at once."""
+    """Whether a derivative is taken inside the innermost batch of examples."""
     for t in reversed(traces):
         if t.what == "ad.vmap":
             return False
@@ -160,9 +164,10 @@ def _differentiated_for_each(traces: Sequence[Any]) -> bool:
 
 
 def _with_own_constants(made: Any) -> Any:
-    """What the function of a loop has returned, with its constants inside of it.
+    """Return the results of a loop's function, with its constants embedded.
 
-    TensorFlow hands small eager tensors, which is what our shapes and axes are, to a loop as arguments, and XLA takes no shape that is one.
+    TensorFlow passes small eager tensors, such as our shapes and axes, to a loop as arguments, and XLA accepts no
+    argument as a shape.
     """
     graph = tf.compat.v1.get_default_graph()
     for outside, inside in list(getattr(graph, "captures", ())):
@@ -184,11 +189,11 @@ def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
 
     @tf.custom_gradient  # type: ignore[untyped-decorator]
     def run(*values: Tensor) -> Any:
-        # No derivative goes through here: what is the host's may be computed there.
+        # No derivative goes through here, so values on the host may be used.
         outs = f([tf.stop_gradient(x) for x in values])[0]
 
         def backward(*cotangents: Tensor) -> list[Tensor]:
-            # What was returned, not `outs`, from where a derivative of the derivative would not go the user's way.
+            # The returned values, not `outs`: a second derivative through these would not use the user's rule.
             return back(list(values), made, list(cotangents))
 
         return outs, backward
@@ -198,22 +203,22 @@ def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
 
 
 _met: ContextVar[list[Any] | None] = ContextVar("arraydispatch_met", default=None)
-"""The functions with a derivative of the user's own that are met while many examples are run at once; None: nobody asks."""
+"""Functions with a user-defined derivative met while a batch is traced; None: they are not collected."""
 
 
 class _OneByOne(Exception):
-    """Raised by what many examples cannot be run through at once."""
+    """Raised by code that cannot be run as a batch."""
 
 
 def vectorize(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor], list[Tensor]]:
-    """By ``tf.vectorized_map``; example by example where that loses a derivative.
+    """Run ``tf.vectorized_map``, or example by example if that would lose a derivative.
 
-    What stands for many examples in a graph keeps no ``tf.custom_gradient``: where a derivative goes back through it, TensorFlow would
-    differentiate the function itself, without a word. And it has no rule for the way back through a loop.
+    A batch in a graph ignores ``tf.custom_gradient``: a derivative through it would silently differentiate the function
+    itself. And there is no rule for the derivative of a loop.
     """
 
     def each(values: list[Tensor]) -> Any:
-        # What depends on no example is of no graph; `vectorized_map` wants all of its own.
+        # Values that depend on no example belong to no graph; `vectorized_map` requires them in its own.
         return [[tf.identity(x) if isinstance(x, EagerTensor) else x for x in part] for part in f(values)]
 
     met: list[Any] = []
@@ -231,12 +236,14 @@ def vectorize(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor
 
 
 def _one_by_one(f: Run, natives: Sequence[Tensor], size: int, unrolled: bool) -> tuple[list[Tensor], list[Tensor]]:
-    """``unrolled``: in a graph too. TensorFlow cannot go back through a loop whose function has a derivative of the user's own."""
+    """Run the examples one by one; ``unrolled``: in a graph too. A loop whose function has a user-defined derivative
+    has none.
+    """
     if unrolled or tf.executing_eagerly():
         each = [f([x[i] for x in natives]) for i in range(size)]
         outs, extra = ([tf.stack(values) for values in zip(*part)] for part in zip(*each))
         return outs, extra
-    # One loop in the graph, of which the first example tells the types.
+    # One loop in the graph; the first example gives the types.
     made = f([x[0] for x in natives])
     first = [x[None] for part in made for x in part]
     if size > 1 and first:
@@ -257,12 +264,14 @@ def signature(a: Tensor) -> Any:
 
 
 def nests(traces: Sequence[Any]) -> bool:
-    """Not for many examples at once, where TensorFlow has wrong shapes for a program that does so too: the function will do."""
+    """Whether a program may be nested; not in a batch, where TensorFlow gets wrong shapes for a batched program: the
+    function is run.
+    """
     return all(t.what != "ad.vmap" for t in traces)
 
 
 def parameters(module: Any) -> dict[str, Tensor] | None:
-    """Of a Keras layer or model those that are trained, by their paths."""
+    """Return the trained variables of a Keras layer or model, by their paths."""
     if not isinstance(module, tf.Module) and not _is_layer(module):
         return None
     return {getattr(v, "path", None) or v.name: tf.convert_to_tensor(v) for v in module.trainable_variables}
@@ -276,7 +285,7 @@ def _is_layer(module: Any) -> bool:
 
 def apply(module: Any, params: Any, args: Any, kwargs: Any) -> Any:
     if not _is_layer(module):
-        raise TypeError(f"a {type(module).__name__} is no Keras layer, and takes no parameters from outside")
+        raise TypeError(f"a {type(module).__name__} is not a Keras layer, so its parameters cannot be passed in")
     trained = [params[v.path] for v in module.trainable_variables]
     made, _ = module.stateless_call(trained, [v.value for v in module.non_trainable_variables], *args, **kwargs)
     return made

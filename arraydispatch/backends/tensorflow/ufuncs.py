@@ -1,9 +1,9 @@
 """NumPy ufunc -> TensorFlow kernel.
 
-Operands are tensors of the loop's dtype, or of the one :func:`compute_dtype` names where TensorFlow has no kernel for
-it; one of them may be a Python number for the ufuncs in :data:`SCALARS`. Rows that name an operation are exact as they
-stand; a ``def`` says where TensorFlow departs from NumPy. Subnormal numbers are flushed to zero by TensorFlow on the
-CPU.
+Operands are tensors of the loop's dtype, or of the dtype that :func:`compute_dtype` names if TensorFlow has no kernel
+for it; one of them may be a Python number for the ufuncs in :data:`SCALARS`. Rows that name an operation are exact as
+they stand; a ``def`` states how TensorFlow departs from NumPy. Subnormal numbers are flushed to zero by TensorFlow on
+the CPU.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ _conj = raw("Conj")
 
 
 def _lexicographic(plain: Kernel, strict: Kernel, a: Any, b: Any) -> Tensor:
-    """Complex order as NumPy's ``CLT`` and its kin: by real part, then by imaginary part; NaN is unordered."""
+    """Compare complex numbers as NumPy's ``CLT`` and related macros: by real part, then by imaginary part; NaN is unordered."""
     a, b = tensors(a, b)
     (ar, ai), (br, bi) = parts(a), parts(b)
     known = _and(_equal(ai, ai), _equal(bi, bi))
@@ -123,9 +123,10 @@ def _comparison(plain: Kernel, strict: Kernel) -> Kernel:
 
 
 def _halved(plain: Kernel) -> Kernel:
-    """Of equal numbers half of the derivative is each one's, and all the first one's in TensorFlow; of two NaN it is the first one's.
+    """Share the derivative equally between equal numbers, and give it to the first of two NaN; in TensorFlow the first
+    gets all.
 
-    TensorFlow has XLA ignore NaN on the CPU (``xla_cpu_enable_fast_min_max``).
+    TensorFlow makes XLA ignore NaN on the CPU (``xla_cpu_enable_fast_min_max``).
     """
 
     def kernel(a: Any, b: Any) -> Tensor:
@@ -151,7 +152,7 @@ def _arctan2(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _extremum(plain: Kernel, at_least: Kernel, strict: Kernel) -> Kernel:
-    """maximum or minimum: TensorFlow's propagates NaN, as NumPy's; complex numbers in lexicographic order."""
+    """Make maximum or minimum: TensorFlow's propagates NaN, as NumPy's; complex numbers in lexicographic order."""
     plain = _halved(plain)
     signed = binary(plain)
 
@@ -166,7 +167,7 @@ def _extremum(plain: Kernel, at_least: Kernel, strict: Kernel) -> Kernel:
 
 
 def _extremum_without_nan(plain: Kernel, at_least: Kernel, strict: Kernel) -> Kernel:
-    """fmax or fmin."""
+    """Make fmax or fmin."""
     plain = _halved(plain)
 
     def kernel(a: Tensor, b: Tensor) -> Tensor:
@@ -197,7 +198,7 @@ def absolute(a: Tensor) -> Tensor:
 
 
 def _unit(part: Tensor, other: Tensor) -> Tensor:
-    """sign of an infinite part, 0 of a finite one, NaN if both are infinite."""
+    """Return the sign of an infinite part, 0 for a finite one, NaN if both are infinite."""
     infinite = _is_inf(part)
     both = _and(infinite, _is_inf(other))
     out = _select(infinite, _sign(part), scalar(0.0, part))
@@ -205,7 +206,7 @@ def _unit(part: Tensor, other: Tensor) -> Tensor:
 
 
 def sign(a: Tensor) -> Tensor:
-    """Complex: z/|z|, and the limit of that for one infinite part."""
+    """Return the sign. Complex: z/|z|, and its limit for one infinite part."""
     dtype = a.dtype
     if dtype in UNSIGNED:
         return _minimum(a, 1)
@@ -221,7 +222,7 @@ def sign(a: Tensor) -> Tensor:
 
 
 def copysign(a: Tensor, b: Tensor) -> Tensor:
-    """By a choice, which has a derivative, and not by putting bits together."""
+    """Copy signs by selection, which has a derivative, not by combining bits."""
     integers = BITS[a.dtype]
     if derived():  # of zero it is that of the absolute value
         a = _select(_equal(a, scalar(0.0, a)), tf.stop_gradient(a), a)
@@ -230,7 +231,7 @@ def copysign(a: Tensor, b: Tensor) -> Tensor:
 
 
 def nextafter(a: Tensor, b: Tensor) -> Tensor:
-    """16-bit types by counting their bits up or down, which goes from one number to the next."""
+    """Return the next number; for 16-bit types by incrementing or decrementing their bits."""
     dtype = a.dtype
     if dtype is tf.float64 or dtype is tf.float32:
         return _next_after(a, b)
@@ -251,7 +252,7 @@ def conjugate(a: Tensor) -> Tensor:
 
 
 def _rounding(op: Kernel) -> Kernel:
-    """floor, ceil and trunc: a copy of integers and booleans."""
+    """Make floor, ceil or trunc: a copy for integers and booleans."""
 
     def kernel(a: Tensor) -> Tensor:
         dtype = a.dtype
@@ -344,7 +345,7 @@ def invert(a: Tensor) -> Tensor:
 
 
 def _shift(a: Any, b: Any, op: Kernel) -> Tensor:
-    """0 where as many bits as there are, or a negative number, is shifted; TensorFlow clamps the number."""
+    """Shift bits; 0 if the number is negative or at least the width, where TensorFlow clamps it."""
     a, b = tensors(a, b)
     dtype = a.dtype
     distance = b if dtype in UNSIGNED else _bitcast(b, UNSIGNED_TWIN[dtype])
@@ -358,7 +359,7 @@ def left_shift(a: Any, b: Any) -> Tensor:
 
 
 def right_shift(a: Any, b: Any) -> Tensor:
-    """Signed integers keep the sign however far they are shifted, and TensorFlow takes a negative number for 0."""
+    """Shift bits; signed integers keep the sign for any number, and TensorFlow takes a negative number for 0."""
     if type(b) is int and 0 <= b < a.dtype.size * 8:
         return _right_shift(a, b)
     a, b = tensors(a, b)
@@ -369,7 +370,7 @@ def right_shift(a: Any, b: Any) -> Tensor:
 
 
 def bitwise_count(a: Tensor) -> Tensor:
-    """Of the absolute value."""
+    """Count the bits of the absolute value."""
     return _population(a if a.dtype in UNSIGNED else _abs(a))
 
 
@@ -377,7 +378,7 @@ def bitwise_count(a: Tensor) -> Tensor:
 
 
 def _scaled(numerator: float, denominator: float) -> Kernel:
-    """Multiplication by a ratio taken in the operand's own type, as NumPy's C code has it."""
+    """Multiply by a ratio computed in the operand's own type, as NumPy's C code does."""
     factors = {
         tf.float32: float(np.float32(numerator) / np.float32(denominator)),
         tf.float64: numerator / denominator,
@@ -482,9 +483,9 @@ SCALARS: frozenset[Any] = frozenset(
         np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.left_shift, np.right_shift,
     }
 )  # fmt: skip
-"""A Python number becomes a tensor of the other operand's dtype inside the operation: 2 µs less than a constant."""
+"""Ufuncs that convert a Python number inside the operation to the other operand's dtype: 2 µs less than a constant."""
 
-# -- what TensorFlow computes in another dtype -----------------------------------------------------------------------------------
+# -- loops that TensorFlow computes in another dtype ------------------------------------------------------------------
 
 _FLOAT16 = np.dtype(np.float16)
 _BOOL, _UINT8, _INT32, _INT64, _FLOAT32 = (np.dtype(t) for t in (bool, np.uint8, np.int32, np.int64, np.float32))
@@ -492,14 +493,14 @@ _BOOL, _UINT8, _INT32, _INT64, _FLOAT32 = (np.dtype(t) for t in (bool, np.uint8,
 _SMALL = {np.dtype(t): _INT32 for t in (np.int8, np.int16)}
 _HALVES = {_FLOAT16: _FLOAT32, BFLOAT16: _FLOAT32}
 _COMPLEX64 = {np.dtype(np.complex64): np.dtype(np.complex128)}
-"""Where the vectorised kernel has other signs at infinities."""
+"""Dtype of loops whose vectorized kernel has other signs at infinities."""
 _BYTE = {_BOOL: _UINT8}
 _WITHOUT_BOOL: dict[Any, Any] = dict.fromkeys(
     (np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin)
     + (np.less, np.less_equal, np.greater, np.greater_equal),
     _BYTE,
 )
-"""1 + 1 is 2, and True as a bool."""
+"""Dtype of boolean loops: 1 + 1 is 2, and True as a bool."""
 
 _WIDER: dict[Any, dict[Any, Any]] = _WITHOUT_BOOL | {
     np.fmod: _SMALL | _HALVES,
@@ -510,10 +511,10 @@ _WIDER: dict[Any, dict[Any, Any]] = _WITHOUT_BOOL | {
     np.exp2: _COMPLEX64,
     **dict.fromkeys((np.rint, np.hypot, np.deg2rad, np.radians, np.rad2deg, np.degrees), _HALVES),
 }
-"""ufunc -> dtype without a kernel -> the one in which the result comes out the same after a cast back."""
+"""ufunc -> dtype without a kernel -> dtype in which the result is the same after a cast back."""
 
 
 def compute_dtype(ufunc: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype in which a loop of ``dtype`` is computed."""
+    """Return the dtype in which a loop of ``dtype`` is computed."""
     row = _WIDER.get(ufunc)
     return dtype if row is None else row.get(dtype, dtype)

@@ -1,4 +1,4 @@
-"""PyTorch."""
+"""PyTorch backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The torch backend: identity, dtypes, devices, conversion."""
+"""PyTorch backend: identity, dtypes, devices, conversion."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ _ANY_UNSIGNED = frozenset(
         np.floor, np.ceil, np.trunc,
     }
 )  # fmt: skip
-"""Ufuncs whose kernel takes uint16, uint32 and uint64 as they are."""
+"""Ufuncs whose kernel accepts uint16, uint32 and uint64 unconverted."""
 
 
 class TorchBackend(Backend):
-    """PyTorch: mutable tensors with strides, on the CPU, CUDA, MPS or XPU."""
+    """Backend of PyTorch: mutable tensors with strides, on the CPU, CUDA, MPS or XPU."""
 
     name = "torch"
     library = "torch"
@@ -98,7 +98,7 @@ class TorchBackend(Backend):
     def version(self) -> str:
         return str(torch.__version__)
 
-    is_native = staticmethod(partial(type.__instancecheck__, Tensor))  # as isinstance, without a frame of Python's
+    is_native = staticmethod(partial(type.__instancecheck__, Tensor))  # as isinstance, without a Python frame
 
     # -- properties of a native value ------------------------------------------------------------------------------
 
@@ -118,7 +118,8 @@ class TorchBackend(Backend):
         return a.stride()
 
     def keeps_order(self, *operands: Any) -> bool:
-        # The first operand that has an opinion decides here, and in NumPy any that says C order; repeated elements have another rule.
+        # torch follows the first operand with a memory order, NumPy any in C order; repeated elements have another
+        # rule.
         tensors = [x for x in operands if isinstance(x, Tensor) and x.ndim > 1]
         if all(x.is_contiguous() for x in tensors):
             return True
@@ -129,7 +130,7 @@ class TorchBackend(Backend):
         return a.storage_offset()
 
     def is_concrete(self, a: Tensor) -> bool:
-        """False inside ``vmap``, ``grad`` and ``jacobian`` transforms and under the compiler."""
+        """Whether the value is known; False inside ``vmap``, ``grad`` and ``jacobian`` transforms and under the compiler."""
         return concrete(a)
 
     def recorded(self, a: Tensor) -> bool:
@@ -140,7 +141,7 @@ class TorchBackend(Backend):
         return a.requires_grad
 
     def on_cpu(self, a: Tensor) -> bool:
-        """Not while a gradient is recorded: a NumPy scalar would break the chain."""
+        """Whether the value is on the CPU; False while a gradient is recorded: a NumPy scalar would cut it."""
         return a.is_cpu and not a.requires_grad and concrete(a)
 
     def kind_of(self, a: Tensor) -> Kind:
@@ -153,13 +154,13 @@ class TorchBackend(Backend):
     join = staticmethod(torch.concatenate)  # its own default axis is the first
 
     def scalar_maker(self, dtype: np.dtype[Any]) -> Callable[[Tensor], Any]:
-        """Not while a gradient is recorded: a NumPy scalar would break the chain."""
+        """Return the scalar conversion; it declines while a gradient is recorded: a NumPy scalar would cut it."""
         make, elsewhere = dtype.type, self._elsewhere
 
         def scalar(a: Tensor) -> Any:
             if a.requires_grad or (elsewhere and not a.is_cpu):
                 return None
-            # The first half is `concrete` for nearly all there is, without the call.
+            # The first half is `concrete` for nearly all tensors, without the call.
             if (compiling() or type(a) is not Tensor or innermost_transform() is not None) and not concrete(a):
                 return None
             return make(a.item())  # 0.1 µs; through an ndarray it takes 0.8 µs
@@ -173,19 +174,21 @@ class TorchBackend(Backend):
     # -- conversion ------------------------------------------------------------------------------------------------
 
     def from_numpy(self, x: np.ndarray[Any, Any], device: Any = None, copy: bool = True) -> Tensor:
-        """torch takes neither negative strides, nor foreign byte order, nor (without a warning) read-only memory."""
+        """Convert an ndarray. torch accepts neither negative strides, nor foreign byte order, nor (without a warning)
+        read-only memory.
+        """
         dtype = FROM_NUMPY.get(x.dtype)
         if dtype is None:
             if not x.dtype.isnative and x.dtype.newbyteorder("=") in FROM_NUMPY:
                 return self.from_numpy(x.astype(x.dtype.newbyteorder("=")), device, copy=False)
             raise Unsupported(f"torch has no dtype {x.dtype}")
-        if device is None and torch._C._len_torch_function_stack():  # where a default device would show itself
+        if device is None and torch._C._len_torch_function_stack():  # a default device would take effect here
             device = torch.get_default_device()
         moves = device is not None and torch.device(device).type != "cpu"
         itemsize = x.dtype.itemsize
         if (copy and not moves) or not x.flags.writeable or any(s < 0 or s % itemsize for s in x.strides):
             x = np.array(x, order="K", copy=True, subok=False)
-        if x.dtype.char in "qQ":  # C's long long, which torch does not know for int64
+        if x.dtype.char in "qQ":  # C's long long, which torch does not recognize as int64
             x = x.view(np.dtype(x.dtype.str))
         if dtype is torch.bfloat16:
             native = torch.from_numpy(x.view(np.int16)).view(torch.bfloat16)
@@ -194,7 +197,7 @@ class TorchBackend(Backend):
         return native.to(device) if moves else native
 
     def to_numpy(self, a: Tensor) -> np.ndarray[Any, Any]:
-        """Shares memory with a tensor on the CPU."""
+        """Return an ndarray, sharing memory with a tensor on the CPU."""
         if not concrete(a):
             return self._seen(a)
         with out_of_transforms():
@@ -213,14 +216,16 @@ class TorchBackend(Backend):
         return a.numpy()
 
     def peek(self, a: Tensor) -> np.ndarray[Any, Any] | None:
-        """torch itself refuses other devices, recorded gradients, wrappers of transforms and conjugate bits."""
+        """Return the values without a copy; torch itself refuses other devices, recorded gradients, wrappers of
+        transforms and conjugate bits.
+        """
         try:
             return a.numpy()
         except (RuntimeError, TypeError):
             return None
 
     def check_writeable(self, a: Tensor) -> None:
-        """torch raises a RuntimeError of its own from the depths of a kernel."""
+        """Raise before torch would raise a RuntimeError from inside a kernel."""
         if a.requires_grad and torch.is_grad_enabled():
             origin = a if a._base is None else a._base
             if origin.is_leaf:
@@ -230,7 +235,7 @@ class TorchBackend(Backend):
                 )
 
     def shareable(self, a: Tensor) -> Tensor:
-        """DLPack refuses the conjugate bit, and drops the negative bit without a word."""
+        """Resolve the conjugate bit, which DLPack refuses, and the negative bit, which it silently drops."""
         return a.resolve_conj().resolve_neg() if a.is_conj() or a.is_neg() else a
 
     def refused_bytes(self, error: Exception) -> int | None:
@@ -245,12 +250,12 @@ class TorchBackend(Backend):
 
     def from_dlpack(self, x: Any) -> Tensor:
         if isinstance(x, np.ndarray) and any(stride < 0 for stride in x.strides):
-            raise BufferError("torch knows no negative strides")  # its own reader ends the process
+            raise BufferError("torch does not support negative strides")  # its own importer ends the process
         return torch.from_dlpack(x)
 
     @property
     def survives_fork(self) -> bool:
-        # Not once CUDA is used: it cannot be begun anew in the fork.
+        # Not once CUDA is used: it cannot be restarted in the fork.
         return not (torch.cuda.is_initialized() or torch.cuda._is_in_bad_fork())
 
     def synchronize(self, *arrays: Tensor) -> None:
@@ -268,7 +273,7 @@ class TorchBackend(Backend):
     # -- devices, options -------------------------------------------------------------------------------------------
 
     def devices(self) -> list[Device]:
-        """The CPU, then what else there is; the device torch creates tensors on by default comes first."""
+        """Return the CPU, then the other devices; torch's default device comes first."""
         memory = -1
         if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
             memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -307,7 +312,7 @@ class TorchBackend(Backend):
 
     @property
     def threads(self) -> int:
-        """Of operations that this thread calls: OpenMP keeps a number for each."""
+        """Return the thread count of operations that this thread calls: OpenMP keeps a number for each."""
         return torch.get_num_threads()
 
     def use_threads(self, n: int) -> None:
@@ -339,7 +344,7 @@ class TorchBackend(Backend):
         return SPECIAL
 
     def adopt_wrapper(self, wrapper: type) -> None:
-        """Give the wrapper ``__torch_function__``: torch's functions then take it as the tensor inside."""
+        """Give the wrapper ``__torch_function__``: torch's functions then treat it as the tensor inside."""
 
         def bare(value: Any) -> Any:
             if isinstance(value, wrapper):
@@ -357,13 +362,13 @@ class TorchBackend(Backend):
                 self._register(cls, wrapper)
 
     def _register(self, cls: Any, wrapper: Any) -> None:
-        """Make of a class a pytree of its native array, which is what torch's transforms take apart and put together."""
+        """Register a class as a pytree of its native array, which torch's transforms flatten and rebuild."""
 
         def together(leaves: Any, kind: Kind) -> Any:
             (leaf,) = leaves
-            if isinstance(leaf, wrapper):  # a jacobian: for the array of each result one as the argument is
+            if isinstance(leaf, wrapper):  # a jacobian: each result's array holds one shaped as the argument
                 return leaf
-            if not isinstance(leaf, Tensor):  # whatever a transform puts there
+            if not isinstance(leaf, Tensor):  # a transform may put any object there
                 return cls._holding(leaf, kind)
             return (wrapper if leaf.ndim else cls)._holding(leaf, self.kind(self.dtype_of(leaf)))
 
@@ -375,7 +380,7 @@ class TorchBackend(Backend):
         )
 
     def after_fork(self) -> None:
-        torch.set_num_threads(1)  # OpenMP's threads stay behind; torch's own data loaders do the same
+        torch.set_num_threads(1)  # OpenMP's threads do not survive; torch's own data loaders do the same
 
     def fill(self, a: Tensor, value: Tensor) -> None:
         a.copy_(value.clone() if may_alias(a, value) else value)
@@ -384,7 +389,7 @@ class TorchBackend(Backend):
         return a.as_strided(shape, strides, a.storage_offset() + offset)
 
     def is_lazy(self, a: Tensor) -> bool:
-        """The conjugate and the negative bit."""
+        """Whether the conjugate or the negative bit is set."""
         return bool(a.is_conj() or a.is_neg())
 
     def is_view(self, a: Tensor) -> bool:
@@ -400,14 +405,15 @@ class TorchBackend(Backend):
         if dtype == _UINT64 and ufunc in ufuncs.RING:
             return _INT64
         if dtype == _FLOAT16 and ufunc is np.floor_divide:
-            return _FLOAT32  # torch rounds the quotient to 16 bits before it takes the floor
+            return _FLOAT32  # torch rounds the quotient to 16 bits before floor
         return dtype
 
     def kernel(self, ufunc: np.ufunc, dtype: np.dtype[Any], scalars: bool = False) -> Any:
-        """The leanest exact kernel for operands of ``dtype`` (as :meth:`compute_dtype` names it), None without a row.
+        """Return the leanest exact kernel for operands of ``dtype`` (as :meth:`compute_dtype` names it), None without a
+        row.
 
-        :attr:`UFUNCS` holds one kernel for all dtypes; this one may be torch's own function, and complex sums come
-        out right for infinities only here. ``scalars``: one operand will be a Python scalar.
+        :attr:`UFUNCS` holds one kernel for all dtypes; this one may be torch's own function, and complex sums are right
+        for infinities only here. ``scalars``: one operand will be a Python scalar.
         """
         return ufuncs.kernel_for(ufunc, dtype, scalars)
 

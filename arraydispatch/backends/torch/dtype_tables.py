@@ -1,4 +1,4 @@
-"""The dtypes of NumPy and of torch, matched."""
+"""Correspondence of NumPy's and torch's dtypes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ FROM_NUMPY: dict[np.dtype[Any], torch.dtype] = {
     np.dtype(np.complex128): torch.complex128,
     BFLOAT16: torch.bfloat16,
 }
-for _same_size in (np.longlong, np.ulonglong, np.intc, np.uintc):  # NumPy's second names of one size hash apart
+for _same_size in (np.longlong, np.ulonglong, np.intc, np.uintc):  # NumPy's aliases of one size have different hashes
     FROM_NUMPY.setdefault(np.dtype(_same_size), FROM_NUMPY[np.dtype(np.dtype(_same_size).str)])
 
 TO_NUMPY: dict[torch.dtype, np.dtype[Any]] = {t: np.dtype(n.str) if n != BFLOAT16 else n for n, t in FROM_NUMPY.items()}
@@ -59,37 +59,38 @@ SIGNED_TWIN: dict[torch.dtype, torch.dtype] = {
     torch.uint32: torch.int32,
     torch.uint64: torch.int64,
 }
-"""Unsigned types torch stores but hardly computes with -> the signed type of the same bits.
+"""Unsigned type that torch stores but hardly computes with -> signed type of the same bits.
 
 https://github.com/pytorch/pytorch/issues/58734
 """
 
 WIDER: dict[torch.dtype, torch.dtype] = {torch.uint16: torch.int32, torch.uint32: torch.int64}
-"""Unsigned types -> the next signed type that holds every value."""
+"""Unsigned type -> next signed type that holds every value."""
 
 UNSIGNED = frozenset(SIGNED_TWIN)
 
 
 def same_bits(a: Tensor) -> Tensor:
-    """View a tensor of a type torch hardly knows as the signed type of the same bits; others as they are."""
+    """View a tensor of a type that torch hardly supports as the signed type of the same bits; others unchanged."""
     twin = SIGNED_TWIN.get(a.dtype)
     return a if twin is None else a.view(twin)
 
 
 compiling = torch.compiler.is_dynamo_compiling
-"""Whether the compiler reads this code. (``torch.export`` does not, it hands in fake tensors.)"""
+"""Whether the compiler is tracing this code. (``torch.export`` does not count, it passes fake tensors.)"""
 innermost_transform = torch._C._functorch.peek_interpreter_stack
-"""What ``vmap`` or ``grad`` runs this code, None for none."""
+"""Return the interpreter of the ``vmap`` or ``grad`` that runs this code, None if there is none."""
 
 
 _going_back: set[object] = set()
-"""The backward passes that run for many cotangents at once. Autograd batches them by a ``vmap`` of its own, which no
-interpreter is told of."""
+"""Backward passes that run for many cotangents at once. Autograd batches them by a ``vmap`` of its own, which no
+interpreter shows.
+"""
 
 
 @contextlib.contextmanager
 def going_back_for_many() -> Iterator[None]:
-    """While autograd goes back with ``is_grads_batched``."""
+    """Mark a backward pass with ``is_grads_batched``."""
     this = object()
     _going_back.add(this)
     try:
@@ -99,7 +100,7 @@ def going_back_for_many() -> Iterator[None]:
 
 
 def concrete(a: Tensor) -> bool:
-    """Whether values can be looked at now: False in the compiler and for what ``vmap`` and ``grad`` wrap."""
+    """Whether values can be read now: False in the compiler and for tensors wrapped by ``vmap`` and ``grad``."""
     if compiling() or (type(a) is not Tensor and isinstance(a, FakeTensor)):
         return False
     if _going_back and torch._C._functorch.is_legacy_batchedtensor(a):
@@ -108,7 +109,7 @@ def concrete(a: Tensor) -> bool:
 
 
 def derived(*tensors: Tensor) -> bool:
-    """Whether a derivative may be taken of what is computed of these, now or later."""
+    """Whether a derivative may be taken of results of these tensors, now or later."""
     wrapped = torch._C._functorch.is_functorch_wrapped_tensor
     return any(x.requires_grad or wrapped(x) or not concrete(x) for x in tensors)
 
@@ -117,9 +118,10 @@ _AS_IT_IS = contextlib.nullcontext()
 
 
 def out_of_transforms() -> Any:
-    """Where values of a tensor that has them can be looked at.
+    """Leave transforms, so that values of a tensor that has them can be read.
 
-    Inside ``torch.func.vjp`` whatever is done to one makes a wrapper without memory, and while a program is recorded a part of it.
+    Inside ``torch.func.vjp`` any operation on one creates a wrapper without memory, and while a program is recorded a
+    part of it.
     """
     if compiling():
         return _AS_IT_IS
@@ -132,7 +134,7 @@ def out_of_transforms() -> Any:
 
 
 def may_alias(a: Tensor, b: Tensor) -> bool:
-    """Whether two tensors are views of one storage; the compiler cannot tell, so there they may be.
+    """Whether two tensors may be views of one storage; always true in the compiler, which cannot tell.
 
     Storages are compared inside torch because the public way, their address, does not exist under ``vmap``.
     """

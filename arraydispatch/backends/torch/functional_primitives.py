@@ -1,7 +1,8 @@
-"""The primitives of torch without any write in place: what arrays inside transforms are computed with.
+"""The primitives of torch without in-place writes, for arrays inside transforms.
 
-``vmap`` cannot write a tensor of many into one of one, and autograd refuses to go back through a tensor that was written
-after it was read. So here an update makes a new tensor, as on libraries whose arrays never change. The primitives that write nothing are those of :mod:`arraydispatch.backends.torch.primitives`.
+``vmap`` cannot write a batched tensor into an unbatched one, and autograd refuses to differentiate through a tensor
+that was written after it was read. So here an update creates a new tensor, as in libraries with immutable arrays. The
+primitives that do not write are those of :mod:`arraydispatch.backends.torch.primitives`.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ __all__ = ["copy", "mask", "nonzero", "pad", "scatter", "slice_update"]
 
 
 def copy(a: Tensor) -> Tensor:
-    """The values themselves will do: nobody writes them."""
+    """Return the tensor itself: it is never written."""
     return a.contiguous()
 
 
 def pad(a: Tensor, widths: Sequence[tuple[int, int]], value: Any) -> Tensor:
-    """torch's own takes the pairs of the last axis first."""
+    """Pad; torch's own takes the pairs of the last axis first."""
     pairs = [n for pair in reversed(widths) for n in pair]
     value = primitives._python(value)
     if a.dtype in UNSIGNED or a.dtype is torch.bool or type(value) is builtins.complex:
@@ -47,16 +48,16 @@ def mask(a: Tensor, mask: Tensor) -> Tensor:
 
 
 def _check_known(a: Tensor) -> None:
-    """torch goes on with a shape that is not known; NumPy's functions cannot."""
+    """Refuse unknown shapes, which torch supports but NumPy's functions do not."""
     if not concrete(a):
         raise tracing.refusal(tracing.SHAPE)
 
 
 def slice_update(a: Tensor, key: tuple[Any, ...], value: Tensor) -> Tensor:
-    """One ``slice_scatter`` for each axis that is not whole, from the outermost on."""
+    """Write a slice: one ``slice_scatter`` for each axis that is not whole, from the outermost."""
     if a.dtype in UNSIGNED:
         return slice_update(same_bits(a), key, same_bits(value)).view(a.dtype)
-    if a.dtype.is_complex:  # of which torch has no derivative
+    if a.dtype.is_complex:  # torch has no derivative for it
         parts = (torch.view_as_real(x.resolve_conj()) for x in (a, value.to(a.dtype)))
         return torch.view_as_complex(slice_update(next(parts), (*key, builtins.slice(0, 2, 1)), next(parts)))
     return _slice_update(a, [(axis, s) for axis, s in enumerate(key) if not _whole(s, a.shape[axis])], value)
@@ -82,7 +83,7 @@ def _slice_update(a: Tensor, parts: list[tuple[int, builtins.slice]], value: Ten
 
 
 def scatter(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> Tensor:
-    """Among equal indices the last value stays, as in NumPy; torch leaves the order open."""
+    """Scatter; among equal indices the last value is kept, as in NumPy; torch leaves the order open."""
     if a.dtype in UNSIGNED:
         if how not in ("set", "add", "multiply"):
             return primitives.scatter(a.clone(), indices, value, how)

@@ -1,10 +1,12 @@
-"""What NumPy computes on the tensor's own memory, because torch rounds otherwise: square roots and running sums.
+"""Functions that NumPy computes on the tensor's own memory, because torch rounds differently: square roots and running
+sums.
 
-MKL's vector mathematics, which torch calls on x86, rounds one root in a hundred to the neighbour of the nearest
-number (https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/current/vm-mathematical-functions.html),
-and IEEE 754 has square roots correctly rounded, as addition is. Running sums and products torch keeps in a wider type
-(a float16 sum of ones goes on beyond 2048, where NumPy's stays). While a gradient is recorded, under a transform and in
-the compiler, on an accelerator, and where the user wants everything run by the library itself, torch runs these.
+MKL's vector mathematics, which torch calls on x86, rounds one root in a hundred to the neighbour of the nearest number
+(https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/current/vm-mathematical-functions.html),
+while IEEE 754 requires correctly rounded square roots, as for addition. Torch keeps running sums and products in a
+wider type (a float16 sum of ones continues beyond 2048, where NumPy's stops). While a gradient is recorded, under a
+transform and in the compiler, on an accelerator, and if the user wants everything run by the library itself, torch runs
+these.
 """
 
 from __future__ import annotations
@@ -26,19 +28,19 @@ _ROUNDED = torch.backends.mkl.is_available()
 HOST_KERNELS: dict[Any, str] = (
     {np.sqrt: "MKL's square root, which torch calls, is not correctly rounded; NumPy's is"} if _ROUNDED else {}
 )
-"""NumPy function -> why NumPy itself runs it in host memory."""
+"""NumPy function -> reason why NumPy runs it in host memory."""
 
 _REAL = frozenset({torch.float32, torch.float64})
 _KEPT_WIDER = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.complex64})
 
 
 def _on_host(function: Callable[..., Any], a: Tensor, *args: Any) -> Tensor | None:
-    """NumPy's function of a tensor that NumPy can read, and may; None of any other."""
+    """Run NumPy's function on a tensor that NumPy can and may read; return None for any other."""
     if not (a.is_cpu and process.execution != "eager" and concrete(a)) or a.requires_grad:
         return None
     if events.tap is not None:
         events.tap.host_kernel()
-    # What is to be reported of the result, the dispatch reports.
+    # The dispatch reports errors by the result.
     with out_of_transforms(), np.errstate(all="ignore"):
         a = a.resolve_conj().resolve_neg()
         if a.dtype is torch.bfloat16:
@@ -48,20 +50,20 @@ def _on_host(function: Callable[..., Any], a: Tensor, *args: Any) -> Tensor | No
 
 
 def sqrt(a: Tensor) -> Tensor:
-    """Correctly rounded in host memory."""
+    """Compute the square root, correctly rounded in host memory."""
     out = _on_host(np.sqrt, a) if _ROUNDED and a.dtype in _REAL else None
     return torch.sqrt(a) if out is None else out
 
 
 def accumulated(ufunc: np.ufunc, a: Tensor, axis: int) -> Tensor | None:
-    """The running sum or product, rounded at each step; None where torch does it, or does it likewise."""
+    """Compute the running sum or product, rounded at each step; None if torch does it, or does it equally."""
     if a.dtype not in _KEPT_WIDER and not _begins_with_zero(ufunc, a, axis):
         return None
     return _on_host(ufunc.accumulate, a, axis)
 
 
 def _begins_with_zero(ufunc: np.ufunc, a: Tensor, axis: int) -> bool:
-    """Whether the sign of a zero may be lost: torch begins with 0.0 + the first element, which is 0.0 for -0.0."""
+    """Whether the sign of a zero may be lost: torch starts with 0.0 + the first element, which is 0.0 for -0.0."""
     if ufunc is not np.add or not (a.is_floating_point() or a.is_complex()) or not a.is_cpu or not concrete(a):
         return False
     with out_of_transforms():

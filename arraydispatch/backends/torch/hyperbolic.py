@@ -1,4 +1,4 @@
-"""sinh and cosh up to where they overflow: on the CPU torch's do so with exp, of 709.78 and not of 710.4758."""
+"""sinh and cosh up to their overflow at 710.4758: on the CPU torch's overflow with exp, at 709.78."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FAR = {torch.float64: 700.0, torch.float32: 80.0}
 
 
 def _near(a: Tensor, far: float) -> bool:
-    """Whether all values are known to be nearer to zero than that; one look is a fiftieth of the time of sinh."""
+    """Whether all values are known to be closer to zero than ``far``; the check takes a fiftieth of the time of sinh."""
     if not concrete(a):
         return False
     if not a.numel():
@@ -24,9 +24,10 @@ def _near(a: Tensor, far: float) -> bool:
 
 
 def _large(a: Tensor, far: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Where numbers are far from zero, those that are not, and half the exponential of the size of those that are.
+    """Return the mask of numbers far from zero, the others, and half the exponential of the absolute value of the far
+    ones.
 
-    Each has a number of no account where the other is wanted, so that its derivative is finite there.
+    Each has an arbitrary number in place of the other kind, so that its derivative is finite there.
     """
     large = a.abs() > far
     size = torch.where(large, a, far).abs()

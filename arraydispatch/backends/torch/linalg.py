@@ -1,4 +1,4 @@
-"""Products, factorisations and Fourier transforms of torch."""
+"""Products, factorizations and Fourier transforms of torch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .dtype_tables import UNSIGNED, WIDER, concrete, out_of_transforms
 
 
 def matmul(a: Tensor, b: Tensor) -> Tensor:
-    """``torch.matmul``, and by way of another type what it lacks: booleans, unsigned integers, integers on a GPU."""
+    """Multiply by ``torch.matmul``, through another type for those it lacks: booleans, unsigned integers, integers on a GPU."""
     dtype = a.dtype
     if dtype.is_floating_point or dtype.is_complex:
         return torch.matmul(a, b)
@@ -33,7 +33,7 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _integer_product(a: Tensor, b: Tensor) -> Tensor:
-    """Modulo 2**64 by broadcasting: torch has no integer GEMM on a GPU.
+    """Multiply modulo 2**64 by broadcasting: torch has no integer GEMM on a GPU.
 
     https://github.com/pytorch/pytorch/issues/44428
     """
@@ -60,11 +60,11 @@ _SAID = {
     "svd": "SVD did not converge",
     "svdvals": "SVD did not converge",
 }
-"""NumPy's own words, which programs print."""
+"""NumPy's own error messages, which programs print."""
 
 
 def _numpy_errors(func: Callable[..., Any]) -> Callable[..., Any]:
-    """torch's LinAlgError as NumPy's."""
+    """Raise torch's LinAlgError as NumPy's."""
 
     @wraps(func)
     def wrapped(*args: Any) -> Any:
@@ -83,7 +83,9 @@ def cholesky(a: Tensor) -> Tensor:
 
 @_numpy_errors
 def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
-    """On a CPU complex64 by way of complex128: MKL's ``cgeqrf`` gives NaN for matrices of low rank, as of 8 x 8 ones."""
+    """Factorize; on a CPU complex64 through complex128: MKL's ``cgeqrf`` gives NaN for matrices of low rank, such as 8
+    x 8 ones.
+    """
     wide = a.to(torch.complex128) if a.dtype is torch.complex64 and a.device.type == "cpu" else a
     q, r = torch.linalg.qr(wide, "complete" if complete else "reduced")
     return q.to(a.dtype), r.to(a.dtype)
@@ -112,7 +114,7 @@ def eigvalsh(a: Tensor, lower: bool) -> Tensor:
 
 
 def _check_finite(a: Tensor) -> None:
-    """Of infinities and NaN ``eig`` raises a bare RuntimeError and ``eigvals`` returns numbers."""
+    """Raise for infinities and NaN, for which ``eig`` raises a bare RuntimeError and ``eigvals`` returns numbers."""
     if not concrete(a):
         return
     with out_of_transforms():

@@ -1,4 +1,4 @@
-"""Powers of torch's numbers, as NumPy has them."""
+"""Powers with NumPy's values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _any_negative(b: Tensor) -> bool:
 
 
 def power(a: Any, b: Any) -> Tensor:
-    """Negative powers of integers raise, as NumPy's do; uint64 is computed modulo 2**64."""
+    """Compute a power; negative integer powers of integers raise, as NumPy's do; uint64 is computed modulo 2**64."""
     dtype = a.dtype if isinstance(a, Tensor) else b.dtype
     if dtype.is_floating_point:
         return real_power(a, b)
@@ -38,7 +38,9 @@ def power(a: Any, b: Any) -> Tensor:
 
 
 def real_power(a: Any, b: Any) -> Tensor:
-    """torch takes an exponent of 0.5 or -0.5 for a square root, which differs at -inf and -0, unless there are many of them."""
+    """Compute a real power; torch takes an exponent of 0.5 or -0.5 for a square root, which differs at -inf and -0,
+    unless there are many.
+    """
     if isinstance(a, Tensor) and a.ndim:
         if not isinstance(b, Tensor):
             if b in (0.5, -0.5):
@@ -47,9 +49,9 @@ def real_power(a: Any, b: Any) -> Tensor:
             b = b.expand(a.shape).contiguous()
     if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
         return torch.pow(a, b)
-    if derived(a):  # 0 to the power of 0 is 1 to it
+    if derived(a):  # torch's 0 to the power of 0 is 1
         a = torch.where((a == 0) & (b == 0), 1.0, a)
-    if derived(b):  # torch has zeros for the slopes by the base, which change with the exponent
+    if derived(b):  # torch has zeros for derivatives by the base, which depend on the exponent
         flat = (b == 0) & (a > 0)
         curved = torch.exp(b * torch.log(torch.where(flat, a, 1.0)))
         return torch.where(flat, curved, torch.pow(a, torch.where(flat, 1.0, b)))
@@ -57,14 +59,16 @@ def real_power(a: Any, b: Any) -> Tensor:
 
 
 def float_power(a: Any, b: Any) -> Tensor:
-    """As ``power``; torch takes a 0-d exponent of 0.5 for a square root, which differs at -inf and -0."""
+    """Compute the power as ``power``; torch takes a 0-d exponent of 0.5 for a square root, which differs at -inf and -0."""
     if isinstance(a, Tensor) and not a.dtype.is_complex and (not isinstance(b, Tensor) or not b.ndim):
         b = torch.full_like(a, b) if not isinstance(b, Tensor) else b.to(a.dtype).expand(a.shape).contiguous()
     return power(a, b)
 
 
 def _of_complex(a: Any, b: Any) -> Tensor:
-    """NumPy's special cases: small whole powers by multiplication, 0**0 is 1, and 0 to a power with positive real part 0."""
+    """Compute NumPy's special cases: small integer powers by multiplication, 0**0 is 1, 0 to a power with positive real
+    part is 0.
+    """
     if not isinstance(b, Tensor):
         if b == 2:
             return a * a
@@ -74,7 +78,7 @@ def _of_complex(a: Any, b: Any) -> Tensor:
     n = torch.abs(b.real)
     n = torch.where((b.imag == 0) & (n == torch.floor(n)) & (n < 100), n, 0).to(torch.int64)
     lost = zero = a == 0
-    if derived(a, b):  # what is not chosen is to have a derivative too, and a small whole power of zero has its own
+    if derived(a, b):  # values not selected need a derivative too, and a small integer power of zero has its own
         lost = zero & ~((n > 0) & (b.real > 0))
         a = torch.where(lost, 1.0, a)
     whole, factor = torch.ones_like(a), a

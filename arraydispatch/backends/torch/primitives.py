@@ -1,7 +1,7 @@
-"""The primitives of torch: see ``PRIMITIVES`` in ``backends/base.py`` for what each must do.
+"""The primitives of torch: see ``PRIMITIVES`` in ``backends/base.py`` for their contracts.
 
-Where a type has no kernel (the unsigned ones), elements are moved as the signed type of the same bits, and ordered
-as a wider one. Tensors are written in place where the contract allows it.
+Elements of a type without a kernel (the unsigned ones) are moved as the signed type of the same bits, and ordered as a
+wider one. Tensors are written in place where the contract allows it.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ DType = np.dtype[Any]
 _SIGN_BIT = -(2**63)
 
 
-# -- making and moving -----------------------------------------------------------------------------------------------
+# -- creation and conversion -----------------------------------------------------------------------------------------
 
 
 def _python(value: Any) -> Any:
-    """A Python scalar of a NumPy one."""
+    """Return a NumPy scalar as a Python one."""
     return value.item() if isinstance(value, (np.generic, np.ndarray)) else value
 
 
 def full(shape: Shape, value: Any, dtype: DType, device: Any) -> Tensor:
-    """Filled with a scalar; zeros come from memory the system has cleared already."""
+    """Create an array filled with a scalar; zeros come from memory that the system has already cleared."""
     native = FROM_NUMPY[dtype]
     value = _python(value)
     if (
@@ -71,13 +71,13 @@ def full(shape: Shape, value: Any, dtype: DType, device: Any) -> Tensor:
         and type(value) is not builtins.complex
     ):
         return torch.zeros(shape, dtype=native, device=device)
-    if native is torch.uint64 and value >= 2**63:  # torch takes no Python int above int64
+    if native is torch.uint64 and value >= 2**63:  # torch accepts no Python int above int64
         return torch.full(shape, value - 2**64, dtype=torch.int64, device=device).view(native)
     return torch.full(shape, bool(value) if native is torch.bool else value, dtype=native, device=device)
 
 
 def iota(n: int, dtype: DType, device: Any) -> Tensor:
-    """0, 1, … n-1; types without an ``arange``, or with one that rounds on the way, are cast from int64."""
+    """Return 0, 1, … n-1; types without an ``arange``, or with one that rounds on the way, are cast from int64."""
     native = FROM_NUMPY[dtype]
     if (
         native.is_complex
@@ -90,12 +90,12 @@ def iota(n: int, dtype: DType, device: Any) -> Tensor:
 
 
 def astype(a: Tensor, dtype: DType) -> Tensor:
-    """A C cast. torch warns when a complex tensor loses its imaginary part, and tests only the real one for truth."""
+    """Cast as C does. torch warns if a complex tensor loses its imaginary part, and tests only the real one for truth."""
     native = FROM_NUMPY[dtype]
     if a.dtype is native:
         return a
     if a.dtype.is_complex and not native.is_complex:
-        return a != 0 if native is torch.bool else a.real.to(native, copy=True)  # which aliases
+        return a != 0 if native is torch.bool else a.real.to(native, copy=True)  # the real part aliases
     return a.to(native)
 
 
@@ -105,7 +105,7 @@ def copy(a: Tensor) -> Tensor:
 
 def view_dtype(a: Tensor, dtype: DType) -> Tensor:
     to = FROM_NUMPY[dtype]
-    if a.ndim and not a.numel():  # torch asks for strides that an empty array need not have
+    if a.ndim and not a.numel():  # torch requires strides that an empty array need not have
         return a.new_empty((*a.shape[:-1], a.shape[-1] * a.element_size() // to.itemsize), dtype=to)
     return a.resolve_conj().resolve_neg().view(to)
 
@@ -126,16 +126,16 @@ def broadcast_to(a: Tensor, shape: Shape) -> Tensor:
 
 
 def flip(a: Tensor, axes: Sequence[int]) -> Tensor:
-    """Always a copy: torch has no negative strides (https://github.com/pytorch/pytorch/issues/604)."""
+    """Reverse axes, always as a copy: torch has no negative strides (https://github.com/pytorch/pytorch/issues/604)."""
     if a.dtype in UNSIGNED:
         return torch.flip(same_bits(a), tuple(axes)).view(a.dtype)
     return torch.flip(a, tuple(axes))
 
 
 def concatenate(arrays: Sequence[Tensor], axis: int) -> Tensor:
-    """torch drops empty 1-d tensors from the check of shapes, which is harmless: the caller has checked them.
+    """Join arrays; torch does not check the shape of empty 1-d tensors, which is harmless: the caller has checked it.
 
-    It takes four axes or five, one of them of one element, for images with their channels last, and lays the result out as such.
+    It treats four or five axes, one of length one, as images with channels last, and lays the result out that way.
     """
     made = torch.cat(arrays, axis)
     if made.ndim in (4, 5) and not made.is_contiguous() and all(a.is_contiguous() for a in arrays):
@@ -158,7 +158,7 @@ def slice(a: Tensor, key: tuple[Any, ...]) -> Tensor:
 
 
 def _apart(value: Tensor, a: Tensor) -> Tensor:
-    """The value, copied when it may lie in the memory that is about to be written."""
+    """Copy the value if it may share the memory that is about to be written."""
     return value.clone() if may_alias(value, a) else value
 
 
@@ -174,7 +174,7 @@ def gather(a: Tensor, indices: tuple[Tensor, ...]) -> Tensor:
 
 
 def take(a: Tensor, indices: Tensor, axis: int) -> Tensor:
-    """One ``index_select``, which beats advanced indexing, on flat indices."""
+    """Select by one ``index_select`` on flat indices, which is faster than advanced indexing."""
     if a.dtype in UNSIGNED:
         return take(same_bits(a), indices, axis).view(a.dtype)
     if indices.ndim == 1:
@@ -208,13 +208,13 @@ def where(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
 # -- scatter -------------------------------------------------------------------------------------------------------------
 
 _SERIAL = 3000
-"""Up to this many elements torch's CPU ``index_put_`` runs along one axis in one thread and in order."""
+"""Number of elements up to which torch's CPU ``index_put_`` runs along one axis in one thread and in order."""
 
 _REDUCTION = {"multiply": "prod", "maximum": "amax", "minimum": "amin"}
 
 
 def _linear(indices: Sequence[Tensor], lead: Shape) -> Tensor:
-    """The flat index into the leading axes, itself flat."""
+    """Return the flat index into the leading axes, itself flat."""
     flat = indices[0]
     for n, index in zip(lead[1:], indices[1:]):
         flat = flat * n + index
@@ -222,7 +222,7 @@ def _linear(indices: Sequence[Tensor], lead: Shape) -> Tensor:
 
 
 def _last_writer(flat: Tensor) -> Tensor:
-    """Positions, in ``flat``, of the last occurrence of each value."""
+    """Return the positions, in ``flat``, of the last occurrence of each value."""
     values, order = torch.sort(flat, stable=True)
     last = torch.ones_like(values, dtype=torch.bool)
     torch.ne(values[1:], values[:-1], out=last[:-1])
@@ -241,7 +241,7 @@ def _derived(a: Tensor) -> bool:
 
 
 def scatter(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> Tensor:
-    """In place. Among equal indices the last value stays, as in NumPy: torch leaves the order open.
+    """Scatter in place. Among equal indices the last value is kept, as in NumPy: torch leaves the order open.
 
     https://docs.pytorch.org/docs/stable/generated/torch.Tensor.index_put_.html
     """
@@ -275,7 +275,7 @@ def scatter(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> 
     if a.dtype.is_complex and how != "multiply":
         raise Unsupported("torch does not order complex numbers")
     if 0 in tail:
-        return a  # of nothing the number of rows cannot be told
+        return a  # the number of rows cannot be computed from nothing
     flat = _linear(indices, a.shape[:k])
     rows = a.reshape((-1, tail.numel()))
     index = flat.unsqueeze(1).expand(-1, tail.numel())
@@ -300,7 +300,7 @@ def _scatter_unsigned(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how
 
 
 def _orderable(a: Tensor) -> Tensor:
-    """The same order in a type torch can compare."""
+    """Convert to a type with the same order that torch can compare."""
     wide = WIDER.get(a.dtype)
     if wide is not None:
         return a.to(wide)
@@ -319,7 +319,7 @@ def sort(a: Tensor, axis: int) -> Tensor:
 
 
 def argsort(a: Tensor, axis: int) -> Tensor:
-    """Complex numbers by where their NaNs are, then real, then imaginary part: NumPy's order."""
+    """Sort complex numbers by the positions of their NaNs, then by real, then by imaginary part: NumPy's order."""
     if a.dtype.is_complex:
         real, imaginary = a.real, a.imag
         order = torch.sort(imaginary, dim=axis, stable=True).indices
@@ -342,9 +342,9 @@ def argmin(a: Tensor, axis: int) -> Tensor:
 
 
 def _found(a: Tensor) -> Tensor:
-    """The same order in a type of which torch finds the least.
+    """Convert to a type with the same order for which torch finds the minimum.
 
-    With vectors of 32 bytes (AVX2) the compiler of torch 2.13 does not find it in integers of one byte, nor its place.
+    With vectors of 32 bytes (AVX2) the compiler of torch 2.13 finds neither it nor its index in one-byte integers.
     """
     a = _orderable(a)
     return a.to(torch.int32) if a.element_size() == 1 and not concrete(a) else a
@@ -372,7 +372,7 @@ _BITS = {
 
 
 def _sortable_bits(a: Tensor) -> Tensor:
-    """Integers in the order of the floats, every NaN last and equal: torch's binary search loses its way in NaNs."""
+    """Return integers in the order of the floats, every NaN last and equal: torch's binary search fails on NaNs."""
     integer = _BITS[a.dtype]
     bits = (a + 0.0).view(integer)  # -0.0 becomes 0.0
     ordered = torch.where(bits < 0, bits ^ torch.iinfo(integer).max, bits)
@@ -380,10 +380,10 @@ def _sortable_bits(a: Tensor) -> Tensor:
 
 
 def bincount(x: Tensor, weights: Tensor | None, length: int) -> Tensor:
-    """torch forgets the dtype of the weights when there is nothing to count."""
+    """Count; torch ignores the dtype of the weights if there is nothing to count."""
     if not concrete(x) or (
         weights is not None and not concrete(weights)
-    ):  # to a tracer the length of its result is a value
+    ):  # the result's length depends on a traced value
         added = torch.ones_like(x) if weights is None else weights.to(torch.float64)
         return torch.zeros(length, dtype=added.dtype, device=x.device).index_add(0, x, added)
     counts = torch.bincount(x, weights, length)

@@ -1,4 +1,4 @@
-"""torch's sparse tensors. See ``SPARSE`` in ``backends/base.py``."""
+"""Sparse tensors of torch. See ``SPARSE`` in ``backends/base.py``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..base import Unsupported
 Tensor = Any
 
 TRACES = False
-"""Whether :func:`matmul` can be part of a program, and of ``vmap``."""
+"""Whether :func:`matmul` works in programs and in ``vmap``."""
 
 _COMPUTED = (torch.float32, torch.float64, torch.complex64, torch.complex128)
 
@@ -21,7 +21,7 @@ def native(places: Any, index: Any, values: Tensor) -> Tensor:
     batch = tuple(values.shape[:-1])
     shape = (*batch, *places.shape)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sparse C")  # that they are in beta state, said once in each process
+        warnings.filterwarnings("ignore", "Sparse C")  # once for each process, that they are in beta state
         if places.format == "coo":
             indices = torch.stack([index("row"), index("col")])
             if batch:
@@ -34,7 +34,7 @@ def native(places: Any, index: Any, values: Tensor) -> Tensor:
 
 
 def _batched(values: Tensor, indices: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """A COO tensor that has the batch's axes among its sparse ones."""
+    """Return a COO tensor with the batch's axes among its sparse ones."""
     batch, nnz = values.shape[:-1], values.shape[-1]
     lead = torch.cartesian_prod(*(torch.arange(n, device=values.device) for n in batch)).reshape(-1, len(batch))
     count = lead.shape[0]
@@ -43,13 +43,13 @@ def _batched(values: Tensor, indices: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def parts(matrix: Any) -> Any:
-    """Of a sparse tensor: format, shape, rows, columns, values."""
+    """Return format, shape, rows, columns and values of a sparse tensor."""
     if not isinstance(matrix, torch.Tensor) or matrix.layout == torch.strided:
         return None
     names = {torch.sparse_coo: "coo", torch.sparse_csr: "csr", torch.sparse_csc: "csc"}
     if matrix.layout not in names or matrix.ndim != 2 or matrix.dense_dim():
         raise ValueError(
-            f"a sparse tensor of layout {matrix.layout} and shape {tuple(matrix.shape)} is no sparse matrix."
+            f"a sparse tensor of layout {matrix.layout} and shape {tuple(matrix.shape)} is not a sparse matrix."
         )
     format = names[matrix.layout]
     if format == "coo":

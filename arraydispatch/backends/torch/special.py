@@ -1,7 +1,8 @@
-"""SciPy's ufuncs that torch has, with SciPy's values: name -> kernel of real numbers.
+"""SciPy ufuncs that torch computes with SciPy's values: name -> kernel of real numbers.
 
-Not here, and so composed (``ufuncs/special``): ``bessel_*`` (wrong from the seventh digit on), ``ndtr`` and ``log_ndtr`` (zero, or without
-digits, in the tails), ``gammainc`` and ``gammaincc`` (six digits where both arguments are equal).
+Not included, and so composed (``ufuncs/special``): ``bessel_*`` (wrong from the seventh digit), ``ndtr`` and
+``log_ndtr`` (zero, or without correct digits, in the tails), ``gammainc`` and ``gammaincc`` (six digits if both
+arguments are equal).
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ Kernel = Callable[..., Any]
 
 
 def gammaln(x: Tensor) -> Tensor:
-    """Of minus infinity SciPy gives it back."""
+    """Compute gammaln; SciPy returns minus infinity unchanged."""
     return torch.where(x == -math.inf, x, torch.special.gammaln(x))
 
 
 def zeta(x: Tensor, q: Tensor) -> Tensor:
-    """Of infinities torch has NaN."""
+    """Compute zeta; torch has NaN for infinities."""
     value = torch.special.zeta(x, q)
     return torch.where((q == math.inf) & (x > 1), torch.zeros_like(value), value)
 
 
 def in_double(function: Kernel) -> Kernel:
-    """In single precision torch has infinity before the value has."""
+    """Compute in double precision: in single precision torch overflows too early."""
 
     def kernel(x: Tensor) -> Tensor:
         return function(x) if x.dtype is torch.float64 else function(x.double()).to(x.dtype)

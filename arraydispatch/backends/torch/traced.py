@@ -1,4 +1,4 @@
-"""torch inside transforms: the same kernels, on tensors that nobody writes."""
+"""torch inside transforms: the same kernels, on tensors that are never written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["TracedTorch"]
 
 
 class TracedTorch(TorchBackend):
-    """The variant of the torch backend that arrays have while a transform runs."""
+    """Variant of the torch backend for arrays while a transform runs."""
 
     mutable = False
     native_views = False
@@ -45,7 +45,7 @@ class TracedTorch(TorchBackend):
         return self
 
     def is_concrete(self, a: Tensor) -> bool:
-        """Not of what a derivative depends on, as on libraries whose tracers have no values."""
+        """Whether the value is known; not for values that a derivative depends on, as in libraries whose tracers have none."""
         return concrete(a) and not a.requires_grad
 
     def to_numpy(self, a: Tensor) -> np.ndarray[Any, Any]:
@@ -54,11 +54,11 @@ class TracedTorch(TorchBackend):
         return super().to_numpy(a)
 
     def strides_of(self, a: Tensor) -> None:  # type: ignore[override]
-        """Memory order is a description here, as on every immutable backend."""
+        """Return None: memory order is a description here, as on every immutable backend."""
         return
 
     def check_writeable(self, a: Tensor) -> None:
-        """An update makes a new tensor, of a leaf of autograd too."""
+        """Allow every write: an update creates a new tensor, also for a leaf of autograd."""
 
     def scalar_maker(self, dtype: np.dtype[Any]) -> Callable[[Tensor], Any]:
         return lambda a: None

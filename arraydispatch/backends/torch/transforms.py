@@ -1,7 +1,7 @@
 """torch's transforms, on functions of lists of native tensors. See ``TRANSFORMS`` in ``backends/base.py``.
 
-Derivatives are autograd's own, which is half as slow as ``torch.func`` and shows values; inside ``vmap``, which autograd knows
-nothing of, they are those of ``torch.func``.
+Derivatives are autograd's own, which takes half the time of ``torch.func`` and shows values; inside ``vmap``,
+which autograd does not support, they are those of ``torch.func``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REFUSALS: tuple[type[Exception], ...] = (RuntimeError, NotImplementedError)
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether a value was wanted that a tensor inside a transform has not: of types torch has the one RuntimeError."""
+    """Whether an error is a request for the value of a tensor inside a transform: torch has no type for it but RuntimeError."""
     said = f"{type(error).__name__}: {error}"
     return any(words in said for words in _SAID)
 
@@ -47,17 +47,17 @@ def differentiate(
 ) -> tuple[list[Tensor], list[Tensor], Callable[..., list[Tensor]]]:
     if innermost_transform() is not None:
         return _by_functions(f, primals)
-    # With recording off, as on the way back of a derivative that is taken once, there is none around.
+    # With recording off, as in the backward pass of a first derivative, there is no outer one.
     outer = torch.is_grad_enabled() and (
         any(not t.staged for t in tracing.entered()) or any(x.requires_grad for x in primals)
     )
     _not_gone_back_through()
     with _recording():
-        # One that is part of an outer derivative becomes a node of its own; else a leaf.
+        # A tensor that is part of an outer derivative becomes a node; others become leaves.
         here = [x.view_as(x) if outer and x.requires_grad else x.detach().requires_grad_() for x in primals]
         outs, extra = f(here)
     if any(map(torch._C._functorch.is_legacy_batchedtensor, outs)):
-        # torch 2.13 gives wrong values without a word.
+        # torch 2.13 silently gives wrong values.
         raise RuntimeError("a derivative is taken inside one that goes back with is_grads_batched, which mixes the two")
 
     def pull(cotangents: Sequence[Tensor] | None, many: bool = False) -> list[Tensor]:
@@ -71,7 +71,7 @@ def differentiate(
         ends, kept = tuple([y for y, _ in known]), outer or many or not once
 
         def back(values: Sequence[Tensor]) -> Any:
-            # As `torch.autograd.grad`, which takes as long again to look at what is made here.
+            # `torch.autograd.grad` takes twice as long, for checks of what is known here.
             return _engine_run_backward(ends, tuple(values), kept, outer, tuple(here), True, accumulate_grad=False)
 
         given = [ct for _, ct in known]
@@ -85,7 +85,7 @@ def differentiate(
                 except (
                     RuntimeError,
                     TraceError,
-                ):  # a derivative of the user's own that looks at values, or what has no rule
+                ):  # a derivative of the user's that reads values, or an operation without a rule
                     each = [back([ct[i] for ct in given]) for i in range(cotangents[0].shape[0])]
                     grads = [None if column[0] is None else torch.stack(column) for column in zip(*each)]
             else:
@@ -100,7 +100,7 @@ def differentiate(
 
 
 def _with_memory(a: Tensor) -> Tensor:
-    """The tensor, or one with memory for each element: what leaves a transform may be written."""
+    """Return a tensor with memory for each element: results of a transform may be written."""
     if a._is_zerotensor():
         return a.new_zeros(a.shape)
     if a.is_contiguous():
@@ -110,7 +110,9 @@ def _with_memory(a: Tensor) -> Tensor:
 
 
 def _apart(grads: list[Tensor]) -> list[Tensor]:
-    """Gradients that may be written: autograd gives one tensor for several arguments, and for a sum one number as often as it counts."""
+    """Return gradients that may be written: autograd shares one tensor between arguments, and expands a single number
+    for a sum.
+    """
     made: list[Tensor] = []
     for g in grads:
         if not concrete(g):
@@ -125,7 +127,7 @@ def _apart(grads: list[Tensor]) -> list[Tensor]:
 
 
 def _recording() -> Any:
-    """What has autograd record, where somebody has it not."""
+    """Enable autograd's recording where it has been switched off."""
     return _AS_IT_IS if torch.is_grad_enabled() else torch.enable_grad()
 
 
@@ -143,33 +145,35 @@ def _by_functions(f: Run, primals: Sequence[Tensor]) -> tuple[list[Tensor], list
 
 
 compiler = "inductor"
-"""What compiles a recorded program: a backend of ``torch.compile``, or ``"eager"`` to run it operation by operation."""
+"""Compiler of a recorded program: a backend of ``torch.compile``, or ``"eager"`` to run it operation by operation."""
 
 
 class _Recording:
-    """A program while it is recorded."""
+    """Program while it is recorded."""
 
     __slots__ = ("called", "one_way")
 
     def __init__(self) -> None:
         self.called: list[_HostFunction] = []
-        """What it calls on the host."""
+        """Host functions that it calls."""
         self.one_way = False
-        """Whether operations stand in it for a derivative, which alone knows the derivative of its result."""
+        """Whether it contains operations that compute a derivative, through which autograd cannot differentiate again."""
 
 
 _recorded_here: ContextVar[_Recording | None] = ContextVar("arraydispatch_recorded", default=None)
 
 
 def _not_gone_back_through() -> None:
-    """Say of the program that is recorded here, if one is, that derivatives are none of its operations'."""
+    """Mark the program being recorded, if there is one, as not differentiable by its operations."""
     here = _recorded_here.get()
     if here is not None:
         here.one_way = True
 
 
 def _expm1(x: Tensor) -> Tensor:
-    """For the CPU torch's compiler writes exp(x) - 1, of which no digit is left near zero (``CppVecOverrides.expm1``)."""
+    """Compute expm1, for which torch's compiler writes exp(x) - 1 on the CPU, without digits near zero
+    (``CppVecOverrides.expm1``).
+    """
     if x.device.type != "cpu" or not x.is_floating_point():
         return NotImplemented
     near = x.abs() < 1.0
@@ -178,7 +182,7 @@ def _expm1(x: Tensor) -> Tensor:
 
 
 def _atanh(x: Tensor) -> Tensor:
-    """And a logarithm of a quotient near one (``CppVecOverrides.atanh``)."""
+    """Compute atanh, for which it writes the logarithm of a quotient near one (``CppVecOverrides.atanh``)."""
     if x.device.type != "cpu" or not x.is_floating_point():
         return NotImplemented
     size = torch.where(x < 0.0, -x, x)
@@ -191,20 +195,23 @@ _INSTEAD = {
     torch.ops.aten.expm1.default: _expm1,
     torch.ops.aten.atanh.default: _atanh,
 }
-"""Operation -> what is recorded in its place: autograd's zeros without memory, of which torch makes a constant without values where it
-needs the elements of many, and functions that lose digits when they are compiled."""
+"""Operation -> replacement in a recorded program: autograd's zeros without memory, which torch makes a constant without
+values where a batch needs its elements, and functions that lose digits when they are compiled.
+"""
 
 _recorder = threading.RLock()
-"""Held while a program is made: what records it, and the compiler, keep what they are at in globals of the process."""
+"""Lock held while a program is made: the recorder and the compiler keep their state in globals of the process."""
 
 
 def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]] | None]:
-    """Record what torch is asked for on tensors without values, and hand that program to a backend of ``torch.compile``.
+    """Record the operations of a function on tensors without values, and pass that program to a backend of
+    ``torch.compile``.
 
-    To the backend itself: what ``torch.compile`` would guard against at each call, :func:`arraydispatch.jit` has looked at.
+    It goes to the backend directly: :func:`arraydispatch.jit` has already checked what ``torch.compile`` would guard at
+    each call.
 
-    A derivative inside the function is recorded as what it computes, cut from its arguments where autograd keeps values, and a derivative
-    of the user's own not at all: there is no program for a derivative around these.
+    A derivative inside the function is recorded as its computation, cut from its arguments if autograd keeps values. A
+    user-defined derivative is not recorded at all: no program is made for a derivative around these.
     """
     counts: list[int] = []
 
@@ -225,7 +232,7 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
     if one_way and any(x.requires_grad for x in examples):
         return lambda natives: None
     for name, constant in list(recorded.named_buffers()):
-        setattr(recorded, name, constant.clone())  # as it is now: the user may write it later
+        setattr(recorded, name, constant.clone())  # its present value: the user may write it later
     with _recorder:
         program = recorded if compiler == "eager" else _compiled(recorded, examples)
 
@@ -233,24 +240,25 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
         made = program(*natives)
         return made[: counts[0]], made[counts[0] :]
 
-    compiled.called = here.called  # type: ignore[attr-defined]  # they live as long as the program, which has their numbers alone
+    compiled.called = here.called  # type: ignore[attr-defined]  # they live as long as the program, which only has their numbers
     return compiled
 
 
-# A program is kept as Python's text, in which torch has `nan` and `inf`, and complex numbers as `(nan+nanj)`.
+# A program is kept as Python source, in which torch defines `nan` and `inf`, and complex numbers appear as
+# `(nan+nanj)`.
 for _name in ("nanj", "infj"):
     with contextlib.suppress(AttributeError):
         torch.fx.graph._register_custom_builtin(_name, f"{_name} = complex('{_name}')", complex(_name))
 
 
 def _compiled(recorded: Any, examples: Sequence[Tensor]) -> Callable[..., Any]:
-    with warnings.catch_warnings():  # torch imports, for its compiler, what it has deprecated itself
+    with warnings.catch_warnings():  # torch's compiler imports modules that torch has deprecated
         warnings.simplefilter("ignore", DeprecationWarning)
         return torch._dynamo.lookup_backend(compiler)(recorded, list(examples))
 
 
 def loop(going: Any, step: Any, state: Sequence[Tensor], most: int | None) -> list[Tensor]:
-    """Step by step until no example goes on; in a recorded program, which looks at no value, as many steps as are asked for."""
+    """Step until no example continues; a recorded program, which reads no values, takes ``most`` steps."""
     values = list(state)
     for taken in itertools.count():
         if taken == most:
@@ -266,14 +274,14 @@ def loop(going: Any, step: Any, state: Sequence[Tensor], most: int | None) -> li
 
 
 def _known(a: Tensor) -> Tensor | None:
-    """The values below all ``vmap``; None where a program is recorded."""
+    """Return the values below all ``vmap``; None while a program is recorded."""
     while torch._C._functorch.is_functorch_wrapped_tensor(a):
         a = torch._C._functorch.get_unwrapped(a)
     return a.detach() if concrete(a) else None
 
 
 class _HostFunction:
-    """What programs call on the host: a program holds its number."""
+    """Host function that programs call by its number."""
 
     __slots__ = ("__weakref__", "at", "f", "specs")
 
@@ -285,7 +293,7 @@ class _HostFunction:
 _numbers = itertools.count()
 _host_functions: weakref.WeakValueDictionary[int, _HostFunction] = weakref.WeakValueDictionary()
 _called_elsewhere: list[_HostFunction] = []
-"""Those that were recorded by somebody else (a ``torch.compile`` of the user's): nobody tells when his programs are gone."""
+"""Host functions recorded by others (a user's ``torch.compile``), whose programs' lifetime is unknown."""
 
 
 @torch.library.custom_op("arraydispatch::host_call", mutates_args=())  # type: ignore[untyped-decorator]
@@ -297,7 +305,9 @@ def _host_call(values: list[Tensor], at: int, lead: int) -> list[Tensor]:
 
 
 def _outside() -> Any:
-    """Out of an operator's body, in which autograd records nothing: what is differentiated on the host would have zeros for gradients."""
+    """Leave an operator's body, in which autograd does not record: gradients of code differentiated on the host would
+    be zero.
+    """
     tls = torch._C
     left_out = tls._dispatch_tls_local_exclude_set().remove(tls.DispatchKey.AutogradFunctionality)
     return tls._ForceDispatchKeyGuard(tls._dispatch_tls_local_include_set(), left_out)
@@ -344,7 +354,7 @@ def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
         @staticmethod
         def forward(*values: Tensor) -> Any:
             nonlocal count
-            # No derivative goes through here: what is the host's may be computed there.
+            # No derivative goes through here, so values on the host may be used.
             given = [x.detach() for x in values]
             outs = f(given)[0]
             count = len(outs)
@@ -356,13 +366,13 @@ def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
 
         @staticmethod
         def backward(ctx: Any, *cotangents: Tensor) -> Any:
-            # Where `torch.func` has ended meanwhile, a derivative of the user's in here would meet its level again.
+            # If `torch.func` has ended meanwhile, a user-defined derivative in here would meet its level again.
             held = [torch._C._functorch.unwrap_if_dead(x) for x in ctx.saved_tensors]
-            if not torch.is_grad_enabled():  # nobody goes on from here: nor may what the user computes with them
+            if not torch.is_grad_enabled():  # no further derivative follows, neither here nor in the user's computation
                 held = [x.detach() for x in held]
             here, outs = list(held[: len(held) - count]), list(held[len(held) - count :])
             given = [torch.zeros_like(y) if ct is None else ct for y, ct in zip(outs, cotangents)]
-            return tuple(x.clone() for x in back(here, outs, given))  # which may be an array of the user's
+            return tuple(x.clone() for x in back(here, outs, given))  # it may be an array of the user's
 
     return list(Function.apply(*natives))
 
@@ -381,7 +391,9 @@ def signature(a: Tensor) -> Any:
 
 
 def nests(traces: Sequence[Any]) -> bool:
-    """A compiled program can be gone back through once; ``vmap`` and the recorder of programs see through no program."""
+    """Whether a program may be nested; a compiled one can be differentiated once, and is opaque to ``vmap`` and the
+    recorder.
+    """
     return not traces or (len(traces) == 1 and not traces[0].staged)
 
 
@@ -393,7 +405,7 @@ def parameters(module: Any) -> dict[str, Tensor] | None:
 
 def apply(module: Any, params: Any, args: Any, kwargs: Any) -> Any:
     if not isinstance(module, torch.nn.Module):
-        raise TypeError(f"a {type(module).__name__} is no torch.nn.Module, and takes no parameters from outside")
+        raise TypeError(f"a {type(module).__name__} is not a torch.nn.Module, so its parameters cannot be passed in")
     return torch.func.functional_call(module, params, args, kwargs)
 
 

@@ -1,9 +1,9 @@
 """NumPy ufunc -> torch kernel.
 
-Rows that name a torch function are exact as they stand and cost nothing on top of it. A ``def`` stands where torch
-departs from NumPy, and its docstring says how. Operands are tensors of the loop's dtype, or one of them is a Python
-scalar for the ufuncs in :data:`SCALARS`. Types torch has no kernel for (:data:`NO_KERNEL`) are computed in another
-type by way of ``Backend.compute_dtype``; what remains for uint64 and complex is told apart inside the kernels.
+Rows that name a torch function are exact as they stand and add no cost. A ``def`` is needed if torch departs from
+NumPy, and its docstring says how. Operands are tensors of the loop's dtype, or one of them is a Python scalar for the
+ufuncs in :data:`SCALARS`. Types without a torch kernel (:data:`NO_KERNEL`) are computed in another type by
+``Backend.compute_dtype``; the kernels themselves handle the rest, uint64 and complex.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ODD = frozenset({torch.uint64, torch.complex64, torch.complex128})
 
 
 def _ordered(a: Tensor) -> Tensor:
-    """uint64 as int64 of the same order."""
+    """Convert uint64 to int64 of the same order."""
     return a.view(torch.int64) ^ _SIGN_BIT
 
 
@@ -40,7 +40,7 @@ def _ordered(a: Tensor) -> Tensor:
 
 
 def _odd_order(plain: Kernel, a: Any, b: Any) -> Tensor:
-    """A comparison of uint64 (by shifted values) or complex numbers (lexicographic, NumPy's NaN rules)."""
+    """Compare uint64 (by shifted values) or complex numbers (lexicographic, NumPy's NaN rules)."""
     ref = a if isinstance(a, Tensor) else b
     a, b = (torch.as_tensor(x, dtype=ref.dtype, device=ref.device) for x in (a, b))
     if ref.dtype is torch.uint64:
@@ -56,7 +56,7 @@ def _into(out: Tensor | None, result: Tensor) -> Tensor:
 
 
 def _comparison(plain: Kernel, mirrored: Kernel) -> Kernel:
-    """An ordering kernel that also takes a Python scalar on either side (torch takes one on the right only)."""
+    """Make an ordering kernel that also accepts a Python scalar on either side (torch accepts one on the right only)."""
 
     def kernel(a: Any, b: Any, out: Tensor | None = None) -> Tensor:
         if not isinstance(a, Tensor):
@@ -71,7 +71,7 @@ def _comparison(plain: Kernel, mirrored: Kernel) -> Kernel:
 
 
 def _extremum(plain: Kernel, at_least: Kernel, first_if: Kernel) -> Kernel:
-    """maximum, minimum, fmax or fmin, with uint64 and complex.
+    """Make maximum, minimum, fmax or fmin, with uint64 and complex.
 
     ``first_if(nan_a, nan_b, a_wins)`` is NumPy's rule for complex numbers: whether the first operand is the result.
     """
@@ -100,7 +100,7 @@ def _ignore(nan_a: Tensor, nan_b: Tensor, wins: Tensor) -> Tensor:
 
 
 def _divisor(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """(b == 0, b == -1, b without either): both make integer division trap on x86."""
+    """Return (b == 0, b == -1, b without either): both make integer division trap on x86."""
     zero = b == 0
     if not b.dtype.is_signed:
         return zero, zero, torch.where(zero, 1, b)
@@ -109,9 +109,11 @@ def _divisor(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _divide_uint64(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """Quotient and remainder, both 0 for a zero divisor, of the signed bits (Warren, Hacker's Delight, section 9-3)."""
+    """Compute quotient and remainder, both 0 for a zero divisor, from the signed bits (Warren, Hacker's Delight,
+    section 9-3).
+    """
     n, d = torch.broadcast_tensors(a.view(torch.int64), b.view(torch.int64))
-    lowest = torch.iinfo(torch.int64).min  # to flip the sign bit is to compare without sign
+    lowest = torch.iinfo(torch.int64).min  # flipping the sign bit gives an unsigned comparison
     safe = torch.where(d <= 0, 1, d)
     q = torch.div((n >> 1) & torch.iinfo(torch.int64).max, safe, rounding_mode="trunc") << 1
     q = torch.where(d < 0, 0, q)
@@ -120,7 +122,7 @@ def _divide_uint64(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _floor_quotient(a: Any, b: Any) -> Tensor:
-    """Of floats; torch has no derivative of it, which is 0, nor may a recorded program need one."""
+    """Divide floats and round down; torch lacks the derivative, which is 0, and a recorded program may need one."""
     tensors = [x for x in (a, b) if isinstance(x, Tensor)]
     needed = any(x.requires_grad for x in tensors)
     if not needed and not torch._C._len_torch_dispatch_stack():
@@ -130,7 +132,9 @@ def _floor_quotient(a: Any, b: Any) -> Tensor:
 
 
 def floor_divide(a: Tensor, b: Tensor) -> Tensor:
-    """Integers: 0 for a zero divisor, where torch raises; the lowest integer over -1 wraps, where it traps."""
+    """Divide and round down. Integers: 0 for a zero divisor, where torch raises; the lowest integer over -1 wraps,
+    where it traps.
+    """
     if a.dtype.is_floating_point:
         return _floor_quotient(a, b)
     if a.dtype is torch.uint64:
@@ -141,16 +145,16 @@ def floor_divide(a: Tensor, b: Tensor) -> Tensor:
 
 
 def remainder(a: Tensor, b: Tensor) -> Tensor:
-    """Floats: a zero takes the divisor's sign; integers: 0 for a zero divisor, where torch raises."""
+    """Compute the remainder. Floats: a zero takes the divisor's sign. Integers: 0 for a zero divisor, where torch raises."""
     if a.dtype.is_floating_point:
         if concrete(a) and concrete(b):
             rest = torch.remainder(a, b)
-        else:  # for which torch's compiler multiplies a rounded quotient
+        else:  # torch's compiler would multiply a rounded quotient
             rest = torch.fmod(a, b)
             rest = torch.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
         if not rest.requires_grad and innermost_transform() is None:
             return rest.copysign_(b)
-        held = rest.detach()  # of a zero with a sign put to it the derivative is lost
+        held = rest.detach()  # copying the sign to a zero would lose the derivative
         return torch.where(held != 0, rest, torch.where(b < 0, -(held - rest), rest - held))
     if a.dtype is torch.uint64:
         return _divide_uint64(a, b)[1]
@@ -159,9 +163,9 @@ def remainder(a: Tensor, b: Tensor) -> Tensor:
 
 
 def fmod(a: Tensor, b: Tensor) -> Tensor:
-    """Integers: 0 for a zero divisor, where torch raises.
+    """Compute the truncated remainder. Integers: 0 for a zero divisor, where torch raises.
 
-    A departure that stays: torch's vectorised float code, here and in ``remainder``, gives NaN where the quotient
+    A departure that stays: torch's vectorized float code, here and in ``remainder``, gives NaN if the quotient
     overflows (1e308 by 1e-308).
     """
     if a.dtype.is_floating_point:
@@ -173,7 +177,9 @@ def fmod(a: Tensor, b: Tensor) -> Tensor:
 
 
 def reciprocal(a: Tensor) -> Tensor:
-    """Integers stay integers; complex numbers by Smith's formula, which gives NumPy's zeros, infinities and NaNs."""
+    """Compute the reciprocal. Integers stay integers; complex numbers by Smith's formula, with NumPy's zeros,
+    infinities and NaNs.
+    """
     dtype = a.dtype
     if dtype.is_floating_point:
         return torch.reciprocal(a)
@@ -194,7 +200,7 @@ def reciprocal(a: Tensor) -> Tensor:
 
 
 def gcd(a: Tensor, b: Tensor) -> Tensor:
-    """torch's sign is wrong next to the lowest integer."""
+    """Compute the greatest common divisor; torch's sign is wrong next to the lowest integer."""
     if a.dtype is torch.uint64:
         a, b = torch.broadcast_tensors(a, b)
         while bool((b.view(torch.int64) != 0).any()):
@@ -206,7 +212,7 @@ def gcd(a: Tensor, b: Tensor) -> Tensor:
 
 
 def lcm(a: Tensor, b: Tensor) -> Tensor:
-    """Modulo the width of the type, as NumPy's; torch's traps on the lowest integer."""
+    """Compute the least common multiple modulo the width of the type, as NumPy; torch's traps on the lowest integer."""
     if a.dtype is torch.uint64:
         quotient = _divide_uint64(a, gcd(a, b))[0].view(torch.int64)
         return (quotient * b.view(torch.int64)).view(torch.uint64)
@@ -219,7 +225,7 @@ def lcm(a: Tensor, b: Tensor) -> Tensor:
 
 
 def right_shift(a: Tensor, b: Tensor) -> Tensor:
-    """uint64 shifts in zeros: torch would shift in the sign of the same bits as int64."""
+    """Shift bits; uint64 shifts in zeros, where torch would shift in the sign of the same bits as int64."""
     if a.dtype is not torch.uint64:
         return torch.bitwise_right_shift(a, b)
     bits, n = a.view(torch.int64), b.view(torch.int64)
@@ -233,7 +239,7 @@ _EXPONENT = {torch.float32: (torch.int32, 23, 127), torch.float64: (torch.int64,
 
 
 def ldexp(a: Tensor, n: Tensor) -> Tensor:
-    """torch multiplies by 2**n, which overflows where the result does not."""
+    """Compute ldexp; torch multiplies by 2**n, which overflows even if the result does not."""
     if a.dtype not in _EXPONENT:
         return ldexp(a.to(torch.float32), n).to(a.dtype)
     bias = _EXPONENT[a.dtype][2]
@@ -243,7 +249,7 @@ def ldexp(a: Tensor, n: Tensor) -> Tensor:
 
 
 def _by_power_of_two(a: Tensor, exponent: Tensor) -> Tensor:
-    """``a * 2**exponent`` in two steps, the first exact."""
+    """Compute ``a * 2**exponent`` in two steps, the first exact."""
     integer, mantissa, bias = _EXPONENT[a.dtype]
     first = torch.clamp(exponent, 2 - bias, bias - 1)
     second = torch.clamp(exponent - first, 1 - bias, bias)
@@ -252,7 +258,7 @@ def _by_power_of_two(a: Tensor, exponent: Tensor) -> Tensor:
 
 
 def frexp(a: Tensor) -> tuple[Tensor, Tensor]:
-    """torch's compiler (2.13) writes C++ of its own that is none where the exponent is used: there from the bits."""
+    """Compute frexp; from the bits where torch's compiler (2.13) would write invalid C++ if the exponent is used."""
     if concrete(a):
         fraction, exponent = torch.frexp(a)
         return fraction, exponent
@@ -271,9 +277,9 @@ def frexp(a: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def sign(a: Tensor) -> Tensor:
-    """torch gives 0 for NaN; complex numbers are z/|z|."""
+    """Return the sign; torch gives 0 for NaN; complex numbers are z/|z|."""
     if a.dtype.is_floating_point:
-        return torch.sign(a).masked_fill_(a != a, math.nan)  # `where` on 1 M elements takes 20 times as long
+        return torch.sign(a).masked_fill_(a != a, math.nan)  # `where` takes 20 times as long on 1 M elements
     if a.dtype.is_complex:
         re, im = a.real, a.imag
         far_re, far_im = torch.isinf(re), torch.isinf(im)
@@ -290,7 +296,7 @@ def sign(a: Tensor) -> Tensor:
 
 
 def heaviside(a: Tensor, b: Tensor) -> Tensor:
-    """torch gives 1 for NaN, and has no derivative."""
+    """Compute the step function; torch gives 1 for NaN, and has no derivative."""
     if derived(a, b):
         step = torch.where(a == 0, b, (a > 0).to(a.dtype))
         return torch.where(a != a, a, step)
@@ -298,7 +304,7 @@ def heaviside(a: Tensor, b: Tensor) -> Tensor:
 
 
 def hypot(a: Tensor, b: Tensor) -> Tensor:
-    """Of two zeros the derivative is 0, and NaN in torch."""
+    """Compute the length with derivative 0 at two zeros, where torch has NaN."""
     if not (a.dtype.is_floating_point and derived(a, b)):
         return torch.hypot(a, b)
     nothing = (a == 0) & (b == 0)
@@ -306,9 +312,9 @@ def hypot(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _with_nan(plain: Kernel, order: Kernel, ignored: bool) -> Kernel:
-    """One of the extrema: of equal numbers half of the derivative is each one's, of NaN all of it the operand's that is chosen.
+    """Make an extremum that shares the derivative between equal numbers, and gives that of NaN to the chosen operand.
 
-    In torch it is all the first one's where ``fmax`` and ``fmin`` find equal numbers, and each one's where the others find NaN.
+    In torch ``fmax`` and ``fmin`` give all of it to the first of equal numbers, and the others share it at NaN.
     """
 
     def kernel(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
@@ -326,13 +332,15 @@ _fmax, _fmin = _with_nan(torch.fmax, torch.maximum, True), _with_nan(torch.fmin,
 
 
 def nextafter(a: Tensor, b: Tensor) -> Tensor:
-    """Of two equal zeros NumPy's 16-bit code returns the first, C the second."""
+    """Return the next number; for two equal zeros NumPy's 16-bit code returns the first, C the second."""
     out = torch.nextafter(a, b)
     return torch.where(a == b, a, out) if a.dtype is torch.float16 else out
 
 
 def conjugate(a: Tensor) -> Tensor:
-    """Always a new tensor: torch hands a real one back. Of many at once it would take one after another, and warn."""
+    """Conjugate, always to a new tensor: torch returns a real one itself. A batch would be processed one by one, with a
+    warning.
+    """
     if not a.dtype.is_complex:
         return a.clone()
     if torch._C._functorch.is_functorch_wrapped_tensor(a):
@@ -341,12 +349,12 @@ def conjugate(a: Tensor) -> Tensor:
 
 
 def absolute(a: Tensor) -> Tensor:
-    """Also of booleans and unsigned integers, which torch lacks."""
+    """Compute the absolute value, also of booleans and unsigned integers, which torch lacks."""
     return a.clone() if a.dtype is torch.bool or a.dtype in UNSIGNED else torch.abs(a)
 
 
 def _integral(plain: Kernel) -> Kernel:
-    """floor, ceil and trunc: a copy of integers and booleans."""
+    """Make floor, ceil or trunc: a copy for integers and booleans."""
 
     def kernel(a: Tensor) -> Tensor:
         return plain(a) if a.dtype.is_floating_point else a.clone()
@@ -364,7 +372,7 @@ def rint(a: Tensor) -> Tensor:
 
 
 def _parts(plain: Kernel) -> Kernel:
-    """Add or subtract the parts: torch multiplies by a complex ``alpha`` first, and infinities turn into NaN."""
+    """Add or subtract the parts: torch multiplies by a complex ``alpha`` first, which turns infinities into NaN."""
 
     def kernel(a: Any, b: Any, out: Tensor | None = None) -> Tensor:
         if not isinstance(a, Tensor):
@@ -381,7 +389,7 @@ def _parts(plain: Kernel) -> Kernel:
 
 
 def _complex_negative(a: Tensor, out: Tensor | None = None) -> Tensor:
-    """torch's vectorised negation loses the sign of zero."""
+    """Negate; torch's vectorized negation loses the sign of zero."""
     parts = torch.view_as_real(a.resolve_conj())
     if out is None:
         return torch.view_as_complex(torch.neg(parts))
@@ -390,25 +398,25 @@ def _complex_negative(a: Tensor, out: Tensor | None = None) -> Tensor:
 
 
 def _complex_log1p(a: Tensor, out: Tensor | None = None) -> Tensor:
-    """By modulus and angle, as NumPy has it; torch gives NaN where a part is infinite, and keeps -0."""
+    """Compute log1p by modulus and angle, as NumPy does; torch gives NaN if a part is infinite, and keeps -0."""
     re = a.real + 1
     return _into(out, torch.complex(torch.log(torch.hypot(re, a.imag)), torch.atan2(a.imag, re)))
 
 
 def _complex_log2(a: Tensor, out: Tensor | None = None) -> Tensor:
-    """torch's scalar code multiplies by a complex number, and an infinite part turns the other into NaN."""
+    """Compute log2; torch's scalar code multiplies by a complex number, where an infinite part turns the other into NaN."""
     parts = torch.view_as_real(torch.log(a)) * (1 / math.log(2))
     return _into(out, torch.view_as_complex(parts))
 
 
 def _complex_arccos(a: Tensor, out: Tensor | None = None) -> Tensor:
-    """torch has +0 for the imaginary part of both sides of the real axis."""
+    """Compute arccos; torch has +0 for the imaginary part on both sides of the real axis."""
     angle = torch.acos(a)
     return _into(out, torch.complex(angle.real, torch.copysign(angle.imag, -a.imag)))
 
 
 def _scaled(numerator: float, denominator: float) -> Kernel:
-    """Multiplication by a ratio taken in the operand's own type, as NumPy's C code has it; of 16 bits in float32."""
+    """Multiply by a ratio computed in the operand's own type, as NumPy's C code does; 16-bit types in float32."""
     single = float(np.float32(numerator) / np.float32(denominator))
     factors = {torch.float64: numerator / denominator}
 
@@ -515,7 +523,7 @@ RING = frozenset(
         np.logical_and, np.logical_or, np.logical_xor, np.logical_not,
     }
 )  # fmt: skip
-"""Without an unsigned kernel in torch, and the same bits (or truth) come out of the signed type of the same size."""
+"""Ufuncs without an unsigned kernel in torch whose bits (or truth) are the same in the signed type of the same size."""
 
 _ORDER: dict[Any, Kernel] = {
     np.less: torch.lt,
@@ -557,7 +565,7 @@ _COMPLEX: dict[Any, Kernel] = {
 
 
 def kernel_for(ufunc: Any, dtype: np.dtype[Any], scalars: bool) -> Kernel | None:
-    """The leanest exact kernel for one dtype: torch's own function where the row only guards other dtypes."""
+    """Return the leanest exact kernel for one dtype: torch's own function if the row only guards other dtypes."""
     row = UFUNCS.get(ufunc)
     if dtype.kind == "c":
         return _COMPLEX.get(ufunc, row)
@@ -577,7 +585,7 @@ _COMPUTED_INTEGERS = frozenset(np.dtype(t) for t in (np.int8, np.int16, np.int32
 INPLACE: frozenset[Any] = frozenset(
     ufunc for ufunc, kernel in UFUNCS.items() if isinstance(kernel, type(torch.add))
 ) - {np.positive, np.isnan, np.isinf, np.isfinite} | frozenset(_ORDER)
-"""Ufuncs whose kernel takes ``out=``, a tensor of the loop's output dtype, also one of the operands."""
+"""Ufuncs whose kernel accepts ``out=``, a tensor of the loop's output dtype, which may be one of the operands."""
 
 SCALARS: frozenset[Any] = frozenset(
     {
@@ -585,7 +593,7 @@ SCALARS: frozenset[Any] = frozenset(
         np.less, np.less_equal, np.greater, np.greater_equal,
     }
 )  # fmt: skip
-"""Ufuncs whose kernel takes a Python scalar on either side.
+"""Ufuncs whose kernel accepts a Python scalar on either side.
 
 int, float or complex; not bool, which torch does not subtract. Not ``divide``: on a GPU torch multiplies by the
 reciprocal of a scalar, which rounds differently.

@@ -1,4 +1,4 @@
-"""A program that uses PyTorch itself, under the launcher: functions that it compiles see NumPy's own module."""
+"""Programs that use PyTorch directly, under the launcher: functions that it compiles see NumPy's own module."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NEEDS.update(ROWS)
 
 
 def _leave_out() -> None:
-    """What is done with arrays, here and in the library that holds them, is no part of what is compiled."""
+    """Exclude operations on arrays, here and in the library that holds them, from compilation."""
     others = {root for row in loader.KNOWN.values() if loader.installed(row.library) for root in row.roots}
     for root in (others - {"torch", "numpy"}) | {__name__.partition(".")[0]}:
         torch._dynamo.trace_rules.add(root)
@@ -39,16 +39,16 @@ _BUILDER = "torch._dynamo.variables.builder"
 
 
 def receive(cls: Any, own: Callable[[Any], Any], exchanges: Exchanges) -> None:
-    """Exchange what compiles functions.
+    """Patch the functions that compile functions.
 
     Parameters
     ----------
     cls : type
         The class of arrays under the launcher.
     own : callable
-        NumPy's own of a value of the launcher's.
+        Function that returns NumPy's own object for one of the launcher's.
     exchanges : Exchanges
-        That of the run.
+        The exchanges of the run.
     """
 
     def handing(compiled: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A profile as a person or a program reads it: the terminal, HTML, JSON, CSV, a trace."""
+"""Output of profiles for people and programs: terminal, HTML, JSON, CSV, a trace."""
 
 from __future__ import annotations
 

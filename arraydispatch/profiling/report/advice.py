@@ -1,4 +1,4 @@
-"""What a profile says to do: patterns that cost time on any library, with the line that has them."""
+"""Advice from a profile: patterns that cost time in any library, with the lines that have them."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ..records import Call, Compilation, Note, Transfer
 __all__ = ["Advice", "advise", "size"]
 
 _ELEMENTS = 200
-"""From so many single elements at one line, it is a loop over elements."""
+"""Number of single-element accesses at one line that counts as a loop over elements."""
 _LOOKS = 50
 _GROWTHS = 10
 _TRIPS = 10
 _UPLOADS = 3
 _AGAIN, _AGAIN_AT_A_LINE = 10, 3
-"""From so many calls that compiled once more, in the program and at a line, they do so for each new shape."""
+"""Numbers of recompiling calls, in the program and at a line, that count as one compilation for each new shape."""
 _SHARE = 0.1
-"""Of the time in calls, from which a function on the host is worth a word; of the wall time, from which compiling is."""
+"""Share of the time in calls from which a host function is worth advice; share of the wall time for compilation."""
 _LISTED = 4
 _DO = "\0"
-"""Between what happens and what to do about it, while advice is made."""
+"""Separator between the finding and the remedy while advice is assembled."""
 
 _LOOK = frozenset({"bool()", "int()", "float()", "complex()", "an index", "item()", "printing"})
 
@@ -40,7 +40,7 @@ class Advice:
     kind : {"element loop", "scalar reads", "growing array", "ping-pong", "repeated uploads", "compilation", "host", "ndarray"}
         The pattern.
     text : str
-        What happens, and what to do about it.
+        The finding, and the remedy.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class Advice:
 
 
 def size(nbytes: float) -> str:
-    """Bytes as a person reads them."""
+    """Format a number of bytes for people."""
     for unit in ("B", "kB", "MB", "GB"):
         if nbytes < 1000:
             return f"{nbytes:.0f} {unit}" if unit == "B" else f"{nbytes:.1f} {unit}"
@@ -60,7 +60,7 @@ def size(nbytes: float) -> str:
 
 
 def advise(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> list[Advice]:
-    """Every piece of advice, what happened most often first within each kind."""
+    """Return all advice, within each kind the most frequent first."""
     found = [
         *_element_loops(calls),
         *_scalar_reads(profile, transfers),
@@ -77,7 +77,7 @@ def advise(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
 
 
 def _once(advice: Advice, told: set[str]) -> Advice:
-    """What to do about a pattern is said where it is first; further places have what happens there."""
+    """Keep the remedy in the first advice of a pattern; later ones keep the finding only."""
     if advice.kind in told:
         return replace(advice, text=advice.text.partition(_DO)[0])
     told.add(advice.kind)
@@ -154,7 +154,7 @@ def _ping_pong(profile: Profile, calls: list[Call], transfers: list[Transfer]) -
 
 
 def _uploads(profile: Profile) -> Iterator[Advice]:
-    """One piece of advice, at the line that has most: the same ndarrays are used at several."""
+    """Yield one advice, at the line with most uploads: the same ndarrays are used at several lines."""
     found = [note for note in profile.repeated_uploads() if note.count >= _UPLOADS]
     if found:
         most, count = found[0], sum(note.count for note in found)
@@ -170,7 +170,7 @@ def _uploads(profile: Profile) -> Iterator[Advice]:
 
 
 def _also(rows: Sequence[Note | Compilation]) -> str:
-    """The places of all rows, of which the first is where the advice is given."""
+    """List the other places of the rows; the advice is given at the first."""
     places = list(dict.fromkeys(shown(row.file, row.line, os.path.basename) for row in rows))[1:]
     if len(places) > _LISTED:
         places[_LISTED:] = [f"{len(places) - _LISTED} more"]
@@ -208,11 +208,11 @@ _OF_NDARRAYS = {
         "Where only the values are wanted, take a copy once, which comes to the backend: x = np.array(x)."
     ),
 }
-"""What the launcher found -> what it is, and what to do about it."""
+"""Finding of the launcher -> its description and its remedy."""
 
 
 def _work_of_ndarrays(profile: Profile) -> Iterator[Advice]:
-    """One piece of advice for each kind, at its first line: what is made of an ndarray is one, too."""
+    """Yield one advice for each kind, at its first line: results of ndarrays are ndarrays too."""
     for kind, what_to_do in _OF_NDARRAYS.items():
         found = [note for note in profile.ndarrays if note.what == kind]
         if found:

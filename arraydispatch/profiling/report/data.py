@@ -1,4 +1,4 @@
-"""The report as plain data: what every way to show it starts from."""
+"""The report as plain data, from which every output format starts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Run", "as_dict"]
 
 @dataclass(frozen=True)
 class Run:
-    """What the report says about the run as a whole.
+    """Facts about the run as a whole.
 
     Attributes
     ----------
@@ -32,15 +32,15 @@ class Run:
     seconds : float
         Wall time of the program.
     rng : str
-        Where random numbers come from: ``"numpy"`` or ``"device"``.
+        Source of random numbers: ``"numpy"`` or ``"device"``.
     program : str
-        What ran, as a person would name it.
+        Name of the program, for people.
     complete : bool
-        False in a report of a program that was still running, or that was cut short: by Ctrl-C, by ``SIGTERM``.
+        False in a report of a program that was still running, or that was interrupted: by Ctrl-C, by ``SIGTERM``.
     verification : dict, optional
-        What ``--verify`` found (:meth:`arraydispatch.profiling.verification.Verification.as_dict`).
+        Result of ``--verify`` (:meth:`arraydispatch.profiling.verification.Verification.as_dict`).
     why : str
-        Why this backend, where the user did not name it.
+        Reason for the choice of this backend, if the user did not name it.
     """
 
     backend: str
@@ -56,7 +56,7 @@ class Run:
 
     @staticmethod
     def of(profile: Profile) -> Run:
-        """A profile's run, under the settings in force now."""
+        """Describe the run of a profile, under the settings in force now."""
         backend = public.default_backend()
         return Run(backend.name, backend.version, backend.devices()[0].name, public.get_precision(), profile.wall)
 
@@ -93,7 +93,7 @@ def _lines(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
     for call in calls:
         row = at(call.file, call.line)
         row["calls"] += call.count
-        if call.kind != "block":  # whose time is of the lines that recorded it
+        if call.kind != "block":  # its time belongs to the lines that recorded it
             row["seconds"] += call.seconds
         row["classes"][call.kind] = row["classes"].get(call.kind, 0) + call.count
         row["functions"][call.function] = row["functions"].get(call.function, 0) + call.count
@@ -115,7 +115,7 @@ def _lines(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
 
 
 def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
-    """The report as plain data: what ``--report FILE.json`` writes."""
+    """Return the report as plain data, as written by ``--report FILE.json``."""
     calls, transfers, compilations = profile.calls(), profile.transfers(), profile.compilations()
     return {
         "program": run.program,

@@ -19,10 +19,10 @@ __all__ = ["write", "write_csv", "write_json", "write_trace"]
 def write(
     writer: Callable[[IO[str], Profile, Run], None], path: str | os.PathLike[str], profile: Profile, run: Run
 ) -> None:
-    """Write a file whole or not at all: whoever looks, or whatever ends the process, finds no half of it."""
+    """Write a file atomically: neither a reader nor an interruption of the process finds a partial file."""
     path = os.path.realpath(path)
     folder = os.path.dirname(path)
-    # A device or a pipe cannot be replaced, nor a file in a folder that takes no new ones.
+    # Devices and pipes cannot be replaced, nor can files in a folder that is not writable.
     if (os.path.exists(path) and not os.path.isfile(path)) or not os.access(folder, os.W_OK):
         with open(path, "w", encoding="utf-8", newline="") as stream:
             writer(stream, profile, run)
@@ -48,13 +48,13 @@ def _mode(path: str) -> int:
 
 
 def write_json(stream: IO[str], profile: Profile, run: Run) -> None:
-    """All of the report."""
+    """Write the whole report as JSON."""
     json.dump(as_dict(profile, run), stream, indent=2, default=str)
     stream.write("\n")
 
 
 def write_csv(stream: IO[str], profile: Profile, run: Run) -> None:
-    """One row for each (function, line, class), each transfer, and each thing worth a note."""
+    """Write one row for each (function, line, class), each transfer, and each note."""
     out = csv.writer(stream)
     out.writerow(["row", "what", "class", "reason", "file", "line", "count", "seconds", "bytes"])
     for call in profile.calls():
@@ -81,7 +81,7 @@ def write_csv(stream: IO[str], profile: Profile, run: Run) -> None:
 
 
 def write_trace(stream: IO[str], profile: Profile, run: Run) -> None:
-    """Each call with its time, for ``chrome://tracing``, Perfetto or Speedscope."""
+    """Write each call with its time, for ``chrome://tracing``, Perfetto or Speedscope."""
     about = {
         "program": run.program, "backend": run.backend, "version": run.version, "device": run.device,
         "precision": str(run.precision), "synchronized": profile.synchronized,

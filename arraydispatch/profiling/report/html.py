@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing else: plots, tables, the annotated source."""
+"""The report as one self-contained HTML file: plots, tables, the annotated source."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .data import Run, as_dict
 __all__ = ["missing", "write_html"]
 
 _CLASSES = ("native", "override", "composed", "view", "host kernel", "fused", "block", "hosted", "host")
-"""In the order in which they are stacked; others follow."""
+"""Classes in stacking order; others follow."""
 _COLORS = {
     "native": "#2a9d5c", "override": "#76b947", "composed": "#3b82c4", "view": "#9aa5b1", "host kernel": "#c9a227", "hosted": "#8e6bbf",
     "fused": "#b7a3d4", "block": "#6d4fa3",
@@ -29,11 +29,11 @@ _TOP = 14
 _BINS = 160
 _WHOLE_FILE = 500
 _AROUND = 6
-"""Lines of a long file that are shown around each line with figures."""
+"""Number of lines of a long file that are shown around each line with figures."""
 
 
 def missing() -> str | None:
-    """Why an HTML report cannot be written here, as one sentence with the way out; None if it can."""
+    """Return why an HTML report cannot be written here, as one sentence with the remedy; None if it can."""
     lacking = [name for name in ("jinja2", "plotly") if importlib.util.find_spec(name) is None]
     if not lacking:
         return None
@@ -72,7 +72,7 @@ def _plotly() -> str:
 
 
 def _json(value: Any) -> str:
-    """JSON that may stand inside a script element."""
+    """Encode JSON that may stand inside a script element."""
     return json.dumps(value).replace("</", "<\\/").replace("<!--", "<\\!--")
 
 
@@ -101,7 +101,7 @@ def _colors(data: dict[str, Any]) -> dict[str, str]:
 
 
 def _share(data: dict[str, Any]) -> str:
-    """The share of the calls that do work which ran on the backend."""
+    """Format the share of working calls that ran on the backend."""
     working = sum(count for kind, count in data["calls_by_class"].items() if kind != "view")
     return f"{data['calls_on_backend'] / working:.1%}" if working else "none"
 
@@ -110,7 +110,7 @@ def _share(data: dict[str, Any]) -> str:
 
 
 def _plots(profile: Profile, data: dict[str, Any]) -> dict[str, Any]:
-    """Element id -> traces and layout, for Plotly; an empty figure is left out."""
+    """Return element id -> traces and layout, for Plotly; an empty figure is left out."""
     figures = {
         "plot-functions": _by_function(data),
         "plot-share": _by_class(data),
@@ -170,7 +170,7 @@ def _by_class(data: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _time_line(profile: Profile, seconds: float) -> dict[str, Any] | None:
-    """The share of each slice of the run that was spent in calls, by class."""
+    """Plot the share of each time slice of the run that was spent in calls, by class."""
     events = profile.events()
     if not events or seconds <= 0:
         return None
@@ -234,7 +234,7 @@ def _by_bytes(data: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _sources(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """Each file that has figures, the busiest first, as rows for the template."""
+    """Return each file that has figures, the busiest first, as rows for the template."""
     figures: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
     for row in data["lines"]:
         figures[row["file"]][row["line"]] = row
@@ -255,7 +255,7 @@ def _sources(data: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _shown(lines: list[str], marked: set[int]) -> list[tuple[int, str]]:
-    """(line number, coloured code); (0, "") stands for lines left out of a long file."""
+    """Return (line number, coloured code) pairs; (0, "") stands for lines left out of a long file."""
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import PythonLexer
@@ -295,7 +295,7 @@ def _source_row(n: int, code: str, row: dict[str, Any], notes: list[dict[str, st
 
 
 def _notes(data: dict[str, Any]) -> dict[tuple[str, int], list[dict[str, str]]]:
-    """What is said under a source line."""
+    """Collect the notes under each source line."""
     found: dict[tuple[str, int], list[dict[str, str]]] = defaultdict(list)
 
     def say(row: dict[str, Any], kind: str, text: str) -> None:

@@ -28,11 +28,11 @@ MEANINGS = {
     "view": "no work: it says where values lie",
     "hosted": "NumPy, on values in the host's memory, or what no device does (text, files, dates, objects)",
     "fused": "recorded, to be run by NumPy in a block, in pieces and threads",
-    "block": "a block of such calls, at the line where it ended; its time is told of the lines that recorded it",
+    "block": "a block of such calls, at the line where it ended; its time is filed under the lines that recorded it",
     "host kernel": "NumPy on the library's own memory, where that is faster",
     "host": "NumPy on a copy, because the library cannot",
 }
-"""Class of a call -> what ran."""
+"""Class of a call -> description."""
 
 
 def _number(count: int, noun: str) -> str:
@@ -44,32 +44,32 @@ def _seconds(spent: float | None) -> str:
 
 
 def where(file: str, line: int) -> str:
-    """A place, its file as :func:`short` has it."""
+    """Format a place, with the file as in :func:`short`."""
     return callers.shown(file, line, short)
 
 
 def short(file: str) -> str:
-    """A path as short as it stays clear."""
+    """Shorten a path as far as it stays clear."""
     shown = os.path.relpath(file) if os.path.isabs(file) else file
     return file if shown.startswith(os.pardir) else shown
 
 
 class _Output:
-    """What is written to: rich, which takes a tenth of the launcher's start, is imported for more than plain lines."""
+    """Output stream; rich, whose import takes a tenth of the launcher's start, is imported for more than plain lines only."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
         self._console: Any = None
 
     def say(self, title: str, text: str) -> None:
-        """A line of plain text, the title bold where there is a terminal."""
+        """Print a line of plain text, with a bold title on a terminal."""
         if self._stream.isatty():
             self.print(f"[bold]{title}[/]{_escape(text)}")
         else:
             self._stream.write(f"{title}{text}\n")
 
     def print(self, what: Any) -> None:
-        """What rich prints."""
+        """Print an object by rich."""
         if self._console is None:
             self._console = _console(self._stream)
         self._console.print(what)
@@ -84,17 +84,17 @@ def _escape(text: str) -> str:
 def _console(stream: IO[str]) -> Any:
     from rich.console import Console
 
-    # Without a terminal there is no width to keep to, and a wrapped table is hard to read in a log.
+    # Without a terminal there is no width to fit, and a wrapped table is hard to read in a log.
     return Console(file=stream, highlight=False, emoji=False, soft_wrap=True, width=None if stream.isatty() else 160)
 
 
 def print_verification(found: dict[str, Any], stream: IO[str]) -> None:
-    """Print what a verification found, and nothing else."""
+    """Print the result of a verification, and nothing else."""
     _print_verification(found, _Output(stream))
 
 
 def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> None:
-    """Print the report: one line of totals, then what did not run on the backend, and (``full``) where time went."""
+    """Print the report: one line of totals, then the calls that did not run on the backend, and (``full``) where time went."""
     console = _Output(stream)
     data = as_dict(profile, run)
     fallbacks = sum(row["count"] for row in data["host_fallbacks"])
@@ -104,7 +104,7 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     count = sum(row["count"] for row in data["compilations"])
     by_class, seconds = data["calls_by_class"], data["seconds_by_class"]
     by_numpy = ""
-    untimed = " (not timed: --report does)" if profile.counted else ""  # they are the backend's where that is NumPy
+    untimed = " (not timed: --report does)" if profile.counted else ""  # they are the backend's if that is NumPy
     if "hosted" in by_class:
         timed = untimed or _seconds(seconds.get("hosted"))
         by_numpy += f"{_number(by_class['hosted'], 'call')} by NumPy on the host{timed} · "

@@ -1,4 +1,4 @@
-"""``--verify``: every call also runs on NumPy from the same inputs, and results that differ are named with their line."""
+"""``--verify``: every call also runs on NumPy with the same inputs; differing results are reported with their line."""
 
 from __future__ import annotations
 

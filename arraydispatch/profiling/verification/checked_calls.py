@@ -1,8 +1,9 @@
-"""The doors of ``Array`` while a program is verified: each runs the call, runs NumPy, and compares.
+"""Replacements of the entry points of ``Array`` while a program is verified: each runs the call, runs NumPy, and
+compares.
 
 While a :class:`Verification` is in force, the methods and operators of ``Array``, the two protocols and the creation
-functions are replaced by ones that do both. An ndarray's own method is what an array's method is held against. Without
-one in force nothing is replaced, so nothing is paid.
+functions are replaced by ones that do both. A method of an array is compared with the ndarray method. Otherwise nothing
+is replaced, so there is no cost.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ _NOT_METHODS = frozenset(
     " __setattr__ __setstate__ __sizeof__ __str__ __subclasshook__ dump dumps item resize setflags to_device tobytes tofile"
     " tolist".split()
 )
-"""What gives no array to compare."""
+"""Methods whose results are not arrays to compare."""
 _WRITING_METHODS = frozenset("__setitem__ fill sort partition put byteswap".split())
 _PROPERTIES = ("T", "mT", "real", "imag")
 _LARGEST = 10
@@ -67,7 +68,7 @@ def _updates(func: Any) -> bool:
 
 @dataclass
 class Difference:
-    """What was found at one line for one function, the largest of all its calls."""
+    """Largest difference found at one line for one function."""
 
     function: str
     file: str
@@ -85,15 +86,15 @@ _changing = threading.RLock()
 
 
 class Verification:
-    """Compares every dispatched call with NumPy while it is in force; ``with Verification() as v: …``.
+    """Comparison of every dispatched call with NumPy while it is in force; ``with Verification() as v: …``.
 
-    The program's results stay what they are. Calls that take functions of the program's own are not run twice, because
-    these may do more than compute; the calls they make are compared.
+    The program's results do not change. Calls that take functions of the program are not run twice, because
+    these may have side effects; the calls they make are compared.
 
     Parameters
     ----------
     stream : file, optional
-        Where the first difference is named when it is found.
+        Stream on which the first difference is reported when it is found.
 
     Examples
     --------
@@ -108,7 +109,7 @@ class Verification:
 
     def __init__(self, stream: IO[str] | None = None, owns: Callable[[str], bool] | None = None) -> None:
         self._stream = stream
-        self._places = Profile(owns=owns)  # it knows which frame is the user's
+        self._places = Profile(owns=owns)  # it finds the user's frame
         self._inside = threading.local()
         self._lock = threading.Lock()
         self._rows: dict[tuple[str, str, int, bool], Difference] = {}
@@ -117,7 +118,8 @@ class Verification:
         self.checked = 0
         self.unchecked: dict[str, int] = {}
 
-    # -- in force ----------------------------------------------------------------------------------------------------
+    # -- starting and stopping
+    # --------------------------------------------------------------------------------------------
 
     def __enter__(self) -> Self:
         self.start()
@@ -127,15 +129,15 @@ class Verification:
         self.stop()
 
     def start(self) -> None:
-        """Replace the doors."""
+        """Replace the entry points."""
         with _changing:
             if self in _in_force:
-                raise RuntimeError("this verification is in force already.")
+                raise RuntimeError("this verification is already in force.")
             self._replace_all()
             _in_force.append(self)
 
     def stop(self) -> None:
-        """Put everything back; the doors of those that started later stay."""
+        """Restore everything; replacements by verifications that started later stay."""
         with _changing:
             if self not in _in_force:
                 return
@@ -174,7 +176,8 @@ class Verification:
         self._undo.append((owner, name, vars(owner)[name] if isinstance(owner, type) else getattr(owner, name)))
         setattr(owner, name, made)
 
-    # -- the doors ---------------------------------------------------------------------------------------------------
+    # -- the entry points
+    # --------------------------------------------------------------------------------------------------
 
     def _method(self, name: str, ours: Callable[..., Any], real: Callable[..., Any]) -> Callable[..., Any]:
         word = name.strip("_")
@@ -245,7 +248,7 @@ class Verification:
         return door
 
     def _output_at(self, func: Any) -> int:
-        """How many positional arguments a function takes before ``out``."""
+        """Return the number of positional arguments that a function takes before ``out``."""
         at = self._output.get(func)
         if at is None:
             try:
@@ -287,7 +290,7 @@ class Verification:
                 self._skip(
                     f"{name} is of an object of SciPy's, which the call may change" if method else f"{name} {unfit}"
                 )
-                self._inside.now = False  # what a function of the program's own calls is looked at
+                self._inside.now = False  # calls made by the program's own function are verified
                 return run(*args, **kwargs)
             scale = None
             if not writes:
@@ -331,7 +334,7 @@ class Verification:
         policy: Any,
     ) -> list[Finding]:
         if hosts.written:
-            # The result is what was written, or None; values outside of what was written must be what they were.
+            # The result is what was written, or None; values outside of the written part must be unchanged.
             return [compare(now, left, _written_scale(left)) for now, left in hosts.mutated()]
         check = check_for(func)
         ours = _plain(result)
@@ -354,7 +357,7 @@ class Verification:
         result: Any,
         reference: Any,
     ) -> list[Finding]:
-        """What a function makes of arguments that rounding has left other than NumPy's."""
+        """Compare functions that jump, for arguments in which rounding has led to other values than NumPy's."""
         nearby: Nearby = self._inside.__dict__.setdefault("nearby", Nearby())
         known = [nearby.of(x, host) for x, host in zip(args, inputs)]
         others = [other for other in known if other is not None]
@@ -414,18 +417,18 @@ class Verification:
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def differences(self) -> list[Difference]:
-        """What is beyond the tolerance, in the order in which it was found."""
+        """Return the differences beyond the tolerance, in the order in which they were found."""
         with self._lock:
             return [row for (*_, beyond), row in self._rows.items() if beyond]
 
     def largest(self) -> list[Difference]:
-        """The largest differences within the tolerance."""
+        """Return the largest differences within the tolerance."""
         with self._lock:
             within = [row for (*_, beyond), row in self._rows.items() if not beyond]
         return sorted(within, key=lambda row: -row.error)[:_LARGEST]
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """Return everything as plain data."""
         differences = self.differences()
         return {
             "checked": self.checked,
@@ -437,14 +440,14 @@ class Verification:
 
 
 _one_at_a_time = threading.RLock()
-"""Threads that exchange the filters of warnings would put back each other's."""
+"""Lock for exchanging the warning filters: threads would otherwise restore each other's."""
 
 
 class _Heard:
-    """What NumPy has to say of a call while nobody listens: the kinds of floating-point errors, and the warnings.
+    """Collector of NumPy's floating-point errors and warnings of a call that are not shown.
 
-    Python remembers which lines have warned until filters change, so these are exchanged without its noticing, where
-    ``warnings.catch_warnings`` would have each line warn again and again.
+    Python remembers which lines have warned until filters change, so these are replaced without its notice;
+    ``warnings.catch_warnings`` would make each line warn again and again.
     """
 
     def __init__(self) -> None:
@@ -453,7 +456,7 @@ class _Heard:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Hear all there is, as long as the block runs."""
+        """Collect everything while the block runs."""
         told: Any = warnings
         with _one_at_a_time, np.errstate(all="call", call=lambda kind, _: self.kinds.add(kind)):
             before = told.filters, told._showwarnmsg
@@ -464,7 +467,9 @@ class _Heard:
                 told.filters, told._showwarnmsg = before
 
     def explains(self, error: Exception) -> bool:
-        """Whether NumPy would have raised this too, by what the user wants done about what it has to say."""
+        """Whether NumPy would have raised this error too, under the user's settings for its floating-point errors and
+        warnings.
+        """
         modes: dict[str, Any] = {**np.geterr()}
         due = {kind: modes[FLOATING_ERRORS[kind]] for kind in self.kinds}
         kind = str(error).partition(" encountered")[0]
@@ -477,7 +482,7 @@ class _Heard:
 
 
 def _quietly(call: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Exception | None]:
-    """What a call gives, without its warnings; or its exception."""
+    """Return the result of a call, without its warnings, or its exception."""
     return _heard(_Heard(), call, *args, **kwargs)
 
 
@@ -494,12 +499,12 @@ def _name(func: Any) -> str:
 
 
 def _holds_none(owner: Any) -> bool:
-    """Whether an object of SciPy's has no array of ours: NumPy's arrays are then enough for its own code."""
+    """Whether a SciPy object contains no `Array`: its own code then works with NumPy arrays."""
     return not any(isinstance(x, Handle) for x in getattr(owner, "__dict__", {}).values())
 
 
 def _plain(x: Any) -> Any:
-    """A result with ndarrays in place of arrays."""
+    """Replace arrays within a result by ndarrays."""
     if isinstance(x, Handle):
         return to_host(x)
     if isinstance(x, list | tuple):
@@ -511,7 +516,7 @@ def _plain(x: Any) -> Any:
 
 
 def _pair(ours: Any, reference: Any, found: list[tuple[Any, Any]]) -> bool:
-    """Collect the arrays and numbers of two results that correspond; False if their structures differ."""
+    """Collect the corresponding arrays and numbers of two results; return False if their structures differ."""
     if isinstance(reference, list | tuple):
         if not isinstance(ours, list | tuple) or len(ours) != len(reference):
             return False
@@ -538,7 +543,7 @@ def _value(x: Any, digits: int) -> str:
 
 
 def _values(finding: Finding) -> tuple[str, str]:
-    """Ours and NumPy's, with as many digits as it takes to tell them apart."""
+    """Format our value and NumPy's, with as many digits as needed to tell them apart."""
     for digits in range(9, 18):
         found = _value(finding.ours, digits), _value(finding.numpy, digits)
         if found[0] != found[1]:

@@ -1,7 +1,7 @@
-"""Whether two results are equal up to rounding, and where they differ most.
+"""Comparison of two results: whether they are equal up to rounding, and where they differ most.
 
-An error is relative to what rounding may have acted on: the result itself for element-wise functions, the sum of the
-absolute terms for sums and products, the largest element for everything else.
+An error is relative to the values that rounding may have acted on: the result itself for elementwise functions, the sum
+of the absolute terms for sums and products, the largest element for everything else.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from ...runtime import dtypes
 __all__ = ["TOLERANCES", "Finding", "compare", "same", "tolerance"]
 
 TOLERANCES: dict[str, float] = {"float64": 1e-10, "float32": 1e-5, "float16": 8e-3, "bfloat16": 6.25e-2}
-"""Relative error that is taken for rounding, by the precision of the result: some hundred thousand units in the last
-place at 64 bits, where it does not matter, eight at 16, where it does. Integers and booleans must be equal."""
+"""Relative error attributed to rounding, by the precision of the result: some hundred thousand units in the last place
+at 64 bits, where it does not matter, eight at 16, where it does. Integers and booleans must be equal.
+"""
 
 
 class Finding(NamedTuple):
-    """The largest difference of two arrays."""
+    """Largest difference of two arrays."""
 
     error: float
     tolerance: float
@@ -28,16 +29,16 @@ class Finding(NamedTuple):
     ours: Any
     numpy: Any
     says: str = ""
-    """What differs, where it is not a value."""
+    """Difference in words, if it is not one of values."""
 
     @property
     def beyond(self) -> bool:
-        """Whether it is more than rounding."""
+        """Whether the difference is more than rounding."""
         return not self.error <= self.tolerance
 
 
 def precision_of(dtype: np.dtype[Any]) -> str:
-    """The key in :data:`TOLERANCES` of a floating or complex dtype."""
+    """Return the key in :data:`TOLERANCES` of a floating or complex dtype."""
     if dtypes.is_bfloat16(dtype):
         return "bfloat16"
     part = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
@@ -45,7 +46,7 @@ def precision_of(dtype: np.dtype[Any]) -> str:
 
 
 def tolerance(dtype: np.dtype[Any]) -> float:
-    """The relative error that is taken for rounding in results of this dtype."""
+    """Return the relative error attributed to rounding in results of this dtype."""
     return TOLERANCES[precision_of(dtype)] if _floats(dtype) else 0.0
 
 
@@ -58,14 +59,14 @@ def _wide(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def compare(ours: np.ndarray[Any, Any], reference: np.ndarray[Any, Any], scale: Any = None) -> Finding:
-    """The largest difference.
+    """Return the largest difference.
 
     Parameters
     ----------
     ours, reference : ndarray
         The results.
     scale : array_like, optional
-        What the error is relative to, where that is more than the reference itself.
+        Value to which the error is relative, if it is larger than the reference itself.
     """
     if ours.shape != reference.shape:
         says = f"shape {ours.shape} where NumPy has {reference.shape}"
@@ -93,14 +94,16 @@ def compare(ours: np.ndarray[Any, Any], reference: np.ndarray[Any, Any], scale: 
 
 
 def _flushed(dtype: np.dtype[Any]) -> float:
-    """Below the smallest normal number libraries may give 0; in float16 that is far from nothing, and is an error."""
+    """Return the size up to which a flush to 0 is allowed: the smallest normal number, but nothing in float16, where it
+    is an error.
+    """
     if not _floats(dtype) or precision_of(dtype) == "float16":
         return 0.0
     return float(np.finfo(np.float64 if precision_of(dtype) == "float64" else np.float32).tiny)
 
 
 def same(a: Any, b: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Where elements are the same ones: what is no number, or no time, is the same as another such, in records too."""
+    """Return where elements are equal; NaN equals NaN, and NaT equals NaT, in records too."""
     a, b = np.asarray(a), np.asarray(b)
     if a.dtype.names is None or a.dtype.names != b.dtype.names:
         if {a.dtype.kind, b.dtype.kind} <= {"m", "M"} or _floats(a.dtype) or _floats(b.dtype):

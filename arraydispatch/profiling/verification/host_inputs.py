@@ -1,7 +1,7 @@
-"""The inputs of a call as NumPy gets them: the same values, in memory that NumPy may write.
+"""Inputs of a call as NumPy gets them: the same values, in memory that NumPy may write.
 
-Views of one array are views of one copy of it, so that what NumPy writes through one is seen through the others, and a
-view that has lost its array is found out.
+Views of one array become views of one copy of it, so that what NumPy writes through one is seen through the others, and
+a view that has lost its array is detected.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _WIDE = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128)}
 
 
 class Unfit(Exception):
-    """A call that cannot be run twice; the message says why."""
+    """Call that cannot be run twice; the message says why."""
 
 
 def to_host(a: Handle) -> np.ndarray[Any, Any]:
-    """The values of an array, for as long as a call takes; memory may be shared."""
+    """Return the values of an array for the duration of a call; memory may be shared."""
     kind, value = views.held(a)
-    if kind.backend.hosted:  # nobody keeps it or writes it: what the library has of it stays good
+    if kind.backend.hosted:  # neither kept nor written: the library's copy stays valid
         return kind.backend.to_numpy(value)
     return kind.backend.to_numpy(views.expose(a))
 
@@ -46,7 +46,7 @@ def _widened(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 class Hosts:
-    """The host side of one call's arguments.
+    """Host side of the arguments of one call.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Hosts:
         self._roots: dict[int, tuple[Any, _Copy]] = {}
 
     def of(self, x: Any) -> Any:
-        """An argument as NumPy gets it; raises :class:`Unfit`."""
+        """Return an argument for NumPy; raise :class:`Unfit` if there is none."""
         if isinstance(x, Handle):
             return self._array(x)
         if isinstance(x, np.ndarray):
@@ -80,7 +80,7 @@ class Hosts:
         raise Unfit(f"takes a {type(x).__name__}")
 
     def _wide_type(self, x: Any) -> Any:
-        """``dtype=np.float32`` means the precision in force, so it means float64 to NumPy here."""
+        """Widen a dtype argument: ``dtype=np.float32`` stands for the precision in force, and so for float64 in NumPy here."""
         if isinstance(x, np.dtype) or (isinstance(x, type) and issubclass(x, np.inexact)):
             return _widened(np.dtype(x))
         return x
@@ -118,22 +118,22 @@ class Hosts:
         return known[1]
 
     def mutated(self) -> Iterator[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
-        """The values now, and those that NumPy has left, of each array that the call may have written."""
+        """Yield the values now, and those that NumPy has left, of each array that the call may have written."""
         for root, copy in self._roots.values():
             yield (to_host(root) if isinstance(root, Handle) else root), copy.host
 
 
 class _Copy:
-    """The values of a whole array, laid out as the array is, of which views can be had.
+    """Values of a whole array, in its memory layout, from which views can be taken.
 
     Parameters
     ----------
     whole : ndarray
-        The array, or the ghost of one: it gives addresses and strides, its values are not looked at.
+        The array, or its ghost: it provides addresses and strides; its values are not read.
     values : ndarray
         Its values, perhaps in a wider dtype.
     apart : bool
-        Whether the memory must be another than that of ``values``.
+        Whether the memory must differ from that of ``values``.
     """
 
     def __init__(self, whole: np.ndarray[Any, Any], values: np.ndarray[Any, Any], apart: bool) -> None:
@@ -153,7 +153,7 @@ class _Copy:
             self.host[...] = values
 
     def view_at(self, seen: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """The part that ``seen``, a view of the whole, sees."""
+        """Return the part that ``seen``, a view of the whole, covers."""
         dtype, ratio = self.host.dtype, self._ratio
         if seen.dtype != self._whole:
             if ratio != 1 and (seen.dtype.kind, self._whole.kind) != ("f", "c"):

@@ -1,7 +1,7 @@
-"""Checks of results that rounding decides about as far as their problem is badly posed: held against what defines them.
+"""Checks of results of ill-conditioned problems, which rounding may change: they are compared with their definition.
 
-Coefficients of a polynomial that is fitted on badly scaled points may differ in the sixth digit and fit equally well. So
-what counts is whether they solve the problem, up to the rounding of the terms in it.
+Coefficients of a polynomial fitted to badly scaled points may differ in the sixth digit and fit equally well. So the
+check is whether they solve the problem, up to the rounding of its terms.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def _polyfit(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference
 
 
 def _covariance(ours: Any, reference: Any, unit: Any, lengths: Any) -> Finding:
-    """The inverse of the normal equations, times the variance of the residual: the inverses are compared times these."""
+    """Compare covariances: inverses of the normal equations times the variance of the residual, each scaled by these
+    equations.
+    """
     normal, dtype = adjoint(unit) @ unit, np.asarray(ours).dtype
     scale = np.outer(lengths, lengths)
     v, w = (normal @ (wide(each).T * scale.T).T for each in (ours, reference))
@@ -65,12 +67,14 @@ def _pinv(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: A
 
 
 def _condition(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
-    """Rounding of the smallest singular value, relative to the largest, is as much of the quotient as that is large."""
+    """Check condition numbers: rounding of the smallest singular value, relative to the largest, changes the quotient
+    as much as it is large.
+    """
     a, b = wide(ours), wide(reference)
     with np.errstate(all="ignore"):
         same = (a == b) | (np.isnan(a) & np.isnan(b))
         error = np.where(same, 0.0, np.abs(a - b) / (b * np.maximum(b, 1.0)))
-        # A matrix without an inverse has a quotient of its size in units in the last place, or none: inf.
+        # A singular matrix has a quotient as large as the reciprocal of the rounding unit, or inf.
         last = np.finfo(np.asarray(ours).dtype).eps
         error = np.where(np.minimum(np.abs(a), np.abs(b)) * last > 0.01, 0.0, error)
     worst = float(np.max(error, initial=0.0))
@@ -87,13 +91,13 @@ def _roots(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: 
 
 
 def _zeros(p: Any, z: Any, dtype: np.dtype[Any]) -> Finding:
-    """Whether a polynomial is zero at each of these, by the rounding of its terms."""
+    """Whether a polynomial is zero at each of these points, up to the rounding of its terms."""
     size = np.maximum(np.polyval(np.abs(p), np.abs(z)), np.finfo(np.float64).tiny)
     return residual("the polynomial at a root", np.polyval(p, z) / size, np.zeros_like(z), len(p), dtype)
 
 
 def _eigvals(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
-    """Those that are not NumPy's: whether they make the matrix singular, whose sum is its trace."""
+    """Check eigenvalues that differ from NumPy's: each must make the matrix singular, and their sum must be its trace."""
     a, w = wide(args[0]), wide(ours)
     if a.ndim != 2 or w.shape != np.shape(reference):
         return None
@@ -155,4 +159,4 @@ CHECKS: dict[str, Any] = {
     "logarithm of a determinant": _slogdet, "power": _matrix_power, "tensor solve": _tensorsolve,
     "tensor inverse": _tensorinv,
 }  # fmt: skip
-"""What a result is defined by -> the check."""
+"""Definition of a result -> check."""

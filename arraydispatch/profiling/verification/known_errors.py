@@ -1,7 +1,7 @@
-"""What is known of single functions: what their rounding errors are relative to, and which results are not unique.
+"""Facts about single functions: the scale of their rounding errors, and whether their results are unique.
 
-Eigenvectors have no sign, equal values no order. Such results are held against what defines them, not against the ones
-that NumPy happens to give.
+Eigenvectors are defined up to a sign, equal values in any order. Such results are compared with their definition, not
+with those that NumPy happens to give.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ __all__ = ["check_for", "raw", "scale_for", "unverified"]
 
 Arrays = tuple[np.ndarray[Any, Any], ...]
 Check = Callable[[tuple[Any, ...], dict[str, Any], Any, Any], list[Finding] | None]
-"""``check(args, kwargs, ours, reference)``: what it found, or None where the results are to be compared as they are."""
+"""``check(args, kwargs, ours, reference)``: the findings, or None if the results are to be compared directly."""
 
 
 def unverified(func: Any) -> str:
-    """Why a function is not run twice; empty if it is."""
+    """Return why a function is not run twice; empty if it is."""
     facts = facts_of(func)
     return "is about memory" if facts.memory else "writes files" if facts.files else facts.unverified
 
 
 def raw(func: Any) -> bool:
-    """Whether a result says something about the dtype itself: NumPy gets its inputs as they are."""
+    """Whether a result depends on the dtype itself: NumPy then gets its inputs unchanged."""
     return func in _RAW_METHODS or facts_of(func).raw
 
 
@@ -39,9 +39,9 @@ _RAW_METHODS = ("view", "byteswap")
 
 
 def scale_for(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], run: Callable[..., Any], wide: bool) -> Any:
-    """What errors of this call are relative to, besides the result itself.
+    """Return the scale of the errors of this call, besides the result itself.
 
-    ``wide``: whether the result is that of a function of the whole array, not element by element.
+    ``wide``: whether the function acts on the whole array, not elementwise.
     """
     facts = facts_of(func)
     if facts.error == "period":
@@ -70,7 +70,7 @@ def _term(x: Any, sign: float = 1.0) -> np.ndarray[Any, Any]:
 
 
 def absolute(x: Any) -> Any:
-    """Floating values without their signs; the rest as it is."""
+    """Return the absolute values of floating data; other objects unchanged."""
     if isinstance(x, list | tuple):
         return mapped(absolute, x, frozenset())
     if isinstance(x, np.ndarray | np.inexact) and x.dtype.kind in "fc":
@@ -131,7 +131,7 @@ def _given(args: tuple[Any, ...], kwargs: dict[str, Any], name: str, at: int = 0
 
 
 def _basis(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
-    """Vectors of a space, as those of the range or of the null space of a matrix: another basis of it does as well."""
+    """Check vectors that span a space, such as the range or the null space of a matrix: any other basis is as good."""
     if np.shape(ours) != np.shape(reference):
         return None
     a, b, dtype = wide(ours), wide(reference), np.asarray(ours).dtype
@@ -153,7 +153,8 @@ def _qr(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any
     return [residual("q @ r - a", q @ r, a, largest((a,)), dtype), _unit(q, "q", dtype)]
 
 
-# SciPy's have other parameters; with those that ask for another problem SciPy itself computes, and results are compared.
+# SciPy's functions have other parameters; if these ask for a different problem, SciPy computes it and results are
+# compared.
 
 
 def _eigh_of_scipy(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
@@ -228,7 +229,7 @@ def _least_squares(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, ref
 
 
 def _general(kwargs: dict[str, Any]) -> bool:
-    """Whether a matrix is what it holds, not half of it."""
+    """Whether the given array is the whole matrix, not one triangle of it."""
     return kwargs.get("assume_a") in (None, "general", "gen")
 
 
@@ -246,7 +247,7 @@ def _inv_of_scipy(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, refe
 def _least_squares_of_scipy(
     args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any
 ) -> list[Finding] | None:
-    if ours[3] is None or reference[3] is None:  # a driver of LAPACK's that has no singular values
+    if ours[3] is None or reference[3] is None:  # a LAPACK driver without singular values
         return None
     return _least_squares((_given(args, kwargs, "a"), _given(args, kwargs, "b", 1)), {}, ours, reference)
 
@@ -309,9 +310,9 @@ _CHECKS: dict[str, Check] = {
     "polar": _polar, "procrustes": _procrustes, "SciPy's solve": _solve_of_scipy, "SciPy's inverse": _inv_of_scipy,
     "SciPy's least squares": _least_squares_of_scipy, **CHECKS,
 }  # fmt: skip
-"""What a result is defined by -> the check."""
+"""Definition of a result -> check."""
 
 
 def check_for(func: Any) -> Check | None:
-    """The check of a function whose result is not unique."""
+    """Return the check of a function whose result is not unique."""
     return _CHECKS.get(facts_of(func).defined)

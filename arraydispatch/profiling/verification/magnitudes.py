@@ -1,4 +1,4 @@
-"""What checks of results have in common: wide values, their sizes, and how far two of them are apart."""
+"""Common parts of the checks of results: wide values, magnitudes, residuals."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ __all__ = ["adjoint", "largest", "residual", "wide"]
 
 
 def wide(x: Any) -> Any:
-    """The values as float64 or complex128."""
+    """Return the values as float64 or complex128."""
     x = np.asarray(x)
     return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
 
 
 def adjoint(x: Any) -> Any:
-    """The conjugate of the transposed matrices."""
+    """Return the conjugate transpose of matrices."""
     return np.conj(np.swapaxes(x, -1, -2))
 
 
 def largest(values: Any) -> float:
-    """The largest finite magnitude among floating values, sequences searched; 0 if there is none."""
+    """Return the largest finite magnitude among floating values, also within sequences; 0 if there is none."""
     found = 0.0
     for x in leaves(values):
         if isinstance(x, np.ndarray) and x.size and x.dtype.kind in "fciu":
@@ -34,7 +34,7 @@ def largest(values: Any) -> float:
 
 
 def residual(what: str, left: Any, right: Any, scale: float, dtype: np.dtype[Any]) -> Finding:
-    """How far two things are apart that should be equal, relative to a scale."""
+    """Return the distance of two values that should be equal, relative to a scale."""
     with np.errstate(all="ignore"):
         error = np.abs(np.asarray(left) - np.asarray(right))
         finite = np.isfinite(error)

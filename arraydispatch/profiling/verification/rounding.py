@@ -1,8 +1,9 @@
-"""Where rounding decides: a zero that has become 1e-13 is within the rounding of its terms, and turns an angle by 180 degrees.
+"""Effects of rounding that functions amplify: a zero that became 1e-13 is correctly rounded, but turns an angle by 180
+degrees.
 
-Every call is compared from the program's own inputs, so what a difference leads to is seen nowhere. Therefore what NumPy had in
-place of an array that is not bit for bit its own is kept for a few calls, and functions that jump are held against what they
-give for that.
+Every call is compared with the program's own inputs, so the consequences of an earlier difference would not be seen.
+Therefore NumPy's value of an array that is not bit for bit equal is kept for a few calls, and functions that jump are
+compared with their results for that value.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from .comparison import Finding
 __all__ = ["Nearby", "Other", "jump"]
 
 _FEW = 4
-"""Calls after which a difference is left alone: from there on it may be the program's own way to grow."""
+"""Number of calls after which a difference is no longer followed: it may be the program's own way to grow."""
 _KEPT, _LARGEST = 64, 1 << 20
-"""Arrays that are kept, and elements of each at most."""
+"""Number of arrays kept, and largest number of elements of each."""
 _JUMP = 1e-3
-"""What is more than a small error made larger."""
+"""Relative difference that is more than an amplified rounding error."""
 
 
 class Other(NamedTuple):
-    """What NumPy had in place of an array."""
+    """NumPy's value of an array that differs."""
 
     ours: np.ndarray[Any, Any]
     numpys: np.ndarray[Any, Any]
@@ -36,20 +37,20 @@ class Other(NamedTuple):
 
 
 class Nearby:
-    """The arrays of one thread that differ from NumPy's, for as long as there is room."""
+    """Arrays of one thread that differ from NumPy's, as far as there is room."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[int, Other] = OrderedDict()
 
     def of(self, x: Any, host: Any) -> Other | None:
-        """What is known of an argument, if it still has the values that it had."""
+        """Return NumPy's value for an argument, if it still has the values it had."""
         found = self._kept.get(id(x))
         if found is None or not isinstance(host, np.ndarray) or not _identical(host, found.ours):
             return None
         return found
 
     def keep(self, x: Any, ours: Any, numpys: Any, calls: int, origin: Callable[[], str]) -> None:
-        """Keep what NumPy has in place of a result, where it has something else."""
+        """Keep NumPy's value of a result that differs."""
         if calls > _FEW or not isinstance(ours, np.ndarray) or not isinstance(numpys, np.ndarray):
             return
         if ours.dtype.kind not in "fc" or not 0 < ours.size <= _LARGEST or ours.dtype != numpys.dtype:
@@ -65,9 +66,11 @@ def _identical(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
 
 
 def jump(jumps: str | None, ours: Any, numpys: Any, sizes: float, origin: str) -> Finding | None:
-    """The largest difference that rounding of an argument has made, if it is a jump; ``sizes``: of the arguments.
+    """Return the largest difference that rounding of an argument has made, if it is a jump; ``sizes``: those of the
+    arguments.
 
-    ``jumps`` is what is known of the function (:class:`arraydispatch.functions.registry.Facts`); any may part numbers from NaN and infinity.
+    ``jumps`` is the known behaviour of the function (:class:`arraydispatch.functions.registry.Facts`); any function may
+    separate numbers from NaN and infinity.
     """
     if isinstance(ours, tuple | list) and isinstance(numpys, tuple | list):
         found = [jump(jumps, a, b, sizes, origin) for a, b in zip(ours, numpys)]

@@ -1,8 +1,9 @@
-"""Affine arrays: the arguments of a function of which ``matrix_from_function`` finds the matrix.
+"""Affine arrays: the arguments with which ``matrix_from_function`` traces a function to find its matrix.
 
-The function runs on :class:`Affine` arrays. Each element of one is a row of a sparse matrix, its coefficients by the elements of
-the arguments, and a number. What moves elements (slices, ``reshape``, ``roll``, ``concatenate``, ``pad``, …) NumPy itself does, on
-arrays that hold the places of the elements, so no rule of its is repeated here, and views share memory as NumPy's do.
+The function runs on :class:`Affine` arrays. Each element of one is a row of a sparse matrix (its coefficients of the
+elements of the arguments) and a number. NumPy itself moves elements (slices, ``reshape``, ``roll``, ``concatenate``,
+``pad``, …), on arrays that hold the positions of the elements, so none of its rules is repeated here, and views share
+memory as NumPy's do.
 """
 
 from __future__ import annotations
@@ -28,16 +29,18 @@ __all__ = ["Affine", "Run", "Store"]
 
 
 class Run:
-    """One run of a function: its name, how many columns the matrix has, and whose arrays are among the coefficients."""
+    """One run of a function: its name, the number of columns of the matrix, and the backend of arrays among the
+    coefficients.
+    """
 
     def __init__(self, f: Any, columns: int, real: bool) -> None:
         self.name, self.columns = name_of(f), columns
         self.real = real
-        """Whether no argument is complex, so that parts and conjugates of complex numbers are linear in them."""
+        """Whether all arguments are real, so that complex parts and conjugates are linear in them."""
         self.held: Backend | None = None
 
     def constant(self, x: Any) -> np.ndarray[Any, Any]:
-        """Coefficients as an ndarray."""
+        """Return coefficients as an ndarray."""
         if isinstance(x, Handle):
             backend = x._kind.backend
             if not backend.home.native_is_ndarray:
@@ -58,25 +61,25 @@ class Run:
 
 
 class Store:
-    """Memory: a row and a number for each element."""
+    """Memory of affine arrays: a row and a number for each element."""
 
     __slots__ = ("bias", "fixed", "rows", "run")
 
     def __init__(self, rows: Any, bias: np.ndarray[Any, Any], run: Run) -> None:
         self.rows, self.bias, self.run = rows, bias, run
         self.fixed = ""
-        """Why it is not written: what NumPy would write in its place is other memory."""
+        """Reason why it must not be written: NumPy would write to other memory in its place."""
 
 
 class Affine:
-    """An array whose elements are affine functions of the arguments; a view where NumPy's would be one.
+    """Array whose elements are affine functions of the arguments; a view where NumPy's would be one.
 
     Parameters
     ----------
     store : Store
         The memory.
     places : ndarray of int
-        Where each element is in it.
+        Position of each element in it.
     """
 
     __slots__ = ("places", "store")
@@ -86,7 +89,8 @@ class Affine:
     def __init__(self, store: Store, places: np.ndarray[Any, Any]) -> None:
         self.store, self.places = store, places
 
-    # -- what it is ------------------------------------------------------------------------------------------------------
+    # -- attributes
+    # --------------------------------------------------------------------------------------------------------
 
     shape = property(lambda self: self.places.shape)
     ndim = property(lambda self: self.places.ndim)
@@ -100,11 +104,11 @@ class Affine:
     flat = property(lambda self: _Flat(self.store, self.places.ravel()), lambda self, value: self._flat_is(value))
 
     def rows(self) -> Any:
-        """The coefficients of each element, in C order."""
+        """Coefficients of each element, in C order."""
         return self.store.rows[self.places.ravel()]
 
     def bias(self) -> Any:
-        """The number of each element, in C order."""
+        """Constant term of each element, in C order."""
         return self.store.bias[self.places.ravel()]
 
     def __repr__(self) -> str:
@@ -130,7 +134,7 @@ class Affine:
         return self._of(np.asarray(self.places[_key(key, self)]))
 
     def _of(self, places: np.ndarray[Any, Any]) -> Affine:
-        """A view where the places are one, else a copy."""
+        """Return a view if the positions are a view, otherwise a copy."""
         if np.may_share_memory(places, self.places):
             return Affine(self.store, places)
         return self._taken(places)
@@ -199,13 +203,13 @@ class Affine:
         return out[0]
 
     def _sums_between(self, a: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
-        """``np.add.reduceat``, by what it does to an identity."""
+        """Evaluate ``np.add.reduceat``, by applying it to an identity."""
         if not isinstance(a, Affine):
             raise self.store.run.refuse("np.add.reduceat by indices that depend on them")
         return np.moveaxis(np.tensordot(np.add.reduceat(np.eye(a.shape[axis]), indices), a, ([1], [axis])), 0, axis)
 
     def _added_at(self, ufunc: np.ufunc, target: Any, indices: Any, values: Any) -> None:
-        """``np.add.at``: an element that is named several times gets each value."""
+        """Evaluate ``np.add.at``: an element that is named several times gets each value."""
         if not isinstance(target, Affine):
             raise self._not_into_numpys()
         chosen = np.arange(target.size).reshape(target.shape)[_key(indices, target)]
@@ -235,7 +239,7 @@ class Affine:
         if not name.startswith("_") and callable(getattr(np.ndarray, name, None)):
             return lambda *_, **__: self._refuse(f"the method {name}")
         raise AttributeError(
-            f"an array that ad.matrix_from_function follows has no {name!r}, which is asked for at {tracing.user_line()}"
+            f"an array traced by ad.matrix_from_function has no attribute {name!r}, used at {tracing.user_line()}"
         )
 
     def _refuse(self, what: str) -> Any:
@@ -253,27 +257,27 @@ class Affine:
         return self._refuse("formatting") if spec else repr(self)
 
     def astype(self, dtype: Any, **_: Any) -> Affine:
-        """The same; real numbers may become complex, and of other precision."""
+        """Cast: real numbers may become complex or change precision."""
         if np.dtype(dtype).kind not in ("c" if self.dtype.kind == "c" else "fc"):
             raise self.store.run.refuse(f"a cast to {np.dtype(dtype)}")
         store = Store(self.rows().astype(dtype), self.bias().astype(dtype), self.store.run)
         return Affine(store, np.arange(self.size).reshape(self.shape))
 
     def reshape(self, *shape: Any, order: Any = "C") -> Affine:
-        """As ``ndarray.reshape``."""
+        """Reshape as ``ndarray.reshape``."""
         return self._of(self.places.reshape(*shape, order=order))
 
     def flatten(self, order: Any = "C") -> Affine:
-        """As ``ndarray.flatten``."""
+        """Flatten as ``ndarray.flatten``."""
         return self._taken(self.places.flatten(order))
 
     def transpose(self, *axes: Any) -> Affine:
-        """As ``ndarray.transpose``."""
+        """Transpose as ``ndarray.transpose``."""
         return self._of(self.places.transpose(*axes))
 
 
 class _Flat(Affine):
-    """``x.flat``: writes go to the memory, what is read is a copy."""
+    """Iterator ``x.flat``: writes go to the memory, reads return copies."""
 
     __slots__ = ()
 
@@ -281,20 +285,21 @@ class _Flat(Affine):
         return self._taken(places)
 
 
-# -- the rules ---------------------------------------------------------------------------------------------------------
+# -- rules
+# ---------------------------------------------------------------------------------------------------------------
 
 UFUNCS: dict[np.ufunc, Callable[..., Affine]] = {}
 """Ufunc -> ``rule(run, *operands)``."""
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-"""NumPy function -> the same on affine arrays."""
+"""NumPy function -> its implementation for affine arrays."""
 METHODS: dict[str, Callable[..., Any]] = {}
-"""Name of a method -> what does it."""
+"""Name of a method -> its implementation."""
 
 Rule = Callable[..., Any]
 
 
 def follows(*funcs: Any) -> Callable[[Rule], Rule]:
-    """Register how NumPy functions and ufuncs are followed; an ndarray method of a function's name too."""
+    """Register the rule of NumPy functions and ufuncs; it also serves the ndarray method of a function's name."""
 
     def register(rule: Rule) -> Rule:
         for func in funcs:
@@ -360,12 +365,12 @@ def _key(key: Any, a: Affine) -> Any:
 
 
 def holds_affine(x: Any) -> bool:
-    """Whether a nested sequence has an affine array in it."""
+    """Whether a nested sequence contains an affine array."""
     return first(lambda y: isinstance(y, Affine), x) is not None
 
 
 def affine(x: Any, like: Affine) -> Affine:
-    """A constant, or a nested sequence with affine arrays in it, as an affine array."""
+    """Convert a constant, or a nested sequence that contains affine arrays, to an affine array."""
     if isinstance(x, Affine):
         return x
     run = like.store.run
@@ -377,13 +382,13 @@ def affine(x: Any, like: Affine) -> Affine:
 
 
 def spread(a: Affine, shape: tuple[int, ...]) -> tuple[Any, Any]:
-    """Rows and numbers of an array broadcast to a shape."""
+    """Return the rows and numbers of an array broadcast to a shape."""
     flat = np.broadcast_to(a.places, shape).ravel()
     return a.store.rows[flat], a.store.bias[flat]
 
 
 def _outer(run: Run, x: Any, y: Any) -> tuple[Any, Any]:
-    """The operands of ``ufunc.outer`` as those of the ufunc."""
+    """Convert the operands of ``ufunc.outer`` to those of the ufunc."""
     y = y if isinstance(y, Affine) else run.constant(y)
     x = x if isinstance(x, Affine) else run.constant(x)
     return x.reshape(x.shape + (1,) * y.ndim), y
@@ -408,7 +413,7 @@ def _sum_of_two(run: Run, x: Any, y: Any, sign: int = 1) -> Affine:
 
 
 def settled(x: Any) -> Any:
-    """The ndarray of an affine array that no argument has a part in; else what was given."""
+    """Return the ndarray of an affine array that depends on no argument; other objects unchanged."""
     if isinstance(x, Affine):
         rows = x.rows()
         if not rows.nnz or not np.any(rows.data):
@@ -432,7 +437,7 @@ def _product(run: Run, x: Any, y: Any) -> Affine:
 
 
 def _scaled(rows: Any, factors: Any, ufunc: np.ufunc) -> Any:
-    """Each row with a factor, or a divisor, of its own."""
+    """Multiply, or divide, each row by its own factor."""
     data = ufunc(rows.data, np.repeat(factors, np.diff(rows.indptr)))
     return sp.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
 

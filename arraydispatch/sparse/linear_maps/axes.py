@@ -1,4 +1,6 @@
-"""How ``matrix_from_function`` follows what is a constant matrix along an axis, and NumPy's loops over an axis."""
+"""Rules of ``matrix_from_function`` for functions that act as a constant matrix along an axis, and for NumPy's loops
+over an axis.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ __all__: list[str] = []
 
 
 def _along(a: Any, axis: int, matrix: np.ndarray[Any, Any]) -> Any:
-    """The product of a matrix with each line of an axis."""
+    """Multiply each line along an axis by a matrix."""
     return np.moveaxis(np.tensordot(matrix, a, axes=([1], [axis])), 0, axis)
 
 
@@ -27,7 +29,7 @@ _TO_REAL = (np.fft.irfft, np.fft.hfft)
 
 
 def _spectrum(func: Callable[..., Any]) -> Callable[..., Any]:
-    """A transform along one axis: its matrix is what it makes of the unit vectors."""
+    """Make the rule of a transform along one axis: its matrix is the transform of the unit vectors."""
 
     def run(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
         if out is not None:
@@ -50,7 +52,7 @@ for _func in (np.fft.fft, np.fft.ifft, *_OF_REAL, *_TO_REAL):
 
 
 def _spectra(one: Callable[..., Any], last: Callable[..., Any], axes_by_default: Any) -> Callable[..., Any]:
-    """A transform along several axes: the last of them first."""
+    """Make the rule of a transform along several axes, the last of them first."""
 
     def run(a: Any, s: Any = None, axes: Any = axes_by_default, norm: Any = None, out: Any = None) -> Any:
         if out is not None:
@@ -110,7 +112,7 @@ def _pad(array: Affine, pad_width: Any, mode: Any = "constant", **kwargs: Any) -
         if key in ("end_values", "stat_length") and x is not None
     }
     made: Any = array
-    for axis, (before, after) in enumerate(widths):  # as NumPy does it: one axis after the other
+    for axis, (before, after) in enumerate(widths):  # one axis after the other, as NumPy does
         n = made.shape[axis]
         own = {key: ((*x[axis],), (0, 0)) for key, x in options.items()}
         if odd:
@@ -127,7 +129,7 @@ def _pad(array: Affine, pad_width: Any, mode: Any = "constant", **kwargs: Any) -
 
 
 def _pairs(widths: Any, ndim: int) -> list[tuple[Any, Any]]:
-    """What ``np.pad`` takes for a parameter, as a pair for each axis."""
+    """Normalize a parameter of ``np.pad`` to a pair for each axis."""
     if isinstance(widths, dict):
         found = {axis % ndim: x for axis, x in widths.items()}
         return [tuple(np.broadcast_to(found.get(i, 0), 2).tolist()) for i in range(ndim)]
@@ -208,7 +210,7 @@ def _put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
 
 
 def _put_where(a: Any, mask: Any, values: Any, at: Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]) -> None:
-    """Write values where a mask is true; ``at`` makes of these places, in C order, which of the values each gets."""
+    """Write values where a mask is true; ``at`` maps these positions, in C order, to the indices of their values."""
     like = _first(a, values)
     if not isinstance(a, Affine):
         raise like._not_into_numpys()

@@ -1,4 +1,4 @@
-"""How NumPy's functions are followed by ``matrix_from_function``: what moves elements, sums, products with constants."""
+"""Rules of ``matrix_from_function`` for NumPy functions that move elements, for sums, and for products with constants."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from .affine import Affine, Run, affine, follows, holds_affine, made_of
 
 __all__: list[str] = []
 
-# -- what moves elements -------------------------------------------------------------------------------------------------
+# -- functions that move elements -----------------------------------------------------------------------------------
 
 
 def _moving(func: Any, data: Sequence[int] = (0,), many: bool = False) -> Callable[..., Any]:
-    """A NumPy function as it moves elements: it runs on their places. ``data``: the arguments that hold elements."""
+    """Make the rule of a function that moves elements: it runs on their positions. ``data``: the arguments that hold
+    elements.
+    """
 
     def run(*args: Any, **kwargs: Any) -> Any:
         found = [x for x in tree_flatten((args, kwargs))[0] if isinstance(x, Affine)]
@@ -34,7 +36,7 @@ def _moving(func: Any, data: Sequence[int] = (0,), many: bool = False) -> Callab
 
 
 _DATA = frozenset({"a", "m", "x", "v", "ary", "arr", "array", "arrays", "tup", "values", "filt"})
-"""NumPy's names of arguments that hold elements."""
+"""NumPy's names for arguments that hold elements."""
 
 
 def _constant(x: Any, like: Affine) -> Any:
@@ -44,7 +46,7 @@ def _constant(x: Any, like: Affine) -> Any:
 
 
 class _Pool:
-    """Elements of several arrays under one numbering, in which 0 is a zero."""
+    """Elements of several arrays with a common numbering, in which 0 is a zero."""
 
     def __init__(self, like: Affine) -> None:
         self.like = like
@@ -52,7 +54,7 @@ class _Pool:
         self.start = 1
 
     def places(self, x: Any) -> Any:
-        """An argument with the places of its elements."""
+        """Replace elements within an argument by their positions."""
         if isinstance(x, list | tuple):
             if not holds_affine(x):
                 return self._numbered(affine(np.asarray(x), self.like))
@@ -66,7 +68,7 @@ class _Pool:
         return made
 
     def taken(self, made: Any) -> Any:
-        """What NumPy made of places as the elements that are there."""
+        """Convert NumPy's result for positions to the elements at them."""
         if isinstance(made, list | tuple):
             return mapped(self.taken, made)
         flat = np.ravel(made)
@@ -79,7 +81,7 @@ class _Pool:
 
 
 def _viewing(func: Any) -> Callable[..., Any]:
-    """A NumPy function of one array that may return a view."""
+    """Make the rule of a NumPy function of one array that may return a view."""
 
     def run(a: Affine, *args: Any, **kwargs: Any) -> Any:
         made = func(a.places, *args, **kwargs)
@@ -102,7 +104,7 @@ def _pad(array: Affine, pad_width: Any, mode: Any = "constant", **kwargs: Any) -
 
 
 def _grouped(a: Affine, to: np.ndarray[Any, Any], shape: tuple[int, ...], factors: Any = None) -> Affine:
-    """Sums of elements: ``to`` says which result each belongs to."""
+    """Sum elements in groups: ``to`` gives the result that each belongs to."""
     flat, run = to.ravel(), a.store.run
     ones = np.ones(flat.size) if factors is None else factors
     sums = sp.csr_array((ones, (flat, np.arange(flat.size))), shape=(math.prod(shape), flat.size))
@@ -168,7 +170,7 @@ def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue, append
 
 @follows(np.einsum)
 def _einsum(subscripts: str, *operands: Any, **rest: Any) -> Affine:
-    """One affine operand and constants: the product of these is the coefficients."""
+    """Evaluate with one affine operand and constants: the product of the constants gives the coefficients."""
     found = [i for i, x in enumerate(operands) if isinstance(x, Affine)]
     a = operands[found[0]]
     run = a.store.run
@@ -207,7 +209,7 @@ def _einsum(subscripts: str, *operands: Any, **rest: Any) -> Affine:
 
 
 def _labels(subscripts: str, operands: Sequence[Any]) -> tuple[list[str], str]:
-    """The labels of each operand and of the result, ``...`` written out."""
+    """Return the labels of each operand and of the result, with ``...`` expanded."""
     before, arrow, after = subscripts.replace(" ", "").partition("->")
     terms = before.split(",")
     ndims = [x.ndim if isinstance(x, Affine) else np.ndim(x) for x in operands]

@@ -1,4 +1,4 @@
-"""How ``matrix_from_function`` follows NumPy's differences, integrals, interpolation, averages and further products."""
+"""Rules of ``matrix_from_function`` for NumPy's differences, integrals, interpolation, averages and further products."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__: list[str] = []
 
 
 def _known(x: Any, like: Affine) -> Any:
-    """A parameter that has to be constant, as an ndarray."""
+    """Return a parameter that must be constant as an ndarray."""
     return like.store.run.constant(_constant(x, like))
 
 
@@ -29,7 +29,7 @@ def _first(*values: Any) -> Any:
 
 
 def _combined(a: Affine, axis: int, columns: np.ndarray[Any, Any], factors: np.ndarray[Any, Any]) -> Affine:
-    """Along an axis ``result[i] = sum over k of factors[i, k] * a[columns[i, k]]``."""
+    """Combine along an axis: ``result[i] = sum over k of factors[i, k] * a[columns[i, k]]``."""
     moved = a.transpose(tuple(i for i in range(a.ndim) if i != axis) + (axis,))
     lead, (count, terms) = moved.shape[:-1], columns.shape
     source = moved[..., columns.ravel()]
@@ -41,7 +41,9 @@ def _combined(a: Affine, axis: int, columns: np.ndarray[Any, Any], factors: np.n
 
 @follows(np.gradient)
 def _gradient(f: Any, *spacings: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """NumPy's own, on three arrays of zeros and ones: what a row has of each column, for no row has two of one colour."""
+    """Apply ``np.gradient`` to three arrays of zeros and ones, one for each column colour: no row uses two columns of
+    one colour.
+    """
     like = _first(f, spacings)
     known = [_known(x, like) for x in spacings]
     axes = tuple(range(f.ndim)) if axis is None else normalize_axis_tuple(axis, f.ndim)
@@ -142,7 +144,7 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, perio
 
 @follows(np.polyval)
 def _polyval(p: Any, x: Any) -> Any:
-    """Horner's rule, which refuses what is not linear."""
+    """Evaluate Horner's rule, which refuses nonlinear polynomials."""
     coefficients = list(p) if isinstance(p, Affine) else list(np.asarray(_known(p, _first(p, x))))
     if len(coefficients) < 2:
         zeros = np.multiply(0, x if isinstance(x, Affine) else _known(x, p))
@@ -183,7 +185,7 @@ def _cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, ax
 
 
 def _conjugated(run: Run, x: Any) -> Any:
-    """The first operand of a scalar product."""
+    """Conjugate the first operand of a scalar product."""
     if isinstance(x, Affine):
         return _conjugate(run, x)
     return np.conj(run.constant(x))
@@ -199,7 +201,7 @@ for _name in ("conj", "conjugate"):
 
 
 def _part(a: Affine, take: Callable[..., Any], what: str) -> Affine:
-    """A part of complex numbers, or their conjugates, which real arguments are linear in."""
+    """Take a part of complex numbers, or their conjugates; these are linear in real arguments."""
     run = a.store.run
     if not run.real:
         raise run.refuse(f"{what} of complex arguments")
@@ -260,7 +262,7 @@ def _multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
     return made
 
 
-# -- choosing, counting, writing -----------------------------------------------------------------------------------------
+# -- selecting, counting, writing --------------------------------------------------------------------------------------
 
 
 @follows(np.select)

@@ -22,43 +22,43 @@ __all__ = ["matrix_from_function"]
 
 
 def matrix_from_function(f: Callable[..., Any], *args: Any, batch_dims: int = 0, **constants: Any) -> tuple[Any, Any]:
-    """The matrix and the bias of a function that is linear in its positional arguments, or affine.
+    """Return the matrix and the bias of a function that is linear, or affine, in its positional arguments.
 
     Parameters
     ----------
     f : callable
-        Takes arrays, in pytrees, and returns one array. It uses plain ``np.`` calls: sums, differences, scaling and matrix products
-        with constants, slices and what else moves elements, sums and means.
+        Function of arrays, in pytrees, that returns one array. It uses plain ``np.`` calls: sums, differences, scaling and matrix
+        products with constants, slices and other functions that move elements, sums and means.
     *args : pytree
-        Of arrays, of which only shapes and dtypes count, one after another: the columns of the matrix.
+        Arrays, of which only shapes and dtypes matter; their elements, one argument after another, are the columns of the matrix.
     batch_dims : int
-        So many leading axes of all arguments and of the result count examples, which ``f`` keeps apart: each has a matrix.
+        Number of leading axes of all arguments and of the result that count independent examples; each has a matrix.
     **constants
-        Handed to ``f`` as they are.
+        Passed to ``f`` unchanged.
 
     Returns
     -------
     matrix : scipy.sparse.csr_array or SparseArray
-        Of shape ``(result.size, number of elements of args)``: ``matrix @ x.ravel() + bias`` is ``f(x).ravel()``. A
-        ``scipy.sparse.csr_array``; an :class:`arraydispatch.sparse.SparseArray`, if a library's arrays are among the coefficients. With
-        ``batch_dims`` an ndarray of such matrices, of the shape of those axes.
+        Of shape ``(result.size, number of elements of args)``: ``matrix @ x.ravel() + bias`` is ``f(x).ravel()``. It is a
+        ``scipy.sparse.csr_array``, or an :class:`arraydispatch.sparse.SparseArray` if a library's arrays are among the
+        coefficients. With ``batch_dims`` an ndarray of such matrices, of the shape of those axes.
     bias : ndarray
         Of shape ``(result.size,)``; with ``batch_dims`` of the shape of those axes and the size of one example's result.
 
     Raises
     ------
     TraceError
-        If ``f`` does with its arguments what is not linear, with the line; if it writes them to an array of NumPy's, or mixes
-        examples.
+        If ``f`` applies a nonlinear operation to its arguments (the message names the line), writes them to a NumPy array, or
+        mixes examples.
     TypeError
-        If an argument is no array, or the result not one array.
+        If an argument is not an array, or the result is not a single array.
     ValueError
-        If the arguments or the result have other leading axes than ``batch_dims`` says.
+        If the leading axes of the arguments or the result do not agree with ``batch_dims``.
 
     Notes
     -----
-    While ``f`` runs NumPy is the default backend: new arrays made inside are constants of its, so that only arrays of a library
-    which come from outside make the matrix one of that library's.
+    NumPy is the default backend while ``f`` runs: new arrays created inside are NumPy constants, so the matrix belongs to a
+    library only if arrays of that library come from outside.
     """
     leaves, structure = tree_flatten(args)
     for x in leaves:
@@ -83,7 +83,7 @@ def matrix_from_function(f: Callable[..., Any], *args: Any, batch_dims: int = 0,
     if not isinstance(made, Affine):
         if not is_array(made) and not isinstance(made, int | float | complex):
             raise TypeError(
-                f"{name_of(f)} is to return one array for ad.matrix_from_function; it returned a {type(made).__name__}."
+                f"{name_of(f)} must return one array for ad.matrix_from_function; it returned a {type(made).__name__}."
             )
         values = trace.constant(made)
         store = Store(sp.csr_array((values.size, trace.columns)), values.ravel(), trace)
@@ -104,14 +104,14 @@ def matrix_from_function(f: Callable[..., Any], *args: Any, batch_dims: int = 0,
 
 
 def _sparse(matrix: Any, held: Backend | None) -> Any:
-    """A matrix as SciPy has it, or as the library does that held coefficients."""
+    """Return a matrix as SciPy's, or as that of the library that held coefficients."""
     if held is None:
         return matrix
     return from_scipy(matrix, held)
 
 
 def _examples(shapes: list[tuple[int, ...]], batch_dims: int, f: Any) -> tuple[int, ...]:
-    """The shape of the axes that count examples."""
+    """Return the shape of the axes that count examples."""
     found = {shape[:batch_dims] for shape in shapes}
     if batch_dims and (len(found) != 1 or len(min(found)) < batch_dims):
         raise ValueError(
@@ -122,7 +122,7 @@ def _examples(shapes: list[tuple[int, ...]], batch_dims: int, f: Any) -> tuple[i
 
 
 def _one_by_one(matrix: Any, count: int, sizes: list[int], f: Any) -> Iterator[Any]:
-    """The matrices of the examples, of the one for all, in which no row of an example has a column of another."""
+    """Yield the matrix of each example from the joint one, and check that no row of an example uses a column of another."""
     lengths = [size // count if count else 0 for size in sizes]
     starts = np.cumsum([0, *lengths])
     whose = np.concatenate([np.repeat(np.arange(count), n) for n in lengths])

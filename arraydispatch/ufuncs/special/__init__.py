@@ -1,9 +1,9 @@
-"""SciPy's ufuncs (``scipy.special``): which backend runs which, and how.
+"""SciPy's ufuncs (``scipy.special``): the choice of kernel, formula or host for each backend.
 
-They reach ``__array_ufunc__`` as NumPy's do, and are registered when the first of them comes, so nothing here imports
-SciPy. For (ufunc, backend) :func:`learn` decides once: the library's own kernel where it is accurate (the table
-``SPECIAL`` in ``backends/<library>/special.py``), else a formula over ``xp`` (``elementary``, ``gammas``, ``errors``, ``bessel``, ``orders``,
-``integrals``, ``incomplete``, ``inverses``, ``noncentral``, ``wright``, ``mathieu``, ``confluent``, ``orthogonal``, ``elliptic``; of complex numbers ``complexes``, ``faddeeva``), else the host, for a reason of its own.
+They reach ``__array_ufunc__`` as NumPy's do, and are registered when the first of them is called, so nothing here
+imports SciPy. For each (ufunc, backend) :func:`learn` decides once: the library's own kernel if it is accurate (the
+table ``SPECIAL`` in ``backends/<library>/special.py``), else a formula over ``xp`` (in the modules of this package; for
+complex numbers in ``complexes`` and ``faddeeva``), else the host, with a reason for each.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ _TOPICS = (
 )
 
 NAMES: dict[np.ufunc, str] = {}
-"""SciPy's ufunc -> its name."""
+"""SciPy ufunc -> its name."""
 
 _lock = threading.Lock()
 _taken: set[int] = set()
 
 
 def _look() -> None:
-    """Take in SciPy's ufuncs, which are there now."""
+    """Register SciPy's ufuncs, once SciPy is imported."""
     module = sys.modules.get(_MODULE)
     if module is None or id(module) in _taken:
         return
@@ -66,14 +66,14 @@ def _look() -> None:
 
 
 def name_of(ufunc: np.ufunc) -> str | None:
-    """``"erf"`` for SciPy's; None for any other ufunc."""
+    """Return ``"erf"`` and the like for SciPy's ufuncs; None for any other ufunc."""
     if ufunc not in NAMES:
         _look()
     return NAMES.get(ufunc)
 
 
 def learn(ufunc: np.ufunc, backend: Backend) -> bool:
-    """Enter a ufunc of SciPy's into the tables, its kernel or its formula if there is one; whether it is SciPy's."""
+    """Enter a SciPy ufunc into the tables, with its kernel or its formula if there is one; return whether it is SciPy's."""
     name = name_of(ufunc)
     if name is None:
         return False
@@ -95,7 +95,7 @@ _INVERSES = frozenset(
 
 
 def reason_of(ufunc: np.ufunc) -> str | None:
-    """Why one of SciPy's has neither kernel nor formula; None if it is not SciPy's."""
+    """Return why a SciPy ufunc has neither kernel nor formula; None if it is not SciPy's."""
     name = name_of(ufunc)
     if name is None:
         return None
@@ -107,23 +107,23 @@ def reason_of(ufunc: np.ufunc) -> str | None:
 
 
 def _of_complex(loop: tuple[np.dtype[Any], ...]) -> bool:
-    """Whether a loop is one of complex numbers; orders beside them are real."""
+    """Whether a loop is complex; orders beside complex numbers are real."""
     return any(t.kind == "c" for t in loop)
 
 
 def kernel(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> Callable[..., Any]:
-    """The formula of a ufunc of SciPy's as a kernel of a backend's."""
+    """Return the formula of a SciPy ufunc as a kernel of a backend."""
     body = COMPLEX[NAMES[ufunc]] if _of_complex(loop) else COMPOSED[ufunc]
     return partial(body, backend.xp) if body in LOOKS else backend.fused(body)
 
 
 def is_composed(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> bool:
-    """Whether a ufunc of SciPy's runs by a formula in this loop."""
+    """Whether a SciPy ufunc runs by a formula in this loop."""
     return ufunc not in backend.UFUNCS or (_of_complex(loop) and not backend.native_is_ndarray)
 
 
 def refusal(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> str | None:
-    """Why a ufunc of SciPy's that is known does not run in this loop; None if it does."""
+    """Return why a known SciPy ufunc does not run in this loop; None if it does."""
     if backend.native_is_ndarray or not _of_complex(loop) or NAMES[ufunc] in COMPLEX:
         return None
     return OF_COMPLEX

@@ -36,7 +36,7 @@ def _without_zeros(x: Real, table: expansions.Series, zeros: tuple[tuple[float, 
 
 
 def _hankel(x: Real, p: expansions.Series, q: expansions.Series) -> tuple[Real, Real, Real, Real, Real]:
-    """Amplitude, phase, sum and difference of sine and cosine, and the factor."""
+    """Return amplitude, phase, sum and difference of sine and cosine, and the factor."""
     w = 5.0 / x
     u = w * w
     c, s = cos(x), sin(x)

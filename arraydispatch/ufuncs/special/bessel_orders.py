@@ -1,8 +1,9 @@
 """Modified Bessel functions of any real order.
 
-From order 25 on by Debye's expansions, uniform in the argument (DLMF 10.41). Below, I by its power series (10.25.2), of large
-arguments by the recurrence down from there, whose terms have one sign; K by Temme's series (1975) and Steed's way with a continued
-fraction (Temme; Thompson and Barnett 1987) of orders within a half, and by the recurrence up. I of negative orders is made of both.
+For orders from 25: Debye's expansions, uniform in the argument (DLMF 10.41). Below, I is computed by its power series
+(10.25.2), or for large arguments by the downward recurrence from these orders, whose terms have one sign. K is computed
+by Temme's series (1975) and Steed's continued-fraction method (Temme; Thompson and Barnett 1987) for orders within a
+half, and by the upward recurrence. I of negative order combines both.
 """
 
 from __future__ import annotations
@@ -44,18 +45,18 @@ from .gammas import cos_pi, sin_pi
 _INF, _NAN = math.inf, math.nan
 _EPS = 2.0**-53
 _LARGE = 25.0
-"""The order from which 13 terms of Debye's expansions are exact to double precision."""
+"""Order from which 13 terms of Debye's expansions are exact to double precision."""
 _SHORT = 12.0
-"""The argument up to which the power series is used; beyond, orders are less than Debye's or not much more than it."""
+"""Argument up to which the power series is used; beyond, orders are less than Debye's or not much larger."""
 _COUNTED = 165.0
-"""The order up to which a gamma function is in range: an exponential of so many logarithms has fewer digits than their powers have."""
+"""Order up to which a gamma function is in range: the exponential of large logarithms has fewer digits than the powers."""
 _FAST = 16.0
-"""Of such a square of the argument over the order, the power series has no more than thirty terms."""
+"""Square of the argument over the order, up to which the power series has no more than thirty terms."""
 _MOST = 500
 
 
 def _debye(count: int) -> list[list[float]]:
-    """Coefficients of U_k(p) / p**k in p**2 (DLMF 10.41.9)."""
+    """Return the coefficients of U_k(p) / p**k in p**2 (DLMF 10.41.9)."""
     now, found = [Fraction(1)], []
     for k in range(count):
         found.append([float(c) for c in now])
@@ -72,7 +73,7 @@ _U = _debye(13)
 
 
 def _uniform(v: Real, x: Real) -> tuple[Real, Real, Real, Real]:
-    """The exponent of I without its x, the root of the hypotenuse, p / v and p squared."""
+    """Return the exponent of I without its x, the root of the hypotenuse, p / v and p squared."""
     z = x / v
     r = hypot(z * 0.0 + 1.0, z)
     over = 1.0 / (z + r)
@@ -99,7 +100,7 @@ def _i_uniform_whole(v: Real, x: Real) -> Real:
 
 
 def _k_uniform(v: Real, x: Real, share: float) -> Real:
-    """K times exp(share x)."""
+    """Compute K times exp(share x)."""
     power_, root, ratio, square = _uniform(v, x)
     half = exp((power_ + x * (1.0 - share)) * -0.5)
     return half * (_sum(-ratio, square, _U) / root * math.sqrt(math.pi / 2)) * half
@@ -120,7 +121,7 @@ def _i_series(v: Real, x: Real) -> Real:
 
 
 def _i_recurrence(v: Real, x: Real) -> Real:
-    """Of v < 25 < x or so, over exp(x)."""
+    """Compute I for about v < 25 < x, over exp(x)."""
 
     def step(w: Real, later: Real, now: Real, low: Real, y: Real) -> tuple[Real, ...]:
         more = w > low + 0.5
@@ -147,7 +148,7 @@ def _i_recurrence(v: Real, x: Real) -> Real:
 
 
 def _i(v: Real, x: Real, scaled: bool) -> Real:
-    """I of positive numbers, and orders from 0 on."""
+    """Compute I for positive numbers and orders from 0."""
 
     def by_series(w: Real, y: Real) -> Real:
         value = _i_series(w, y)
@@ -171,7 +172,7 @@ def _i(v: Real, x: Real, scaled: bool) -> Real:
 
 
 def _k_temme(mu: Real, x: Real) -> tuple[Real, Real]:
-    """K of an order within a half of 0, and of the next, of x <= 2."""
+    """Compute K of an order within a half of 0, and of the next order, for x <= 2."""
 
     def step(
         i: Real, f: Real, c: Real, p: Real, q: Real, total: Real, other: Real, m: Real, z: Real
@@ -202,7 +203,7 @@ def _k_temme(mu: Real, x: Real) -> tuple[Real, Real]:
 
 
 def _k_steed(mu: Real, x: Real) -> tuple[Real, Real]:
-    """The same over exp(-x), of x > 2."""
+    """Compute the same over exp(-x), for x > 2."""
 
     def step(
         i: Real, a: Real, b: Real, c: Real, d: Real, h: Real, less: Real, q: Real, q1: Real, q2: Real, s: Real, ds: Real
@@ -237,7 +238,7 @@ def _k_steed(mu: Real, x: Real) -> tuple[Real, Real]:
 
 
 def _k_small_order(v: Real, x: Real, share: float) -> Real:
-    """K of 0 <= v < 25: from the order within a half of 0 up."""
+    """Compute K for 0 <= v < 25, upwards from the order within a half of 0."""
 
     def raised(v: Real, mu: Real, x: Real, first: tuple[Real, Real]) -> Real:
         def step(w: Real, before: Real, now: Real, high: Real, y: Real) -> tuple[Real, ...]:
@@ -270,7 +271,7 @@ def _k_small_order(v: Real, x: Real, share: float) -> Real:
 
 
 def _k(v: Real, x: Real, share: float) -> Real:
-    """K of positive numbers, and orders from 0 on, times exp(share x)."""
+    """Compute K for positive numbers and orders from 0, times exp(share x)."""
     return pieces(
         (v, x),
         [
@@ -331,7 +332,7 @@ def kv(v: Real, x: Real) -> Real:
 
 @formula("kn")
 def kn(n: Real, x: Real) -> Real:
-    """Of orders without their fractions, NaN beyond what an int of C has."""
+    """Compute K for orders truncated to integers, NaN beyond the range of a C int."""
     size = floor(abs(n))
     counted = size < 2.0**31
     value = _second_kind(where(counted, size, 0.0), x, False)
@@ -344,7 +345,7 @@ def kve(v: Real, x: Real) -> Real:
 
 
 def _on_the_line(v: Real, x: Real, scaled: bool) -> tuple[Real, Real]:
-    """Of a complex number that is real: one below zero is turned by half a circle from above (DLMF 10.34.1)."""
+    """Evaluate at a complex number that is real; one below zero is rotated by half a turn from above (DLMF 10.34.1)."""
     v, x = broadcast(v, x)
     size = _first_kind(v, abs(x), scaled)
     behind, whole = x < 0.0, floor(v) == v

@@ -1,6 +1,7 @@
-"""Special functions of complex numbers: each a pair of :class:`~arraydispatch.ufuncs.special.formula.Real`, of its real and its imaginary part.
+"""Special functions of complex numbers, given as pairs of :class:`~arraydispatch.ufuncs.special.formula.Real`, the real
+and imaginary parts.
 
-What the libraries' own complex kernels make of infinities and signed zeros differs; of pairs it is what is written here.
+The libraries' own complex kernels differ for infinities and signed zeros; pairs give the results written here.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ Pair = tuple[Real, Real]
 
 
 class Complex:
-    """An array of complex numbers in two parts, with the operators that formulas need."""
+    """Array of complex numbers in two parts, with the operators that formulas need."""
 
     __slots__ = ("x", "y")
 
@@ -47,7 +48,7 @@ class Complex:
 
     @property
     def parts(self) -> Pair:
-        """Both."""
+        """Return both parts."""
         return self.x, self.y
 
     def __add__(self, other: Complex | float) -> Complex:
@@ -76,15 +77,15 @@ class Complex:
         return Complex(-self.x, -self.y)
 
     def turned(self, direction: float = 1.0) -> Complex:
-        """Times i, or -i."""
+        """Multiply by i, or -i."""
         return Complex(-self.y * direction, self.x * direction)
 
     def log(self) -> Complex:
-        """The principal logarithm."""
+        """Compute the principal logarithm."""
         return Complex(log(hypot(self.x, self.y)), arctan2(self.y, self.x))
 
     def sqrt(self) -> Complex:
-        """The principal root."""
+        """Compute the principal square root."""
         size = hypot(self.x, self.y)
         root = sqrt((size + abs(self.x)) * 0.5)
         other = abs(self.y) / where(root == 0.0, 1.0, root * 2.0)
@@ -94,14 +95,14 @@ class Complex:
 
 
 def either(condition: Truth, one: Complex, other: Complex) -> Complex:
-    """Elementwise choice."""
+    """Choose elementwise."""
     return Complex(where(condition, one.x, other.x), where(condition, one.y, other.y))
 
 
 def exponential(x: Real, y: Real) -> Complex:
-    """exp(x + i y), infinities as C has them."""
+    """Compute exp(x + i y), with C's values for infinities."""
     half = exp(x * 0.5)
-    far = x > 700.0  # where the exponential may be infinite, and its product with a cosine not
+    far = x > 700.0  # the exponential may be infinite, but not its product with a cosine
     factor = where(far, half, exp(x))
     more = where(far, half, 1.0)
     re, im = factor * cos(y) * more, factor * sin(y) * more
@@ -112,7 +113,7 @@ def exponential(x: Real, y: Real) -> Complex:
 
 
 def _polynomial(z: Complex, terms: tuple[tuple[float, float], ...]) -> Complex:
-    """Terms (real, imaginary) from the constant on."""
+    """Evaluate a polynomial given by its terms (real, imaginary) from the constant up."""
     made = Complex(z.x * 0.0 + terms[-1][0], z.y * 0.0 + terms[-1][1])
     for re, im in reversed(terms[:-1]):
         made = made * z
@@ -133,7 +134,7 @@ def log1p_complex(x: Real, y: Real) -> Pair:
     a, b = where(near, x, 0.0), where(near, y, 0.0)
     c, d = rint(a * _EXACT) * (1 / _EXACT), rint(b * _EXACT) * (1 / _EXACT)
     square = (c * 2.0 + c * c + d * d) + ((a - c) * (a + c + 2.0) + (b - d) * (b + d))  # |1 + z|**2 - 1
-    near = near & (square > -0.3)  # below, that of one more has its digits, and XLA's not
+    near = near & (square > -0.3)  # below -0.3, |1 + z| itself keeps its digits, and XLA's log1p does not
     re = where(near, log1p(where(near, square, 0.0)) * 0.5, log(where(near, 1.0, hypot(up, y))))
     line = (y == 0.0) & (x >= -1.0)
     return where(line, log1p(where(line, x, 0.0)), re), where(line, 0.0, arctan2(y, up))
@@ -160,7 +161,7 @@ _MIDDLE = ((1.0, 0.0), (0.5, 0.0), (1 / 16, 0.0), (-1 / 192, 0.0), (-1 / 3072, 0
 
 
 def _near_branch(z: Complex, side: float) -> Complex:
-    """About -1 + i pi, or its conjugate: in the conjugate of the root of the conjugate."""
+    """Compute the function near -1 + i pi, or its conjugate, by a series in the conjugate of the root of the conjugate."""
     twice = (z + 1.0) * 2.0
     root = Complex(twice.x, -(twice.y - side * 2 * math.pi)).sqrt()
     terms = tuple((re, im * side) for re, im in _BRANCH)
@@ -168,7 +169,7 @@ def _near_branch(z: Complex, side: float) -> Complex:
 
 
 def _far(t: Complex, logarithm: Complex) -> Complex:
-    """The series about infinity."""
+    """Evaluate the series about infinity."""
     w = t - logarithm
     part = logarithm / t
     w = w + part
@@ -179,7 +180,7 @@ def _far(t: Complex, logarithm: Complex) -> Complex:
 
 
 def _refined(z: Complex, w: Complex, s: Real) -> Complex:
-    """A step of Fritsch, Shafer and Crowley."""
+    """Take a step of the method of Fritsch, Shafer and Crowley."""
     turned = w * s
     r = z - turned - w.log()
     up = turned + 1.0
@@ -218,7 +219,7 @@ def wrightomega_complex(x: Real, y: Real) -> Pair:
     branch = (x_ == -1.0) & (abs(y_) == pi)
     start = either(done | branch, Complex(x_ * 0.0 + 1.0, y_ * 0.0), w)
     up, down = abs(y_ - pi) <= _NEAR, abs(y_ + pi) <= _NEAR
-    cut = (x_ <= _NEAR - 1.0) & (up | down)  # by -w, whose logarithm is not cut there
+    cut = (x_ <= _NEAR - 1.0) & (up | down)  # in terms of -w, whose logarithm has no cut there
     s = where(cut, -1.0, constant(x_, 1.0))
     moved = Complex(x_, choose(y_, (cut & up, y_ - pi), (cut, y_ + pi)))
     moved = either(done | branch, Complex(x_ * 0.0 + 1.0, y_ * 0.0), moved)

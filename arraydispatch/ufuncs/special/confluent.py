@@ -1,8 +1,9 @@
 """Tricomi's confluent hypergeometric function U(a, b, x) of positive arguments.
 
-Where a, or by Kummer's transformation a - b + 1, is about zero or more, by its integral (DLMF 13.4.4), whose integrand is written so that
-it is positive. Else by the recurrence down in a from there (13.3.7), of which U is not a small solution if b is about one or the argument
-is not less than b, and by the one up in b (13.3.8). The trapezoidal rule in the variable's logarithm takes hundreds of terms.
+If a, or by Kummer's transformation a - b + 1, is about zero or more, it is computed by its integral (DLMF 13.4.4),
+whose integrand is written so that it is positive. Otherwise by the downward recurrence in a from there (13.3.7), of
+which U is not a minimal solution if b is about one or the argument is not less than b, and by the upward recurrence in
+b (13.3.8). The trapezoidal rule in the variable's logarithm takes hundreds of terms.
 """
 
 from __future__ import annotations
@@ -35,24 +36,24 @@ from .formula import (
 
 _INF, _NAN = math.inf, math.nan
 _STEP = 0.14
-"""Of the trapezoidal rule, in the logarithm of the variable: the integrand is analytic so far from the line."""
+"""Step of the trapezoidal rule, in the logarithm of the variable: the integrand is analytic that far from the line."""
 _MOST = 5200
 _EPS = 2.0**-60
 _STEPS = 2000
-"""Of a recurrence; long before, most values are beyond the largest number."""
+"""Largest number of steps of a recurrence; most values overflow long before."""
 _LARGE = 1e200
 
 
 def _integral(a: Real, b: Real, x: Real, over: Real) -> Real:
-    """Of a > -1, times x**over: of those below one by parts, or without what the integrand is at zero."""
+    """Compute U for a > -1, times x**over: below one by parts, or without the integrand's value at zero."""
     less = a < 1.0
     rest = b - a - 1.0
     apart = less & (rest > 0.0)
     by_parts = less & ~apart
     first = where(less, a + 1.0, a)
     second = where(by_parts, rest - 1.0, rest)
-    both = where(apart, b, b - 1.0)  # their sum
-    # the largest value of t**first (1 + t)**second exp(-x t), and how narrow it is
+    both = where(apart, b, b - 1.0)  # the sum of both
+    # the maximum of t**first (1 + t)**second exp(-x t), and its width
     gap = x - both
     root = hypot(gap, sqrt(x) * sqrt(first) * 2.0)
     ahead = gap > 0.0
@@ -67,7 +68,7 @@ def _integral(a: Real, b: Real, x: Real, over: Real) -> Real:
         far = log1p(t)
         bell = exp(first * u - y * expm1(u) + second * (far - log1p(top)))
         more = choose(-expm1(-rest * far) / t, (kind == 0.0, 1.0), (kind == 1.0, x * (t + 1.0) - rest))
-        return where(bell > 0.0, bell * more, 0.0)  # not zero times infinity
+        return where(bell > 0.0, bell * more, 0.0)  # avoids zero times infinity
 
     def step(k: Real, total: Real, last: Real, by: Real, *given: Real) -> tuple[Real, ...]:
         more = going(k, total, last, by, *given)
@@ -102,7 +103,7 @@ def _integral(a: Real, b: Real, x: Real, over: Real) -> Real:
 
 
 def _logarithmic(a: Real, x: Real) -> Real:
-    """Of b = 1 and |a| < 1 next to zero (DLMF 13.2.9)."""
+    """Compute U for b = 1 and |a| < 1 next to zero (DLMF 13.2.9)."""
 
     def step(k: Real, factor: Real, psi: Real, total: Real, a: Real, x: Real) -> tuple[Real, ...]:
         total = total + factor * psi
@@ -118,14 +119,16 @@ def _logarithmic(a: Real, x: Real) -> Real:
 
 
 def _scaled(now: Real, before: Real, size: Real) -> tuple[Real, Real, Real]:
-    """Two numbers, and how often they were divided because they were large."""
+    """Scale two numbers down if they are large, and count these divisions."""
     far = (abs(now) > _LARGE) | (abs(before) > _LARGE)
     scale = where(far, 1 / _LARGE, 1.0)
     return now * scale, before * scale, where(far, size + 1.0, size)
 
 
 def _lowered(a: Real, b: Real, x: Real) -> Real:
-    """Of a < 0 and b >= 1: down in a from within a half of zero, and of b beyond the argument up in b from below two (13.3.8)."""
+    """Compute U for a < 0 and b >= 1: down in a from within a half of zero, and for b beyond the argument up in b from
+    below two (13.3.8).
+    """
     count = -rint(a)
     top = a + count
     whole = top == 0.0
@@ -162,7 +165,7 @@ def _lowered(a: Real, b: Real, x: Real) -> Real:
 
 
 def _known(a: Real, b: Real, x: Real) -> Real:
-    """Of finite numbers, and an argument above zero."""
+    """Compute U for finite numbers, and an argument above zero."""
     other = a - b + 1.0
     near = (b == 1.0) & (abs(a) < 1.0) & (x <= 0.25) & (a != 0.0)
     turned = (a <= -0.75) & ((other > 0.0) | (b < 1.0))

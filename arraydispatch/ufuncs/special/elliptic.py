@@ -1,4 +1,4 @@
-"""Carlson's elliptic integrals, by his duplication (1995), and Legendre's incomplete ones by these."""
+"""Carlson's elliptic integrals, by his duplication algorithm (1995), and Legendre's incomplete integrals in terms of these."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from .formula import (
 _INF, _NAN = math.inf, math.nan
 _TINY = 2.0**-1022
 _NEAR = 0.008
-"""Relative differences whose eighth power is nothing beside 1, up to which the series go."""
+"""Relative difference up to which the series are used; its eighth power is negligible beside 1."""
 _FAR = 1e100
-"""Beyond it, and below its inverse, numbers are scaled where their powers would be out of range."""
+"""Numbers beyond it, or below its inverse, are scaled where their powers would be out of range."""
 _MOST = 600
-"""Steps, each of which makes differences a quarter: enough from one end of the floats to the other."""
+"""Largest number of steps, each of which quarters the differences: enough from one end of the floats to the other."""
 
 
 def _nothing(x: Real) -> Truth:
@@ -44,12 +44,12 @@ def _mean_root(x: Real, y: Real, z: Real) -> Real:
 
 
 def _apart(x: Real, y: Real, z: Real) -> Truth:
-    """Of which numbers a step is to be taken: each step more is rounded."""
+    """Return the elements for which another step is needed: each further step adds rounding errors."""
     return maximum(maximum(x, y), z) > minimum(minimum(x, y), z) * (1.0 + _NEAR)
 
 
 def _rf(x: Real, y: Real, z: Real) -> Real:
-    """Of positive numbers, one of which may be 0."""
+    """Compute R_F for positive numbers, one of which may be 0."""
 
     def step(x: Real, y: Real, z: Real) -> tuple[Real, ...]:
         by, more = _mean_root(x, y, z), _apart(x, y, z)
@@ -65,7 +65,7 @@ def _rf(x: Real, y: Real, z: Real) -> Real:
 
 
 def _rd(x: Real, y: Real, z: Real) -> Real:
-    """Of positive numbers, one of the first two of which may be 0."""
+    """Compute R_D for positive numbers, one of the first two of which may be 0."""
 
     def step(x: Real, y: Real, z: Real, total: Real, by: Real) -> tuple[Real, ...]:
         shift = _mean_root(x, y, z)
@@ -94,14 +94,14 @@ def _rd(x: Real, y: Real, z: Real) -> Real:
 
 
 def _periods(phi: Real) -> tuple[Real, Real]:
-    """How many quarters of a turn, an even number, and the angle that is left."""
+    """Return the number of quarter turns, an even number, and the remaining angle."""
     count = floor(phi * (2 / math.pi))
     count = count + (count - floor(count * 0.5) * 2.0)
     return count, phi - count * (math.pi / 2)
 
 
 def _of_angle(phi: Real, m: Real) -> tuple[Real, Real, Real, Real, Truth]:
-    """The angle, its sine, and the operands of Carlson's integrals; where there are such."""
+    """Return the angle, its sine, the operands of Carlson's integrals, and where these exist."""
     fine = (m <= 1.0) & ~isinf(m) & ~isinf(phi) & ~isnan(phi)
     count, angle = _periods(where(fine, phi, 0.0))
     s, c = sin(angle), cos(angle)
@@ -113,7 +113,7 @@ def _of_angle(phi: Real, m: Real) -> tuple[Real, Real, Real, Real, Truth]:
 def ellipkinc(phi: Real, m: Real) -> Real:
     phi, m = broadcast(phi, m)
     count, s, c, inside, fine = _of_angle(phi, m)
-    pole = fine & (m == 1.0) & (abs(phi) >= math.pi / 2)  # of negative angles SciPy has the same infinity
+    pole = fine & (m == 1.0) & (abs(phi) >= math.pi / 2)  # SciPy has the same infinity for negative angles
     known = fine & ~pole
     whole = special("ellipkm1", where(known & (count != 0.0), 1.0 - m, 0.5))
     value = s * _rf(where(known, c, 1.0), where(known, inside, 1.0), c * 0.0 + 1.0)
@@ -138,12 +138,13 @@ def ellipeinc(phi: Real, m: Real) -> Real:
     return choose(value, (nowhere, _NAN), (isinf(phi), phi), (isinf(m), -m))
 
 
-# -- Carlson's own, with SciPy's values where there is no integral ---------------------------------------------------------
+# -- Carlson's own integrals, with SciPy's values where they do not exist
+# ----------------------------------------------------
 
 
 @formula("elliprc")
 def elliprc(x: Real, y: Real) -> Real:
-    """Of a negative second number its principal value."""
+    """Compute R_C; for a negative second number its principal value."""
     x, y = broadcast(x, y)
     fine = (x >= 0.0) & ~_nothing(y) & ~isinf(x) & ~isinf(y) & ~isnan(y)
     below = fine & (y < 0.0)
@@ -153,8 +154,8 @@ def elliprc(x: Real, y: Real) -> Real:
     value = where(below, value * sqrt(where(below, x, 1.0) / a), value)
     return choose(
         value,
-        (isfinite(x) & (y == -_INF), 0.0),  # of negative first numbers too
-        (isinf(x) & (x > 0.0) & ~(y <= 0.0), 0.0),  # beside NaN too
+        (isfinite(x) & (y == -_INF), 0.0),  # for negative first numbers too
+        (isinf(x) & (x > 0.0) & ~(y <= 0.0), 0.0),  # also together with NaN
         (isnan(x) | isnan(y) | isinf(x) | (x < 0.0) | _nothing(y), _NAN),
         (isinf(y), 0.0),
     )
@@ -184,7 +185,7 @@ def elliprd(x: Real, y: Real, z: Real) -> Real:
 
 @formula("elliprg")
 def elliprg(x: Real, y: Real, z: Real) -> Real:
-    """By the other two, whose terms have one sign where the number in the middle is the last."""
+    """Compute R_G from the other two, whose terms have one sign if the middle number comes last."""
     x, y, z = broadcast(x, y, z)
     nowhere = isnan(x) | isnan(y) | isnan(z) | (x < 0.0) | (y < 0.0) | (z < 0.0)
     far = isinf(x) | isinf(y) | isinf(z)
@@ -192,9 +193,9 @@ def elliprg(x: Real, y: Real, z: Real) -> Real:
     x, y, z = (where(fine, t, 1.0) for t in (x, y, z))
     least, most = minimum(minimum(x, y), z), maximum(maximum(x, y), z)
     middle = maximum(minimum(x, y), minimum(maximum(x, y), z))
-    size = where(~_nothing(most) & ((most > _FAR) | (middle < 1 / _FAR)), most, 1.0)  # whose powers are out of range
+    size = where(~_nothing(most) & ((most > _FAR) | (middle < 1 / _FAR)), most, 1.0)  # its powers would be out of range
     a, b, c = least / size, middle / size, most / size
-    single = _nothing(b)  # one number besides zeros
+    single = _nothing(b)  # one number and zeros
     a, b, d = (where(single, 1.0, t) for t in (a, b, c))
     value = b * _rf(a, d, b) + (b - a) * _rd(a, d, b) * (d - b) * (1 / 3) + sqrt(a / b) * sqrt(d)
     value = where(single, sqrt(c), value) * sqrt(size) * 0.5

@@ -1,4 +1,4 @@
-"""The error functions and the normal distribution."""
+"""Error functions and the normal distribution."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ROOT_HALF = math.sqrt(0.5)
 
 
 def exp_square(x: Real) -> Real:
-    """exp(x**2), the square in two parts of which one is exact."""
+    """Compute exp(x**2), with the square split into two parts, one of them exact."""
     head = rint(x * 128.0) * (1 / 128.0)
     return exp(head * head) * exp((x - head) * (x + head))
 

@@ -1,4 +1,4 @@
-"""Special functions made of exponentials, logarithms and roots."""
+"""Special functions composed of exponentials, logarithms and roots."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _both_positive(x: Real, y: Real) -> tuple[Truth, Real, Real]:
 def kl_div(x: Real, y: Real) -> Real:
     inside, a, b = _both_positive(x, y)
     ratio = a / b
-    tiny = ratio < 2.2250738585072014e-308  # which some libraries take for zero
+    tiny = ratio < 2.2250738585072014e-308  # some libraries treat it as zero
     apart = log(a) - log(b)
     of_ratio = where(tiny, where(apart < -745.2, -_INF, apart), log(where(tiny, 1.0, ratio)))
     return choose(_INF, (isnan(x) | isnan(y), _NAN), (inside, a * of_ratio - a + b), ((x == 0.0) & (y >= 0.0), y))
@@ -158,7 +158,7 @@ def rel_entr(x: Real, y: Real) -> Real:
     return choose(_INF, (isnan(x) | isnan(y), _NAN), (inside, value), ((x == 0.0) & (y >= 0.0), 0.0))
 
 
-# -- losses and transformations ------------------------------------------------------------------------------------------
+# -- losses and transformations ----------------------------------------------------------------------------------------
 
 
 @formula("huber")
@@ -213,11 +213,11 @@ def inv_boxcox1p(x: Real, lmbda: Real) -> Real:
 
 _RADIANS = math.pi / 180.0
 _LOST = 1e14
-"""Degrees beyond which SciPy has no value, and gives zero."""
+"""Angle in degrees beyond which SciPy has no value, and returns zero."""
 
 
 def _quarters(x: Real) -> tuple[Real, Real]:
-    """Multiples of a quarter turn, modulo four, and what is left, in radians within an eighth."""
+    """Return the number of quarter turns modulo four, and the remaining angle, in radians within an eighth of a turn."""
     turn = x % 360.0
     quarter = rint(turn / 90.0)
     return quarter % 4.0, (turn - quarter * 90.0) * _RADIANS
@@ -276,13 +276,14 @@ def radian(degrees: Real, minutes: Real, seconds: Real) -> Real:
     return ((degrees * 60.0 + minutes) * 60.0 + seconds) * (math.pi / 648000.0)
 
 
-# -- means of means --------------------------------------------------------------------------------------------------------
+# -- arithmetic-geometric mean
+# -----------------------------------------------------------------------------------------------
 
 _AGM_STEPS = 40
 
 
 def agm_of(a: Real, b: Real) -> Real:
-    """The arithmetic-geometric mean of positive numbers."""
+    """Compute the arithmetic-geometric mean of positive numbers."""
 
     def step(x: Real, y: Real) -> tuple[Real, Real]:
         return (x + y) * 0.5, sqrt(x) * sqrt(y)
@@ -306,7 +307,7 @@ def agm(a: Real, b: Real) -> Real:
 
 @formula("wrightomega")
 def wrightomega(x: Real) -> Real:
-    """By two steps of Fritsch, Shafer and Crowley, as SciPy has it."""
+    """Compute Wright's omega by two steps of Fritsch, Shafer and Crowley, as SciPy does."""
     far = (x < -50.0) | (x > 1e20) | isnan(x)
     z = where(far, 0.0, x)
     ahead = maximum(z, 1.0)

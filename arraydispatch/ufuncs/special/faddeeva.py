@@ -1,7 +1,7 @@
-"""The Faddeeva function w(z) = exp(-z**2) erfc(-i z), and the error functions of complex numbers, which are made of it.
+"""Faddeeva function w(z) = exp(-z**2) erfc(-i z), and the error functions of complex numbers in terms of it.
 
-As SciPy's (S. G. Johnson's package) by a continued fraction far from the origin, by Zaghloul and Ali's sums (ACM algorithm
-916) near it, and by Taylor's series where error functions would cancel.
+As in SciPy (S. G. Johnson's package), it is computed by a continued fraction far from the origin, by Zaghloul and Ali's
+sums (ACM algorithm 916) near it, and by Taylor series where error functions would cancel.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ Pair = tuple[Real, Real]
 # -- w(z), by regions of x = |Re z| and y ------------------------------------------------------------------------------------
 
 _FRACTION = 19
-"""Depth of the continued fraction, enough at the border of its region."""
+"""Depth of the continued fraction, sufficient at the border of its region."""
 _STEP = 0.518321480430085929872  # pi / sqrt(-log(2**-53))
-_TERMS = 32  # exp(-(n step - 10)**2) is nothing from there on
+_TERMS = 32  # exp(-(n step - 10)**2) is negligible from there on
 
 
 def _fraction(x: Real, y: Real) -> Pair:
-    """i / sqrt(pi) / (z - 1/2 / (z - 1 / (z - 3/2 / …))), of y >= 0."""
+    """Compute i / sqrt(pi) / (z - 1/2 / (z - 1 / (z - 3/2 / …))), for y >= 0."""
     re, im = x, y
     for k in range(_FRACTION - 1, 0, -1):
         share = 0.5 * k / (re * re + im * im)
@@ -53,7 +53,7 @@ def _fraction(x: Real, y: Real) -> Pair:
 
 
 def _first(x: Real, y: Real) -> Pair:
-    """i / sqrt(pi) / z, of numbers whose squares may be infinite."""
+    """Compute i / sqrt(pi) / z, for numbers whose squares may overflow."""
     wide = x > y
     ratio = where(wide, y / where(wide, x, 1.0), x / where(wide, 1.0, y))
     share = _PER_ROOT / where(wide, x + ratio * y, ratio * x + y)
@@ -67,7 +67,7 @@ def _sinc(x: Real) -> Real:
 
 
 def _sums(x: Real, y: Real) -> Pair:
-    """Of x < 10 and |y| < 7."""
+    """Compute w for x < 10 and |y| < 7."""
     gauss = exp(-(x * x))
     c, s = cosh(x * (2 * _STEP)), sinh(x * (2 * _STEP))
     # hyperbolic functions of multiples: sums of positive numbers
@@ -88,7 +88,7 @@ def _sums(x: Real, y: Real) -> Pair:
     rest = x * gauss * c_
     angle = x * y
     twice = angle * 2.0
-    # for large y imaginary terms cancel
+    # imaginary terms cancel for large y
     far = y > 5.0
     re = head * cos(twice) + rest * sin(angle) * where(far, 1.0, constant(x, 1.0)) * _sinc(angle)
     im = where(far, 0.0, rest * _sinc(twice) - head * sin(twice))
@@ -96,7 +96,7 @@ def _sums(x: Real, y: Real) -> Pair:
 
 
 def faddeeva(z: Complex) -> Complex:
-    """w(z)."""
+    """Compute w(z)."""
     x, y = z.parts
     ax, ay = abs(x), abs(y)
     far = (ay > 7.0) | (ax > 6.0) & ((ay > 0.1) | (ax > 8.0) & (ay > 1e-10)) | (ax >= 10.0)
@@ -108,11 +108,11 @@ def faddeeva(z: Complex) -> Complex:
             (ax < 10.0, _sums, (1.0, 1.0)),
         ],
     )
-    # real numbers, of which the fraction leaves out what is small: the real part
+    # real numbers: the real part is small, and the fraction omits it
     re = where(far & (ay < 1e-9), re + exp(-minimum(ax, 1e100) * minimum(ax, 1e100)), re)
     nothing = isinf(ay) & ~isnan(x)
     re, im = where(nothing, 0.0, re), where(nothing, 0.0, im)
-    # w(-conj(z)) = conj(w(z)); below by w(z) = 2 exp(-z**2) - w(-z)
+    # w(-conj(z)) = conj(w(z)); the lower half plane by w(z) = 2 exp(-z**2) - w(-z)
     mirrored = far & (y < 0.0)
     turned = signbit(x) & ~mirrored | mirrored & ~signbit(x)
     im = where(turned, -im, im)
@@ -141,9 +141,9 @@ _NEAR = tuple(_TWO * (-1) ** k / (math.factorial(k) * (2 * k + 1)) for k in rang
 
 
 def _times_square(x: Real, y: Real, w: Complex) -> Complex:
-    """exp(-z**2) times a number."""
+    """Multiply a number by exp(-z**2)."""
     power, angle = (y - x) * (y + x), x * y * -2.0
-    far = power > 700.0  # where it may be infinite, and the product not
+    far = power > 700.0  # it may be infinite, but not the product
     half = exp(power * 0.5)
     return Complex(cos(angle), sin(angle)) * w * where(far, half, exp(power)) * where(far, half, 1.0)
 
@@ -158,7 +158,7 @@ def _near_zero(x: Real, y: Real) -> Complex:
 
 
 def _near_axis(x: Real, y: Real) -> Complex:
-    """Of small x beside the imaginary axis."""
+    """Compute the error function for small x, next to the imaginary axis."""
     x2, y2 = x * x, y * y
     grow = exp(y2)
     wave = where(y < 0.0, -1.0, constant(y, 1.0)) * faddeeva(Complex(abs(y), y * 0.0)).y
@@ -173,7 +173,7 @@ def _near_axis(x: Real, y: Real) -> Complex:
 
 
 def _error(x: Real, y: Real) -> Complex:
-    """erf of numbers with x >= 0."""
+    """Compute erf for numbers with x >= 0."""
     ay = abs(y)
     lost = (y - x) * (y + x) < -750.0
     taylor = (x < 8e-2) & (ay < 1e-2)

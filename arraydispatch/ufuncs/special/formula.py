@@ -1,10 +1,11 @@
-"""What formulas are written in: :class:`Real`, an array of real numbers with operators, over ``xp``.
+"""Language of the formulas: :class:`Real`, an array of real numbers with operators, over ``xp``.
 
 A formula takes Reals in double precision and returns one (or a tuple). :func:`formula` registers it under SciPy's name
-and does the rest: SciPy's loops for float32 compute in float64 and round once, and so do these. For complex numbers SciPy has
-loops of its own: :func:`of_complex` registers a formula of the two parts, and what has none is refused.
+and handles the rest: SciPy's loops for float32 compute in float64 and round once, and so do these. SciPy has separate
+loops for complex numbers: :func:`of_complex` registers a formula of the two parts; functions without one refuse complex
+numbers.
 
-Formulas differ from interval to interval. :func:`pieces` computes each where it holds: of known values it picks the
+Formulas differ from interval to interval. :func:`pieces` computes each where it holds: for known values it selects the
 elements, so that nothing is computed twice; under a trace it computes all of them and chooses.
 """
 
@@ -37,7 +38,7 @@ _NAN, _INF = math.nan, math.inf
 
 
 class Real:
-    """An array of real numbers; comparisons give a :class:`Truth`."""
+    """Array of real numbers; comparisons return a :class:`Truth`."""
 
     __slots__ = ("v", "xp")
 
@@ -106,7 +107,7 @@ class Real:
 
 
 class Truth:
-    """An array of bools."""
+    """Array of bools."""
 
     __slots__ = ("v", "xp")
 
@@ -155,45 +156,45 @@ isnan, isinf, isfinite, signbit = (_test(name) for name in "isnan isinf isfinite
 
 
 def minimum(x: Real, y: Any) -> Real:
-    """The smaller one."""
+    """Return the smaller one."""
     return Real(x.xp, x.xp.minimum(x.v, _raw(y)))
 
 
 def maximum(x: Real, y: Any) -> Real:
-    """The larger one."""
+    """Return the larger one."""
     return Real(x.xp, x.xp.maximum(x.v, _raw(y)))
 
 
 def copysign(x: Real, y: Any) -> Real:
-    """The first with the sign of the second."""
+    """Return the first with the sign of the second."""
     return Real(x.xp, x.xp.copysign(x.v, _raw(y)))
 
 
 def hypot(x: Real, y: Real) -> Real:
-    """The length of a vector."""
+    """Compute the length of a vector."""
     return Real(x.xp, x.xp.hypot(x.v, y.v))
 
 
 def arctan2(y: Real, x: Real) -> Real:
-    """The angle of a vector."""
+    """Compute the angle of a vector."""
     return Real(x.xp, x.xp.arctan2(y.v, x.v))
 
 
 def power(x: Any, y: Any) -> Real:
-    """``x**y``."""
+    """Compute ``x**y``."""
     made: Real = x**y
     return made
 
 
 def constant(like: Real | Truth, value: float) -> Real:
-    """A number beside an array."""
+    """Return a number as an operand for an array."""
     xp = like.xp
     dtype = xp.dtype_of(like.v) if isinstance(like, Real) else dtypes.FLOAT64
     return Real(xp, xp.prim.full((), value, dtype, xp.backend.device_of(like.v)))
 
 
 def where(condition: Truth, x: Any, y: Any) -> Real:
-    """Elementwise choice; one of the two may be a number."""
+    """Choose elementwise; one of the two may be a number."""
     like = x if isinstance(x, Real) else y
     if not isinstance(like, Real):
         like = constant(condition, 0.0)
@@ -203,7 +204,7 @@ def where(condition: Truth, x: Any, y: Any) -> Real:
 
 
 def choose(otherwise: Any, *cases: tuple[Truth, Any]) -> Real:
-    """The value of the first case that holds."""
+    """Return the value of the first case that holds."""
     for condition, value in reversed(cases):
         otherwise = where(condition, value, otherwise)
     made: Real = otherwise
@@ -214,7 +215,7 @@ def choose(otherwise: Any, *cases: tuple[Truth, Any]) -> Real:
 
 
 def polynomial(x: Real, terms: Sequence[float]) -> Real:
-    """Terms from the constant on (Horner's rule)."""
+    """Evaluate a polynomial with terms from the constant up (Horner's rule)."""
     made = constant(x, terms[-1]) if len(terms) == 1 else x * terms[-1]
     for c in reversed(terms[1:-1]):
         made = (made + c) * x
@@ -222,7 +223,7 @@ def polynomial(x: Real, terms: Sequence[float]) -> Real:
 
 
 def series(table: Series, x: Real) -> Real:
-    """A table's function at points of its interval."""
+    """Evaluate a table's function at points of its interval."""
     half = (table.high - table.low) / 2
     t = (x - (table.low + table.high) / 2) * (1 / half)
     if table.basis == "power":
@@ -238,17 +239,17 @@ def series(table: Series, x: Real) -> Real:
 
 
 def is_known(x: Real | Truth) -> bool:
-    """Whether values can be looked at now."""
+    """Whether values can be read now."""
     return bool(x.xp.backend.is_concrete(x.v))
 
 
 def any_of(x: Truth) -> bool:
-    """Whether one of them is true: a look at values."""
+    """Whether any is true; this reads values."""
     return bool(np.any(x.xp.backend.to_numpy(x.v)))
 
 
 def broadcast(*operands: Real) -> tuple[Real, ...]:
-    """The operands in one shape."""
+    """Broadcast the operands to one shape."""
     xp = operands[0].xp
     shapes = [xp.shape_of(x.v) for x in operands]
     if len(set(shapes)) == 1:
@@ -261,10 +262,10 @@ Case = tuple[Truth, Callable[..., Any], tuple[float, ...]]
 
 
 def pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float = _NAN) -> Real:
-    """Each case's formula where its condition holds, the first one that does; ``otherwise`` elsewhere.
+    """Evaluate for each element the formula of the first case whose condition holds; ``otherwise`` elsewhere.
 
-    A case is (condition, formula, operands for which the formula has a value): where nothing can be picked the last take
-    the place of the operands of other cases, so that no gradient is NaN.
+    A case is (condition, formula, operands for which the formula has a value). If elements cannot be selected, these
+    operands replace those of elements that belong to other cases, so that no gradient is NaN.
     """
 
     def alone(formula: Callable[..., Real]) -> Callable[..., tuple[Real]]:
@@ -274,7 +275,7 @@ def pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float =
 
 
 def pairs(operands: tuple[Real, ...], cases: Sequence[Case]) -> tuple[Real, Real]:
-    """The same for formulas of two results, NaN elsewhere."""
+    """Evaluate formulas of two results as :func:`pieces`, with NaN elsewhere."""
     first, second = _pieces(operands, cases, _NAN, 2)
     return first, second
 
@@ -317,7 +318,7 @@ def _pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float,
 
 
 def _filled(like: Native, xp: Any, value: float, count: int) -> list[Native]:
-    """So many arrays of one number, each with memory of its own."""
+    """Return ``count`` arrays filled with one number, each with its own memory."""
     dtype, device = xp.dtype_of(like), xp.backend.device_of(like)
     return [xp.prim.full(xp.shape_of(like), value, dtype, device) for _ in range(count)]
 
@@ -328,7 +329,7 @@ _LOOK_EVERY = 8
 def repeat(
     step: Callable[..., tuple[Real, ...]], going: Callable[..., Truth], state: tuple[Real, ...], most: int
 ) -> tuple[Real, ...]:
-    """``step`` while ``going`` holds anywhere, at most so often; the state's shapes do not change."""
+    """Repeat ``step`` while ``going`` holds anywhere, at most ``most`` times; the state's shapes do not change."""
     xp = state[0].xp
     state = broadcast(*state)
     if all(is_known(x) for x in state):
@@ -355,13 +356,13 @@ def repeat(
 
 
 LOOKS: set[Body] = set()
-"""Bodies that look at values, so that they cannot be compiled."""
+"""Bodies that read values, and so cannot be compiled."""
 
 
 def formula(*names: str, looks: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a formula under SciPy's names; the formula itself stays what other formulas call.
+    """Register a formula under SciPy's names; the formula itself is returned unchanged, for other formulas to call.
 
-    ``looks``: it needs values of its operands, and whole numbers as they are.
+    ``looks``: it reads the values of its operands, and takes integers unconverted.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -388,7 +389,7 @@ def formula(*names: str, looks: bool = False) -> Callable[[Callable[..., Any]], 
 
 
 def of_complex(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a formula of a complex number's two parts under SciPy's names; it gives the two of the result."""
+    """Register a formula of the two parts of a complex number under SciPy's names; it returns the two parts of the result."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -405,7 +406,7 @@ def of_complex(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 
 def of_complex_at(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a formula for complex numbers that are real, of real orders: it takes the order and the number."""
+    """Register a formula for complex numbers that are real, with real orders: it takes the order and the number."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -426,10 +427,10 @@ def of_complex_at(*names: str) -> Callable[[Callable[..., Any]], Callable[..., A
 
 
 UFUNCS: dict[str, np.ufunc] = {}
-"""SciPy's name -> its ufunc, filled on first sight of one."""
+"""SciPy's name -> its ufunc, filled when the first one is called."""
 
 
 def special(name: str, *operands: Real) -> Real:
-    """Another special function: the backend's own where it has one."""
+    """Compute another special function: by the backend's own kernel if it has one."""
     xp = operands[0].xp
     return Real(xp, xp.call(UFUNCS[name], *(x.v for x in operands)))

@@ -1,7 +1,7 @@
-"""The gamma function and its kin: beta, binomials, zeta.
+"""Gamma function and related functions: beta, binomials, zeta.
 
-``scaled`` is the gamma function over its Stirling approximation, ``gamma(x) = sqrt(2 pi / x) (x / e)**x scaled(x)``: ratios
-of large gamma functions are ratios of powers and of these, which are near 1, so nothing cancels.
+``scaled`` is the gamma function over its Stirling approximation, ``gamma(x) = sqrt(2 pi / x) (x / e)**x scaled(x)``:
+ratios of large gamma functions are ratios of powers and of these, which are near 1, so nothing cancels.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 _ROOT = math.sqrt(2 * math.pi)
 
 _STIRLING = tuple(b * math.factorial(2 * k) / (2 * k * (2 * k - 1)) for k, b in enumerate(expansions.BERNOULLI[:9], 1))
-"""log(scaled(x)) = sum of these over x**(2 k - 1)."""
+"""Coefficients of log(scaled(x)): their sum over x**(2 k - 1)."""
 _LARGE = 11.0
-"""Where Stirling's series is exact to double precision."""
+"""Argument from which Stirling's series is exact to double precision."""
 
 
 def _correction(x: Real) -> Real:
-    """log(scaled(x)) for large x."""
+    """Compute log(scaled(x)) for large x."""
     z = 1.0 / x
     return polynomial(z * z, _STIRLING) * z
 
 
 def _turned(x: Real, quarters: float) -> Real:
-    """The sine of pi x and so many quarter turns, exact at multiples of a half."""
-    size = abs(x)  # what is just below zero would be lost below two
+    """Compute the sine of pi x plus ``quarters`` quarter turns, exact at multiples of a half."""
+    size = abs(x)  # numbers just below zero would lose digits when reduced modulo two
     turn = size - floor(size * 0.5) * 2.0
     half = rint(turn * 2.0)
     rest = (turn - half * 0.5) * math.pi
@@ -67,12 +67,12 @@ def _turned(x: Real, quarters: float) -> Real:
 
 
 def sin_pi(x: Real) -> Real:
-    """sin(pi x)."""
+    """Compute sin(pi x)."""
     return _turned(x, 0.0)
 
 
 def cos_pi(x: Real) -> Real:
-    """cos(pi x)."""
+    """Compute cos(pi x)."""
     return _turned(x, 1.0)
 
 
@@ -84,7 +84,7 @@ def _is_whole(x: Real) -> Truth:
 
 
 def _shifted(x: Real, low: int, high: int, base: Real) -> tuple[Real, Real]:
-    """The products by which gamma(base) becomes gamma(x), base + n = x for low <= n <= high: numerator, denominator."""
+    """Return numerator and denominator of gamma(x) / gamma(base), for base + n = x and low <= n <= high."""
     n = x - base
     above, below = constant(x, 1.0), constant(x, 1.0)
     for i in range(high):
@@ -106,7 +106,7 @@ def _gamma_large(x: Real) -> Real:
 
 
 def _gamma_of_half(x: Real) -> Real:
-    """For x >= 0.5."""
+    """Compute gamma(x) for x >= 0.5."""
     return pieces((x,), [(x < _LARGE, _gamma_small, (2.0,)), (x < 171.7, _gamma_large, (20.0,))], _INF)
 
 
@@ -138,7 +138,7 @@ def _log_gamma_large(x: Real) -> Real:
 
 
 def log_gamma(x: Real) -> Real:
-    """log |gamma(x)| for x >= 0.5."""
+    """Compute log |gamma(x)| for x >= 0.5."""
     return pieces((x,), [(x < _LARGE, _log_gamma_middle, (2.5,)), (x < 2.5e305, _log_gamma_large, (20.0,))], _INF)
 
 
@@ -179,7 +179,7 @@ def rgamma(x: Real) -> Real:
 
 
 def log_scaled(x: Real) -> Real:
-    """log(scaled(x)) for x > 0."""
+    """Compute log(scaled(x)) for x > 0."""
 
     def small(y: Real) -> Real:
         return log_gamma_positive(y) - ((y - 0.5) * log(y) - y + _LOG_ROOT)
@@ -188,14 +188,14 @@ def log_scaled(x: Real) -> Real:
 
 
 def log_gamma_positive(x: Real) -> Real:
-    """log(gamma(x)) for x > 0."""
+    """Compute log(gamma(x)) for x > 0."""
     small = x < 0.5
     value = log_gamma(where(small, x + 1.0, x))
     return where(small, value - log(where(small, x, 1.0)), value)
 
 
 def log_beta(a: Real, b: Real) -> Real:
-    """log(beta(a, b)) for positive a and b."""
+    """Compute log(beta(a, b)) for positive a and b."""
     s = a + b
     low, high = minimum(a, b), maximum(a, b)
     powers = high * log1p(-low / s) + low * log(low / s)
@@ -203,14 +203,14 @@ def log_beta(a: Real, b: Real) -> Real:
 
 
 def _beta_small(a: Real, b: Real) -> Real:
-    """By gamma functions, the two in between that keeps the product near one."""
+    """Compute beta by gamma functions, in the order that keeps intermediate products near one."""
     y, ga, gb = special("rgamma", a + b), special("gamma", a), special("gamma", b)
     first = abs(abs(ga * y) - 1.0) > abs(abs(gb * y) - 1.0)
     return where(first, gb * y * ga, ga * y * gb)
 
 
 def _signed(a: Real, b: Real) -> tuple[Real, Real]:
-    """log |beta| and its sign, of any a and b that are no poles."""
+    """Compute log |beta| and its sign, for any a and b that are not poles."""
     value = gammaln(a) + gammaln(b) - gammaln(a + b)
     return value, gammasgn(a) * gammasgn(b) * gammasgn(a + b)
 
@@ -221,13 +221,13 @@ def _beta_far(a: Real, b: Real) -> Real:
 
 
 def _much_larger(a: Real, b: Real) -> Truth:
-    """Whether one is positive, and so much larger than the other that gamma functions of both are one number."""
+    """Whether one is positive and so much larger than the other that their sum has the same gamma function."""
     high, low = maximum(a, b), minimum(a, b)
     return (high > 1e6) & (high > 1e6 * abs(low)) & (low < 171.0)
 
 
 def _log_beta_apart(a: Real, b: Real) -> Real:
-    """log |beta| there (https://dlmf.nist.gov/5.11.E13)."""
+    """Compute log |beta| in that case (https://dlmf.nist.gov/5.11.E13)."""
     high, low = maximum(a, b), minimum(a, b)
     rest = 1.0 - low
     first = low / high * rest
@@ -239,7 +239,7 @@ _INT = 2.0**31
 
 
 def _pole(a: Real, b: Real) -> tuple[Truth, Truth, Real, Real]:
-    """Whether a is zero or a negative integer; whether beta(a, b) is finite then; arguments of an equal value there."""
+    """Return whether a is zero or a negative integer, whether beta(a, b) is finite then, and arguments of equal value there."""
     pole = (a <= 0.0) & _is_whole(a)
     other = 1.0 - a - b
     finite = pole & _is_whole(b) & (other > 0.0) & (abs(a) < _INT) & (abs(b) < _INT)
@@ -247,7 +247,7 @@ def _pole(a: Real, b: Real) -> tuple[Truth, Truth, Real, Real]:
 
 
 def _beta(a: Real, b: Real, small: bool) -> Real:
-    """beta, or log |beta|, of numbers that are no poles."""
+    """Compute beta, or log |beta|, for numbers that are not poles."""
     positive = (a > 0.0) & (b > 0.0)
     near = (abs(a) < 171.0) & (abs(b) < 171.0) & (abs(a + b) < 171.0)
     apart = _much_larger(a, b)
@@ -287,7 +287,7 @@ def _beta_anywhere(a: Real, b: Real, small: bool) -> Real:
     at_pole = where(second <= 0.0, _INF, at_pole)
     if small:
         at_pole = where(floor(second * 0.5) * 2.0 == second, at_pole, -at_pole)
-    # one of them infinite: nothing, or an infinity of the sign of the gamma function of the other
+    # one of them infinite: zero, or an infinity with the sign of the other's gamma function
     high, low = maximum(a, b), minimum(a, b)
     endless = (high == _INF) & (low < _INF) & (low > -_INF)
     mirrored = where(low < 0.0, gammasgn(where(endless, low, 1.0)) * _INF if small else _INF, 0.0 if small else -_INF)
@@ -316,7 +316,7 @@ _PRODUCT = 20
 
 
 def _binomial_product(n: Real, k: Real) -> Real:
-    """n (n - 1) … / k! for a small whole k, as few roundings as can be."""
+    """Compute n (n - 1) … / k! for a small integer k, with as few roundings as possible."""
     above, below = constant(n, 1.0), constant(n, 1.0)
     for i in range(1, _PRODUCT):
         inside = k >= float(i)
@@ -328,7 +328,7 @@ def _binomial_product(n: Real, k: Real) -> Real:
 
 
 def _binomial_far(n: Real, k: Real) -> Real:
-    """For k far beyond n."""
+    """Compute the binomial for k far beyond n."""
     g = special("gamma", n + 1.0)
     size = abs(k)
     lead = (g / size + g * n / (k * k * 2.0)) / (power(size, n) * math.pi)
@@ -415,7 +415,7 @@ _DIRECT = 10
 
 
 def _euler_maclaurin(x: Real, q: Real) -> Real:
-    """Sum of (q + k)**-x from k = 0, x > 1 or the continuation of it, q > 0 (DLMF 2.10.1)."""
+    """Compute the sum of (q + k)**-x from k = 0, for x > 1, or its continuation, for q > 0 (DLMF 2.10.1)."""
     total = power(q, -x)
     for k in range(1, _DIRECT):
         total = total + power(q + float(k), -x)
@@ -461,7 +461,7 @@ def hurwitz(x: Real, q: Real) -> Real:
 
 
 def _zeta_mirrored(x: Real) -> Real:
-    """zeta(x) for x < 0 by zeta(1 - x) (DLMF 25.4.1), large factors together."""
+    """Compute zeta(x) for x < 0 by zeta(1 - x) (DLMF 25.4.1), combining large factors."""
     y = 1.0 - x
     root = power(y / (2 * math.pi * math.e), y * 0.5)
     sine = sin_pi(x * 0.5)

@@ -1,4 +1,4 @@
-"""The incomplete gamma and beta functions, and the distributions that are these."""
+"""Incomplete gamma and beta functions, and distributions expressed by them."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _INF, _NAN = math.inf, math.nan
 _EPS = 2.0**-53
 _MOST = 3000
 _NOTHING = 45.0
-"""The exponential of its negative is nothing beside 1."""
+"""Number whose negative has an exponential that is negligible beside 1."""
 _BOTH_LARGE = 5000.0
 _SHIFT = 16
 _HUGE, _TINY = 2.0**100, 2.0**-100
 
 
 def log1pmx(u: Real) -> Real:
-    """log(1 + u) - u."""
+    """Compute log(1 + u) - u."""
     near = (u >= expansions.LOG1PMX.low) & (u <= expansions.LOG1PMX.high)
     x = where(near, u, 0.0)
     return where(near, x * x * series(expansions.LOG1PMX, x), log1p(u) - u)
@@ -53,7 +53,7 @@ def log1pmx(u: Real) -> Real:
 
 
 def _prefix(a: Real, x: Real) -> Real:
-    """x**a exp(-x) / gamma(a)."""
+    """Compute x**a exp(-x) / gamma(a)."""
 
     def small(b: Real, y: Real) -> Real:
         return exp(b * log(y) - y - log_gamma_positive(b))
@@ -64,7 +64,7 @@ def _prefix(a: Real, x: Real) -> Real:
     near = (a >= _LARGE) & (abs(x - a) <= a * 0.5)
 
     def middle(b: Real, y: Real) -> Real:
-        # a log(x / a) + a - x: of numbers of one size, which exp needs to be small
+        # a log(x / a) + a - x, of terms of similar size; exp needs the result to be small
         return exp(b * log(y / b) + (b - y) - log_scaled(b)) * sqrt(b * (0.5 / math.pi))
 
     return pieces(
@@ -73,7 +73,7 @@ def _prefix(a: Real, x: Real) -> Real:
 
 
 def _lower_sum(a: Real, x: Real) -> Real:
-    """P over the prefix (DLMF 8.11.4)."""
+    """Compute P over the prefix (DLMF 8.11.4)."""
 
     def step(r: Real, c: Real, total: Real, z: Real) -> tuple[Real, Real, Real, Real]:
         r = r + 1.0
@@ -88,7 +88,7 @@ def _lower_sum(a: Real, x: Real) -> Real:
 
 
 def _upper_fraction(a: Real, x: Real) -> Real:
-    """Q over the prefix: Lentz's way with the continued fraction of DLMF 8.9.2."""
+    """Compute Q over the prefix: Lentz's method for the continued fraction of DLMF 8.9.2."""
 
     def step(i: Real, b: Real, c: Real, d: Real, h: Real, s: Real) -> tuple[Real, ...]:
         i = i + 1.0
@@ -107,17 +107,17 @@ def _upper_fraction(a: Real, x: Real) -> Real:
 
 
 def _settled(factor: Real) -> Real:
-    """A factor that is one but for rounding is one: other elements may need many more steps."""
+    """Round a factor that is one up to rounding to one: other elements may need many more steps."""
     return where(abs(factor - 1.0) <= _EPS * 4, 1.0, factor)
 
 
 def _away(x: Real) -> Real:
-    """The number, or one that can be divided by."""
+    """Return the number, or a tiny one in place of zero, as a divisor."""
     return where(abs(x) < _TINY, _TINY, x)
 
 
 def _upper_series(a: Real, x: Real) -> Real:
-    """DLMF 8.7.3, without the cancellation of its first terms."""
+    """Evaluate DLMF 8.7.3, without the cancellation of its first terms."""
 
     def step(n: Real, fac: Real, total: Real, term: Real, s: Real, z: Real) -> tuple[Real, ...]:
         n = n + 1.0
@@ -143,7 +143,7 @@ def _log_gamma1p(a: Real, up: Real) -> Real:
 
 
 def _asymptotic(sign: float) -> Callable[[Real, Real], Real]:
-    """DLMF 8.12.3 and 8.12.4: uniform in x near a large a."""
+    """Evaluate DLMF 8.12.3 and 8.12.4, uniform in x near a large a."""
 
     def formula_(a: Real, x: Real) -> Real:
         mu = (x - a) / a
@@ -165,7 +165,7 @@ def _near(a: Real, x: Real) -> Truth:
 
 
 def _upper_is_series(a: Real, x: Real) -> Truth:
-    """Where 1 - P loses digits and the continued fraction is slow."""
+    """Whether 1 - P loses digits and the continued fraction is slow."""
     small = where(x < 0.5, x, 0.5)
     return (x <= 1.1) & ((x <= 0.5) & (log(small) * a >= -0.4) | (x > 0.5) & (x * 1.1 >= a))
 
@@ -214,7 +214,7 @@ def _log_complement(x: Real, y: Real) -> Real:
 
 
 def _beta_fraction(a: Real, b: Real, x: Real, y: Real) -> Real:
-    """The continued fraction of Didonato and Morris, by which the prefix is multiplied."""
+    """Evaluate the continued fraction of Didonato and Morris, by which the prefix is multiplied."""
 
     def step(m: Real, c: Real, d: Real, h: Real, p: Real, q: Real, u: Real, v: Real) -> tuple[Real, ...]:
         m = m + 1.0
@@ -229,14 +229,15 @@ def _beta_fraction(a: Real, b: Real, x: Real, y: Real) -> Real:
         return abs(c * d - 1.0) > _EPS * 4
 
     first = a * (a * y - b * x + 1.0) / (a + 1.0)
-    start = where(first == 0.0, _TINY, first)  # which is as small as the least of first parameters
+    start = where(first == 0.0, _TINY, first)  # as small as the least first parameter
     return 1.0 / repeat(step, going, (a * 0.0, start, a * 0.0, start, a, b, x, y), _MOST)[3]
 
 
 def _beta_integral(a: Real, b: Real, x: Real, y: Real) -> Real:
-    """The same of two large parameters, whose fraction is long: the integral over a bell or its tail, by Gauss's rule.
+    """Compute the same for two large parameters, whose fraction is long: the integral over a bell or its tail, by
+    Gauss's rule.
 
-    The integrand goes from 1 at x down to nothing beside it; its logarithm is a line and what :func:`log1pmx` has.
+    The integrand decreases from 1 at x to a negligible value; its logarithm is a line plus :func:`log1pmx`.
     """
     less_a, less_b, odds = a - 1.0, b - 1.0, x / y
     slope = (less_b * x - less_a * y) / y
@@ -250,12 +251,12 @@ def _beta_integral(a: Real, b: Real, x: Real, y: Real) -> Real:
 
 
 def _beta_series(a: Real, b: Real, x: Real, y: Real) -> Real:
-    """The power series, for small b x, over beta(a, b) x**-a."""
+    """Evaluate the power series, for small b x, over beta(a, b) x**-a."""
     return _beta_sum(a, b, x, 1.0 / a)
 
 
 def _beta_sum(a: Real, b: Real, x: Real, first: Real) -> Real:
-    """The same with another first term."""
+    """Evaluate the same series with another first term."""
 
     def step(n: Real, t: Real, total: Real, p: Real, q: Real, u: Real) -> tuple[Real, ...]:
         n = n + 1.0
@@ -274,7 +275,9 @@ def _is_short(b: Real, x: Real) -> Truth:
 
 
 def _rise(a: Real, b: Real) -> Real:
-    """log(gamma(a + b) / gamma(b)) / a, of a <= 0.5: by Stirling's series beyond 16, in differences that no small a cancels."""
+    """Compute log(gamma(a + b) / gamma(b)) / a for a <= 0.5: by Stirling's series beyond 16, in differences that do not
+    cancel for small a.
+    """
     total = a * 0.0
     for i in range(_SHIFT):
         total = total + log1p(a / (b + float(i)))
@@ -287,25 +290,25 @@ def _rise(a: Real, b: Real) -> Real:
 
 
 def _slope(z: Real) -> Real:
-    """The derivative of log_scaled."""
+    """Compute the derivative of log_scaled."""
     w = 1.0 / (z * z)
     return polynomial(w, [c * (1 - 2 * k) for k, c in enumerate(_STIRLING, 1)]) * w
 
 
 def _beta_rest(a: Real, b: Real, x: Real, y: Real) -> Real:
-    """One less the power series, of a <= 0.5: next to nothing where a is."""
+    """Compute one minus the power series, for a <= 0.5; it is negligible where a is."""
     total = _beta_sum(a, b, x, a * 0.0)
     scale = _log_gamma1p(a, a + 1.0) / a - _rise(a, b)
     return -expm1(a * (log(x) - scale) + log1p(a * total))
 
 
 def _tail(a: Real, b: Real, x: Real, y: Real) -> Real:
-    """The lower tail, x below the mean or so: a sum or a fraction times x**a y**b / beta(a, b)."""
+    """Compute the lower tail, for x below about the mean: a sum or a fraction times x**a y**b / beta(a, b)."""
     s = a + b
     large = (a >= 5.0) & (b >= 5.0)
     scaled_a, scaled_b, scaled_s = (log_scaled(z) for z in (a, b, s))
     correction = scaled_a + scaled_b - scaled_s
-    # of large a and b by what x is off their share, which nothing cancels
+    # for large a and b by the distance of x from their ratio, which does not cancel
     p, q = where(large, a, 6.0), where(large, b, 6.0)
     t = p + q
     off = p * log1pmx((x * q - y * p) / p) + q * log1pmx((y * p - x * q) / q)
@@ -327,12 +330,12 @@ def _tail(a: Real, b: Real, x: Real, y: Real) -> Real:
 
 
 def regularized_beta(a: Real, b: Real, x: Real, y: Real, upper: bool) -> Real:
-    """I_x(a, b), or its complement, given x and y = 1 - x in [0, 1]."""
+    """Compute I_x(a, b), or its complement, given x and y = 1 - x in [0, 1]."""
     a, b, x, y = broadcast(a, b, x, y)
     inside = (a > 0.0) & (b > 0.0) & (a < _INF) & (b < _INF) & (x > 0.0) & (y > 0.0)
     p, q, u, v = (where(inside, z, s) for z, s in zip((a, b, x, y), (1.0, 1.0, 0.5, 0.5)))
     swapped = (u < 0.5) & (u * (p + q + 2.0) > p + 1.0) | (u >= 0.5) & (q + 1.0 > v * (p + q + 2.0))
-    # of a small first parameter the tail may be next to one: then what is left is sought
+    # for a small first parameter the tail may be close to one: then its complement is computed
     swapped = swapped ^ ((where(swapped, q, p) <= 0.5) & ~_is_short(where(swapped, p, q), where(swapped, v, u)))
     first, second, less, more = where(swapped, q, p), where(swapped, p, q), where(swapped, v, u), where(swapped, u, v)
     rest = (swapped if not upper else ~swapped) & (first <= 0.5) & _is_short(second, less)
@@ -426,7 +429,7 @@ def stdtr(df: Real, t: Real) -> Real:
     finite = (df > 0.0) & (df < _INF) & (s < _INF)
     small = finite & (square < df) & (square < 0.36)
     rest = where(small, square / s, 0.5)
-    # near the middle by the part above it, in the tails by the tail itself
+    # near the middle from the part above it, in the tails from the tail itself
     near = regularized_beta(constant(t, 0.5), where(small, df * 0.5, 1.0), rest, 1.0 - rest, False) * 0.5
     tail_x = where(finite & ~small, df / s, 0.5)
     tail_y = where(finite & ~small, square / s, 0.5)
@@ -443,7 +446,7 @@ def stdtr(df: Real, t: Real) -> Real:
 
 
 def _counted(n: Real) -> Real:
-    """A number as SciPy counts with it: without its fraction, NaN beyond what an int of C has."""
+    """Truncate a number as SciPy does for its counts: without its fraction, NaN beyond the range of a C int."""
     size = floor(abs(n))
     return where(size < 2.0**31, where(n < 0.0, -size, size), _NAN)
 

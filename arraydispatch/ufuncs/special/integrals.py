@@ -80,7 +80,7 @@ def expi(x: Real) -> Real:
 
 
 def _auxiliary(x: Real) -> tuple[Real, Real]:
-    """f and g (DLMF 6.2.17), x >= 4."""
+    """Compute f and g (DLMF 6.2.17), for x >= 4."""
     u = 4.0 / x
     u = u * u
     return series(expansions.SICI_F, u) / x, series(expansions.SICI_G, u) * u * (1 / 16.0)
@@ -145,7 +145,7 @@ _FAR = 36974.0
 
 
 def _waves(x: Real) -> tuple[Real, Real]:
-    """Sine and cosine of pi x**2 / 2; of a large x, from what its square is modulo 4."""
+    """Compute sine and cosine of pi x**2 / 2; for a large x, from its square modulo 4."""
     half = x * x * 0.5
     return sin_pi(half), cos_pi(half)
 
@@ -194,7 +194,7 @@ def fresnel(x: Real) -> tuple[Real, Real]:
 
 @formula("spence")
 def spence(x: Real) -> Real:
-    """Li2(1 - x), by the relations of DLMF 25.12 from |w| <= 1 / 2."""
+    """Compute Li2(1 - x), by the relations of DLMF 25.12 from |w| <= 1 / 2."""
     inside = (x > 0.0) & (x < _INF)
     z = where(inside, x, 1.0)
     large = z > 2.0
@@ -217,7 +217,7 @@ def spence(x: Real) -> Real:
 
 
 def _complete(p: Real) -> Real:
-    """K of the complementary parameter."""
+    """Compute K of the complementary parameter."""
     return (math.pi / 2) / agm_of(constant(p, 1.0) + p * 0.0, sqrt(p))
 
 
@@ -238,7 +238,7 @@ _ELLIPE_STEPS = 15
 @formula("ellipe")
 def ellipe(m: Real) -> Real:
     inside = (m < 1.0) & (m > -_INF)
-    # of a negative parameter, by the one between 0 and 1 (DLMF 19.7.2)
+    # a negative parameter is reduced to one between 0 and 1 (DLMF 19.7.2)
     negative = inside & (m < 0.0)
     scale = where(negative, 1.0 - m, 1.0)
     k = where(inside, m, 0.0)

@@ -1,7 +1,7 @@
-"""Inverses of the incomplete beta function, in its argument and in its parameters, by roots.
+"""Inverses of the incomplete beta function, in its argument and in its parameters, by root finding.
 
-Each is sought in the smaller one of the two tails, whose logarithm is nearly a line in that of the unknown, and as the smaller
-one of a number and what it lacks to one: so neither a small probability nor a small result loses digits.
+Each is found in the smaller of the two tails, whose logarithm is nearly linear in that of the unknown, and as the
+smaller of a number and its complement to one: so neither a small probability nor a small result loses digits.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _LEAST, _LARGEST = 2.0**-1022, 2.0**1023
 
 
 def _lower(a: Real, b: Real, x: Real, y: Real, turned: Truth) -> Real:
-    """The logarithm of I_x(a, b), or of its complement."""
+    """Compute the logarithm of I_x(a, b), or of its complement."""
     tail = regularized_beta(where(turned, b, a), where(turned, a, b), where(turned, y, x), where(turned, x, y), False)
     return log(tail)
 
 
 def _of_probability(a: Real, b: Real, p: Real, upper: bool) -> Real:
-    """x of I_x(a, b) = p, or of its complement."""
+    """Solve I_x(a, b) = p, or the same for its complement, for x."""
     a, b, p = broadcast(a, b, p)
     inside = (a > 0.0) & (b > 0.0) & (a < _INF) & (b < _INF) & (p > 0.0) & (p < 1.0)
     a_, b_, p_ = where(inside, a, 1.0), where(inside, b, 1.0), where(inside, p, 0.5)
@@ -69,7 +69,7 @@ def betainccinv(a: Real, b: Real, p: Real) -> Real:
 
 
 def _parameter(b: Real, x: Real, y: Real, p: Real, q: Real) -> Real:
-    """a of I_x(a, b) = p, given y = 1 - x and q = 1 - p."""
+    """Solve I_x(a, b) = p for a, given y = 1 - x and q = 1 - p."""
     large = p > 0.5
     goal = log(where(large, q, p))
 
@@ -79,7 +79,7 @@ def _parameter(b: Real, x: Real, y: Real, p: Real, q: Real) -> Real:
         found = where(turned, found, -found)
         return where(
             isnan(found), where(a > 1.0, _INF, constant(a, -_INF)), found
-        )  # beyond what can be told from the ends
+        )  # beyond the range that the ends determine
 
     low = p * 0.0 + _LEAST
     return root(off, low, low * 0.0 + _LARGEST, b, x, y, p, goal)
@@ -97,7 +97,7 @@ def btdtria(p: Real, b: Real, x: Real) -> Real:
 
 @formula("btdtrib")
 def btdtrib(a: Real, p: Real, x: Real) -> Real:
-    """By the same of the complement, I_(1 - x)(b, a) = 1 - p."""
+    """Solve for b through the complement, I_(1 - x)(b, a) = 1 - p."""
     a, p, x = broadcast(a, p, x)
     fine = (a > 0.0) & (p >= 0.0) & (p <= 1.0) & (x > 0.0)
     inside = fine & (a < _INF) & (p > 0.0) & (p < 1.0) & (x < 1.0)
@@ -108,7 +108,7 @@ def btdtrib(a: Real, p: Real, x: Real) -> Real:
 
 @formula("bdtrik")
 def bdtrik(y: Real, n: Real, p: Real) -> Real:
-    """The count, a real number, up to which a binomial distribution has the probability y."""
+    """Compute the count, a real number, up to which a binomial distribution has the probability y."""
     y, n, p = broadcast(y, n, p)
     fine = (n > 0.0) & (n < _INF) & (y >= 0.0) & (y <= 1.0) & (p > 0.0) & (p <= 1.0)
     inside = fine & (y > 0.0) & (y < 1.0) & (p < 1.0)

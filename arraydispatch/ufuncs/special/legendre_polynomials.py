@@ -1,8 +1,8 @@
-"""Legendre functions of the first kind, of whole degrees and orders, with their derivatives by the argument.
+"""Legendre functions of the first kind, of integer degrees and orders, with their derivatives by the argument.
 
-The recurrences are SciPy's: from the order zero or one up to the order, where it is the degree too, and from there up in the degree,
-which is stable. Derivatives are those of the recurrences, by dual numbers. Degrees and orders are known; where they are arrays all
-elements take the steps of the largest.
+The recurrences are SciPy's: from order zero or one up to the order at which the degree equals it, and from there up in
+the degree, which is stable. Derivatives follow from the recurrences by dual numbers. Degrees and orders are known; if
+they are arrays, all elements take the steps of the largest.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ __all__ = ["Associated", "Spherical", "at_degrees", "is_complex", "plain", "up_t
 Whole = np.ndarray[Any, np.dtype[np.int64]]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Term = Real | float | None
-"""Of a dual number; None is zero, whatever it is multiplied by."""
+"""Term of a dual number; None is zero, whatever it is multiplied by."""
 
 
 class Dual:
-    """A function's value with as many of its derivatives as are wanted, two at most."""
+    """Value of a function with its derivatives, at most two."""
 
     __slots__ = ("terms",)
 
@@ -50,7 +50,7 @@ class Dual:
         return Dual(*made)
 
     def cut(self, count: int) -> Dual:
-        """Without the higher derivatives."""
+        """Drop the higher derivatives."""
         return Dual(*self.terms[:count])
 
 
@@ -91,7 +91,9 @@ def _either(condition: Truth, a: Term, b: Term) -> Term:
 
 
 def _nothing_of(x: Dual) -> Dual:
-    """Zero times each of the terms: SciPy's recurrence adds that of the order before, so NaN and infinities stay NaN."""
+    """Return zero times each of the terms: SciPy's recurrence adds zero times the previous order, so NaN and infinities
+    become NaN.
+    """
     made: list[Term] = []
     total: Term = None
     for term in x.terms:
@@ -101,7 +103,7 @@ def _nothing_of(x: Dual) -> Dual:
 
 
 def _known(like: Real, values: Any) -> Any:
-    """Numbers of the host beside an array: one as it is, several on its device."""
+    """Convert host numbers to operands for an array: a single one stays, several go to its device."""
     values = np.asarray(values)
     if values.size == 1:
         return values.item()
@@ -119,38 +121,41 @@ def _full(like: Real, value: float) -> Real:
 
 
 def _beyond(made: Dual, z: Real, *wrong: np.ndarray[Any, Any]) -> Dual:
-    """NaN where a number is not finite and derivatives are wanted: SciPy's dual numbers have zero times it."""
+    """Return NaN where a number is not finite and derivatives are wanted: SciPy's dual numbers multiply it by zero."""
     endless = ~isfinite(z)
     if len(made.terms) == 1 or (is_known(z) and not any_of(endless)):
         return made
     return Dual(*(_either(endless & _truth(z, where_wrong), math.nan, x) for x, where_wrong in zip(made.terms, wrong)))
 
 
-# -- what differs ---------------------------------------------------------------------------------------------------------------
+# -- kinds of functions
+# ----------------------------------------------------------------------------------------------------
 
 
 class Plain(NamedTuple):
-    """Legendre's polynomials themselves, of which there is the order zero alone."""
+    """Legendre polynomials, which have order zero only."""
 
     argument: Dual
 
     def factors(self, degree: Any, order: Any) -> tuple[Floats, Floats]:
-        """By which the functions two degrees and one degree below are multiplied, the second with the argument."""
+        """Return the factors of the functions two degrees and one degree below; the second is also multiplied by the
+        argument.
+        """
         return _unnormalised(degree, order)
 
     def diagonal(self, most: int, negative: bool) -> Iterator[Dual]:
-        """The functions whose degree is the size of their order, of the orders 0, 1, … or 0, -1, …"""
+        """Yield the functions whose degree is the absolute value of the order, for orders 0, 1, … or 0, -1, …"""
         del most, negative
         value, *by = self.argument.terms
         assert isinstance(value, Real)
         yield Dual(_full(value, 1.0), *(None for _ in by))
 
     def below(self) -> Dual:
-        """What there is of negative degrees."""
-        return self.argument  # SciPy begins with it, and takes no step
+        """Return the value for negative degrees."""
+        return self.argument  # SciPy's initial value, before any step
 
     def ends(self, made: Dual, n: Whole, m: Whole) -> Dual:
-        """The functions with what SciPy has where the recurrence has something else."""
+        """Replace values of the recurrence where SciPy's differ."""
         del m
         z = self.argument.terms[0]
         assert isinstance(z, Real)
@@ -172,12 +177,12 @@ def _normalised(degree: Any, order: Any) -> tuple[Floats, Floats]:
 
 
 def _normal(order: int) -> float:
-    """What the square of the sine is multiplied by between normalised functions two orders apart."""
+    """Return the factor of the squared sine between normalized functions two orders apart."""
     return math.sqrt((2 * order + 1) * (2 * order - 1) / (4 * order * (order - 1)))
 
 
 def _steps(zero: Dual, one: Dual, square: Callable[[Any], Dual], factors: Sequence[Any]) -> Iterator[Dual]:
-    """The functions whose order is their degree: the first two, and from each by two orders up."""
+    """Yield the functions whose order equals the degree: the first two, and from each upwards by two orders."""
     before, now = zero, one
     yield before
     for k in range(1, len(factors)):
@@ -187,28 +192,30 @@ def _steps(zero: Dual, one: Dual, square: Callable[[Any], Dual], factors: Sequen
 
 
 class Associated(NamedTuple):
-    """The associated functions of a number, normalised or not, by the branch cuts of the elements."""
+    """Associated functions of a number, normalized or not, by the branch cuts of the elements."""
 
     argument: Dual
     cuts: Whole
     norm: bool
     at: Real
-    """The number itself; where that is an end the argument is another."""
+    """The number itself; at an end point, the argument is another number."""
     ends_too: bool
-    """Whether values at the ends are normalised."""
+    """Whether values at the end points are normalized."""
 
     @classmethod
     def of(cls, z: Real, cuts: Whole, norm: bool, ends_too: bool, count: int) -> Associated:
-        """Of a number, with so many terms."""
+        """Create the functions of a number, with ``count`` terms."""
         end = (z == 1.0) | (z == -1.0)
         return cls(plain(where(end, 0.0, z), count).argument, cuts, norm, z, ends_too)
 
     def factors(self, degree: Any, order: Any) -> tuple[Floats, Floats]:
-        """By which the functions two degrees and one degree below are multiplied, the second with the argument."""
+        """Return the factors of the functions two degrees and one degree below; the second is also multiplied by the
+        argument.
+        """
         return _normalised(degree, order) if self.norm else _unnormalised(degree, order)
 
     def _sine(self) -> tuple[Dual, Dual]:
-        """By its cut, the function of degree and order one but for a factor, and that of order minus one."""
+        """Return, by its cut, the function of degree and order one up to a factor, and that of order minus one."""
         third = self.cuts == 3
         if third.all():
             root = self._third()
@@ -232,7 +239,7 @@ class Associated(NamedTuple):
         return Dual(value + 1.0, *by)
 
     def diagonal(self, most: int, negative: bool) -> Iterator[Dual]:
-        """The functions whose degree is the size of their order, of the orders 0, 1, … or 0, -1, …"""
+        """Yield the functions whose degree is the absolute value of the order, for orders 0, 1, … or 0, -1, …"""
         z, *by = self.argument.terms
         assert isinstance(z, Real)
         ones = _full(z, 1.0)
@@ -252,13 +259,13 @@ class Associated(NamedTuple):
         return _steps(Dual(ones, *(None for _ in by)), one, lambda by: square * by, factors)
 
     def below(self) -> Dual:
-        """What there is of negative degrees."""
+        """Return the value for negative degrees."""
         return Dual(*(None for _ in self.argument.terms))
 
     def ends(self, made: Dual, n: Whole, m: Whole) -> Dual:
-        """What SciPy has at 1 and -1, where it does not normalise derivatives, nor all versions of it values.
+        """Return SciPy's values at 1 and -1, where it does not normalize derivatives, nor in some versions values.
 
-        The value goes on from there with the slope that it has, if that is finite, for derivatives that are taken of it.
+        The value continues from there with its slope, if that is finite, for derivatives taken through it.
         """
         z = self.at
         upper, lower = z == 1.0, z == -1.0
@@ -272,7 +279,7 @@ class Associated(NamedTuple):
                 slopes = [_known(z, self._slope(n, m, end)) for end in (1.0, -1.0)]
                 values = [value + (z - end) * slope for value, slope, end in zip(values, slopes, (1.0, -1.0))]
             else:
-                values = [constant(z, 1.0) * x for x in values]  # of complex numbers too
+                values = [constant(z, 1.0) * x for x in values]  # for complex numbers too
             like = constant(z, 0.0) if term is None else term
             terms.append(choose(like, (upper, values[0]), (lower, values[1])))
         return self._beyond(Dual(*terms), n, m)
@@ -317,24 +324,26 @@ class Associated(NamedTuple):
 
 
 class Spherical(NamedTuple):
-    """The functions of an angle that spherical harmonics have."""
+    """Functions of an angle that occur in spherical harmonics."""
 
     argument: Dual
-    """The angle's cosine."""
+    """Cosine of the angle."""
     sine: Dual
 
     @classmethod
     def of(cls, theta: Real, count: int) -> Spherical:
-        """Of an angle, with so many terms."""
+        """Create the functions of an angle, with ``count`` terms."""
         c, s = cos(theta), sin(theta)
         return cls(Dual(c, -s, -c).cut(count), Dual(s, c, -s).cut(count))
 
     def factors(self, degree: Any, order: Any) -> tuple[Floats, Floats]:
-        """By which the functions two degrees and one degree below are multiplied, the second with the argument."""
+        """Return the factors of the functions two degrees and one degree below; the second is also multiplied by the
+        argument.
+        """
         return _normalised(degree, order)
 
     def diagonal(self, most: int, negative: bool) -> Iterator[Dual]:
-        """The functions whose degree is the size of their order, of the orders 0, 1, … or 0, -1, …"""
+        """Yield the functions whose degree is the absolute value of the order, for orders 0, 1, … or 0, -1, …"""
         s, *by = self.sine.terms
         assert isinstance(s, Real)
         first = Dual(_full(s, 1 / (2 * math.sqrt(math.pi))), *(None for _ in by))
@@ -345,22 +354,22 @@ class Spherical(NamedTuple):
         return _steps(first, one, lambda by: self.sine * by * self.sine, factors)
 
     def below(self) -> Dual:
-        """What there is of negative degrees."""
+        """Return the value for negative degrees."""
         return Dual(*(None for _ in self.argument.terms))
 
     def ends(self, made: Dual, n: Whole, m: Whole) -> Dual:
-        """The functions with what SciPy has where the recurrence has something else."""
+        """Replace values of the recurrence where SciPy's differ."""
         del n, m
         return made
 
 
 Kind = Plain | Associated | Spherical
 _MANY = 2000
-"""Elements from which on what is saved by not computing zeros is more than what calls cost."""
+"""Number of elements from which skipping zeros saves more than the additional calls cost."""
 
 
 def plain(z: Real, count: int) -> Plain:
-    """Legendre's polynomials of a number."""
+    """Create the Legendre polynomials of a number."""
     return Plain(Dual(z, 1.0, None).cut(count))
 
 
@@ -372,7 +381,7 @@ def _nothing(kind: Kind) -> Dual:
 
 
 def _firsts(kind: Kind, m: Whole, most: int) -> dict[int, Dual]:
-    """Of each order whose size is not beyond ``most``, the function that has this size for its degree."""
+    """Return for each order, up to ``most`` in absolute value, the function whose degree is that absolute value."""
     made: dict[int, Dual] = {}
     orders = np.unique(m[abs(m) <= most]).tolist()
     for negative in (False, True):
@@ -384,7 +393,7 @@ def _firsts(kind: Kind, m: Whole, most: int) -> dict[int, Dual]:
 
 
 def _together(kind: Kind, like: Real, m: Whole, firsts: dict[int, Dual]) -> Dual:
-    """Of each element that of its order; zero where there is none."""
+    """Select for each element the function of its order; zero where there is none."""
     if m.size == 1:
         return firsts.get(m.item(), _nothing(kind))
     made = _nothing(kind)
@@ -394,7 +403,7 @@ def _together(kind: Kind, like: Real, m: Whole, firsts: dict[int, Dual]) -> Dual
 
 
 def _degrees(kind: Kind, like: Real, m: Whole, most: int, first: Dual) -> Iterator[Dual]:
-    """The functions of the degrees 0, 1, … of each order, by one step each, from those of a degree that is the order's size."""
+    """Yield the functions of degrees 0, 1, … by one step each, from those whose degree is the absolute value of the order."""
     sizes = abs(m)
     before = now = nothing = _nothing(kind)
     for degree in range(most + 1):
@@ -412,9 +421,11 @@ def _degrees(kind: Kind, like: Real, m: Whole, most: int, first: Dual) -> Iterat
 
 
 def up_to(kind: Kind, like: Real, most: int, m: Whole, shape: tuple[int, ...]) -> list[Real]:
-    """The functions of all degrees up to one: value and derivatives, the degrees along a new first axis of a shape.
+    """Compute the functions of all degrees up to ``most``: value and derivatives, with the degrees along a new first
+    axis.
 
-    Of many elements each order takes its own steps, else all take them together, those that have not begun yet too.
+    For many elements each order takes its own steps; otherwise all elements step together, including those that have
+    not begun yet.
     """
     xp = like.xp
     firsts = _firsts(kind, m, most)
@@ -433,7 +444,7 @@ def up_to(kind: Kind, like: Real, most: int, m: Whole, shape: tuple[int, ...]) -
 
 
 def at_degrees(kind: Kind, like: Real, n: Whole, m: Whole, shape: tuple[int, ...]) -> list[Real]:
-    """The functions of a degree and an order for each element: value and derivatives, in a shape."""
+    """Compute the functions for each element's degree and order: value and derivatives, in a shape."""
     made = kind.below()
     most = int(n.max()) if n.size else -1
     first = _together(kind, like, m, _firsts(kind, m, most))

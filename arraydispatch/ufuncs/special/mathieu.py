@@ -1,7 +1,8 @@
-"""Mathieu functions of whole orders, by their Fourier series (DLMF 28.4).
+"""Mathieu functions of integer orders, by their Fourier series (DLMF 28.4).
 
-The coefficients are the eigenvector of a tridiagonal matrix. Its eigenvalue is found by counting those below a number (Sturm), then
-by Rayleigh's quotients of vectors that are made from both ends to the place where they begin to fall off, where neither is small.
+The coefficients are the eigenvector of a tridiagonal matrix. Its eigenvalue is located by Sturm counts of the
+eigenvalues below a number, then refined by Rayleigh quotients of vectors computed from both ends to the place where
+they begin to decay, where neither is small.
 """
 
 from __future__ import annotations
@@ -13,22 +14,22 @@ from .formula import Real, Truth, broadcast, cos, floor, formula, minimum, repea
 
 _NAN = math.nan
 _COUNTED = 18
-"""Bisections: from four times the parameter to less than a hundredth of the distance of eigenvalues."""
+"""Number of bisections: from four times the parameter to less than a hundredth of the distance of eigenvalues."""
 _MOST = 420
 _LEAST = 1e-18
 
 
 class _Matrix(NamedTuple):
-    """Of each element its matrix, less the square of the order, and how many of its rows are used."""
+    """Tridiagonal matrix of each element, less the square of the order, and the number of rows used."""
 
     m: Real
     q: Real
     lowest: Real
-    """The frequency of the first row."""
+    """Frequency of the first row."""
     end: Real
-    """What the first row's number has more."""
+    """Addition to the first diagonal element."""
     beside: Real
-    """By how much the first two rows are nearer, squared: two where the first one is the constant."""
+    """Factor of the first off-diagonal element, squared: two if the first row is the constant."""
     place: Real
     last: Real
 
@@ -37,17 +38,17 @@ class _Matrix(NamedTuple):
         return (f - self.m) * (f + self.m) + where(k == 0.0, self.end, 0.0)
 
     def off(self, k: Real) -> Real:
-        """Between a row and the next one."""
+        """Return the off-diagonal element between a row and the next."""
         return self.q * where(k == 0.0, self.beside, 1.0)
 
     def away(self, pivot: Real) -> Real:
-        """A pivot, but not zero."""
+        """Return a pivot, replacing zero."""
         least = (abs(self.q) + self.m + 1.0) * _LEAST
         return where(abs(pivot) < least, least, pivot)
 
 
 def _below(a: Real, held: _Matrix) -> Real:
-    """How many eigenvalues are less."""
+    """Count the eigenvalues below ``a``."""
 
     def step(k: Real, pivot: Real, count: Real, a: Real, *rest: Real) -> tuple[Real, ...]:
         h = _Matrix(*rest)
@@ -64,7 +65,9 @@ def _below(a: Real, held: _Matrix) -> Real:
 
 
 def _searched(held: _Matrix) -> Real:
-    """The eigenvalue, nearly: those of the parameter zero are squares, and none is off by more than twice the parameter."""
+    """Locate the eigenvalue: for the parameter zero eigenvalues are squares, and none moves by more than twice the
+    parameter.
+    """
 
     def step(low: Real, high: Real, *rest: Real) -> tuple[Real, ...]:
         h = _Matrix(*rest)
@@ -81,19 +84,19 @@ def _searched(held: _Matrix) -> Real:
 
 
 class _Vector(NamedTuple):
-    """An eigenvector in units of its element at the place where it is joined."""
+    """Eigenvector in units of its element at the row where the two parts are joined."""
 
     gap: Real
-    """What is left of the eigenvalue's equation there."""
+    """Residual of the eigenvalue equation at that row."""
     square: Real
     sum: Real
     slope: Real
     turned: Real
-    """The sign of its first element."""
+    """Sign of its first element."""
 
 
 def _wave(k: Real, held: _Matrix, angle: Real, even: bool) -> tuple[Real, Real]:
-    """A term of the series, of an angle in degrees, and its derivative."""
+    """Return a term of the series, for an angle in degrees, and its derivative."""
     f = k * 2.0 + held.lowest
     y = (f * angle % 360.0) * (math.pi / 180)
     c, s = cos(y), sin(y)
@@ -176,7 +179,7 @@ def _refined(a: Real, join: Real, held: _Matrix) -> Real:
 
 
 def _known(m: Real, q: Real) -> Truth:
-    """Where SciPy's table of coefficients is long enough."""
+    """Whether SciPy's table of coefficients is long enough."""
     root = sqrt(q)
     few = root * 56.1 + 7.5 - q * 134.7 + root * q * 90.7
     many = root * 3.1 + 17.0 - q * 0.126 + root * q * 0.0037

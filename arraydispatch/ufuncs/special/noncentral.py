@@ -1,4 +1,4 @@
-"""The distribution function of chi squared with a displacement."""
+"""Distribution function of the noncentral chi-squared distribution."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from .incomplete import log1pmx
 _INF, _NAN = math.inf, math.nan
 _MOST = 450
 _WIDE = 9.5
-"""Standard deviations beyond which nothing is left in double precision."""
+"""Number of standard deviations beyond which terms are negligible in double precision."""
 _SMOOTH = 400.0
-"""The place of the largest term from which terms are far from the first one."""
+"""Index of the largest term from which all terms are far from the first one."""
 
 
 def _poisson(j: Real, rate: Real) -> Real:
-    """rate**j exp(-rate) / gamma(j + 1): of large numbers by what is between the two (C. Loader 2000)."""
+    """Compute rate**j exp(-rate) / gamma(j + 1); large numbers through the difference of both (C. Loader 2000)."""
     large = j > 10.0
     k = where(large, j, 20.0)
     bell = exp(k * log1pmx((rate - k) / k) - log_scaled(k)) / sqrt(k * (2 * math.pi))
@@ -43,14 +43,14 @@ def _poisson(j: Real, rate: Real) -> Real:
 
 
 def _top(x: Real, a: Real, rate: Real) -> Real:
-    """Where the terms of the sum are largest, or above it."""
+    """Return the index of the largest terms of the sum, or a larger one."""
     return minimum(rate, 2.0 * rate * x / (sqrt(a * a + 4.0 * rate * x) + a))
 
 
 def _few(x: Real, a: Real, rate: Real) -> Real:
-    """The sum over j of Poisson's probabilities times P(a + j, x) (Johnson, Kotz and Balakrishnan 1995, 29.2), from above.
+    """Sum Poisson probabilities times P(a + j, x) over j (Johnson, Kotz and Balakrishnan 1995, 29.2), downwards.
 
-    Downwards P grows by numbers of one sign (DLMF 8.8.5).
+    Downwards P grows by terms of one sign (DLMF 8.8.5).
     """
     top = _top(x, a, rate)
     width = _WIDE * sqrt(top)
@@ -70,9 +70,9 @@ def _few(x: Real, a: Real, rate: Real) -> Real:
 
 
 def _many(x: Real, a: Real, rate: Real) -> Real:
-    """The same sum, of a smooth function: every so many-th term will do.
+    """Sum a smooth function in the same way, with every so many-th term only.
 
-    The trapezoidal rule has all digits where its step is less than two thirds of the standard deviation.
+    The trapezoidal rule is exact to rounding if its step is less than two thirds of the standard deviation.
     """
     top = _top(x, a, rate)
     width = _WIDE * sqrt(top)
@@ -100,7 +100,7 @@ def chndtr(x: Real, df: Real, nc: Real) -> Real:
     inside = fine & (x > 0.0) & (x < _INF)
     value = _sum(where(inside, x, 1.0) * 0.5, where(inside, df, 1.0) * 0.5, where(inside, nc, 1.0) * 0.5)
     value = minimum(value, 1.0)
-    ended = (df > 0.0) & (nc == _INF)  # SciPy has zero of all finite numbers
+    ended = (df > 0.0) & (nc == _INF)  # SciPy returns zero for all finite numbers
     only = (df == 0.0) & (nc == 0.0)
     undefined = isnan(x) | isnan(df) | isnan(nc) | (x < 0.0)
     return choose(

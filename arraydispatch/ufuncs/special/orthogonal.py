@@ -1,4 +1,4 @@
-"""Orthogonal polynomials of whole orders, by their recurrences; Chebyshev's of any order, by angles."""
+"""Orthogonal polynomials: of integer orders by their recurrences, Chebyshev's of any order by angles."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ _INFINITE = (
 Two = Callable[[Real, Real], Real]
 Next = Callable[[float, Real, Real, Real], Real]
 Below = float | Callable[[Real], Real] | None
-"""What a polynomial of a negative whole order is: a number, or the one of another order."""
+"""Value of a polynomial of a negative integer order: a number, or a function giving the equivalent order."""
 
 
 def _is_whole(n: Real) -> bool:
-    """Whether orders are of a dtype of whole numbers: for these SciPy has recurrences, for others series."""
+    """Whether orders have an integer dtype: for these SciPy uses recurrences, for others series."""
     return bool(n.xp.dtype_of(n.v).kind in "iu")
 
 
@@ -61,7 +61,7 @@ def _wide(n: Real) -> Real:
 
 
 def _orders(n: Real, below: Below = None) -> tuple[Real, Truth | None, int]:
-    """The orders, which of them are negative where that makes another order of them, and the largest."""
+    """Return the orders, a mask of negative ones that were replaced by another order, and the largest."""
     if not is_known(n):
         raise Unsupported(_TRACED)
     whole, n = _is_whole(n), _wide(n)
@@ -75,7 +75,7 @@ def _orders(n: Real, below: Below = None) -> tuple[Real, Truth | None, int]:
 
 
 def _largest(n: Real) -> int | None:
-    """The largest of known orders; None if some are not for recurrences."""
+    """Return the largest of known orders; None if some are unsuitable for recurrences."""
     values = n.xp.backend.to_numpy(n.v)
     if values.size == 0:
         return 0
@@ -92,10 +92,10 @@ def _by_recurrence(
     below: Below,
     usual: Truth | None = None,
 ) -> Real:
-    """The polynomial of each order: 1, ``first``, and ``following(k, x, p_k, p_(k-1))`` as p_(k+1).
+    """Compute the polynomial of each order: 1, ``first``, and ``following(k, x, p_k, p_(k-1))`` as p_(k+1).
 
-    Where that is not finite, or parameters are not the usual ones, what there is depends on the terms of a recurrence: it is
-    that of SciPy's own, ``scipys(n, the largest, x)``.
+    Where that is not finite, or parameters are not the usual ones, the value depends on the terms of a recurrence:
+    SciPy's own is used, ``scipys(n, the largest, x)``.
     """
     whole = _is_whole(n)
     n, negative, most = _orders(n, below)
@@ -118,7 +118,7 @@ def _by_recurrence(
 
 
 def _by_differences(n: Real, most: int, first: Real, p: Real, d: Real, following: Next) -> Real:
-    """SciPy's recurrence: 1, ``first``, and from ``p`` on each with a difference, ``following(k, x, p_k, d_k)``, added."""
+    """Run SciPy's recurrence: 1, ``first``, and from ``p`` on each adds a difference, ``following(k, x, p_k, d_k)``."""
     n, first, p, d = broadcast(n, first, p, d)
     value = where(n == 0.0, constant(p, 1.0), first)
     for k in range(1, most):
@@ -129,7 +129,7 @@ def _by_differences(n: Real, most: int, first: Real, p: Real, d: Real, following
 
 
 def _of_chebyshev(n: Real, most: int, x: Real) -> tuple[Real, Real]:
-    """SciPy's recurrence of Chebyshev's polynomials, which begins before the first: U_n and U_(n-2)."""
+    """Run SciPy's recurrence of Chebyshev polynomials, which begins before the first: U_n and U_(n-2)."""
     twice = x * 2.0
     earlier, before, now = constant(x, 0.0) * n, constant(x, -1.0) + n * 0.0, constant(x, 0.0) * n
     upper, lower = now, earlier
@@ -170,7 +170,7 @@ def _few(n: Real) -> bool:
 
 
 def _waves(k: Real, x: Real) -> tuple[Real, Real]:
-    """Cosine and sine of k arccos(x), |x| <= 1: by the nearest of the angles 0, a quarter and a half of a turn."""
+    """Compute cosine and sine of k arccos(x), |x| <= 1, from the nearest of the angles 0, a quarter and a half turn."""
     size = abs(x)
     middle = size <= 0.7
     root = sqrt((1.0 - size) * (1.0 + size))
@@ -183,13 +183,13 @@ def _waves(k: Real, x: Real) -> tuple[Real, Real]:
 
 
 def _beyond(size: Real) -> Real:
-    """arcosh."""
+    """Compute arcosh."""
     over = (size - 1.0) + sqrt((size - 1.0) * (size + 1.0))
     return where(over < 1.0, log1p(where(over < 1.0, over, 0.0)), log(over + 1.0))
 
 
 def _by_angle(n: Real, x: Real, inner: Two, outer: Two, low: Real) -> Real:
-    """A polynomial of any order within [-1, 1], and beyond; of orders that are not whole ``low`` below."""
+    """Compute a polynomial of any order within [-1, 1], and beyond; below, for non-integer orders, ``low``."""
     whole = _is_whole(n)
     n, x, low = broadcast(_wide(n), x, low)
     far = abs(x) > 1.0
@@ -235,7 +235,7 @@ def eval_chebyu(n: Real, x: Real) -> Real:
         return where(end, where(y < 0.0, up * cos_pi(k), up), _waves(up, y)[1] / where(end, 1.0, root))
 
     def outer(k: Real, over: Real) -> Real:
-        half = (k + 1.0) * over * 0.5  # the sine of the whole may be infinite, and the quotient not
+        half = (k + 1.0) * over * 0.5  # the sine itself may be infinite, but not the quotient
         found = sinh(half) / sinh(over) * cosh(half) * 2.0
         at_infinity = choose(
             constant(k, 0.0), (k > 0.0, np.inf), (k == 0.0, 1.0), (k < -2.0, -np.inf), (k == -2.0, -1.0)
@@ -266,7 +266,7 @@ def eval_chebys(n: Real, x: Real) -> Real:
 
 
 def _hermites(n: Real, most: int, x: Real) -> Real:
-    """SciPy's recurrence of Hermite's polynomials, from the largest factor down."""
+    """Run SciPy's recurrence of Hermite polynomials, from the largest factor down."""
     earlier, now = constant(x, 0.0) * n, constant(x, 1.0) + n * 0.0
     for k in range(most - 1):
         going = n - float(k) > 1.0

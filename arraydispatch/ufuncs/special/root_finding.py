@@ -1,4 +1,4 @@
-"""Roots of functions of positive numbers, one for each element, between two numbers of different signs."""
+"""Roots of functions of positive numbers, one for each element, between two points of opposite sign."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from .formula import Real, Truth, broadcast, exp, isfinite, log, log1p, maximum,
 
 _TOLERANCE = 2.0**-52
 _MOST = 160
-"""Steps: one and a half of what it takes to halve the logarithms of all floats down to neighbours."""
+"""Largest number of steps: one and a half times what bisection needs in the logarithms of all floats."""
 
 
 def _apart(x: Real, y: Real) -> Real:
-    """log(x / y)."""
+    """Compute log(x / y)."""
     off = (x - y) / y
     near = abs(off) < 0.5
     return where(near, log1p(where(near, off, 0.0)), log(x) - log(y))
 
 
 def _between(x: Real, y: Real, share: Real) -> Real:
-    """So far from x to y, by ratios."""
+    """Interpolate from x to y by ratios."""
     half = exp(_apart(y, x) * share * 0.5)
     return x * half * half
 
 
 def root(function: Callable[..., Real], low: Real, high: Real, *operands: Real) -> Real:
-    """Where a function that is negative at ``low`` and positive at ``high`` is zero, to the last place or the one before.
+    """Find the zero of a function that is negative at ``low`` and positive at ``high``, to the last place or the one
+    before.
 
-    By Chandrupatla's way (1997): inverse quadratic interpolation where it is sure to hold, else the middle; all by the
+    Chandrupatla's method (1997): inverse quadratic interpolation where it is safe, else the midpoint, all in the
     logarithms of the numbers. The function takes the number and the operands; it may be infinite.
     """
     low, high, *rest = broadcast(low, high, *operands)

@@ -1,4 +1,4 @@
-"""Wright's generalised Bessel function, of parameters and arguments from 0 on: a sum of positive terms (DLMF 10.46.1)."""
+"""Wright's generalized Bessel function for nonnegative parameters and arguments: a sum of positive terms (DLMF 10.46.1)."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from .gammas import log_scaled
 _INF, _NAN = math.inf, math.nan
 _MOST = 250
 _WIDE = 9.5
-"""Standard deviations beyond which nothing is left in double precision."""
+"""Number of standard deviations beyond which terms are negligible in double precision."""
 _SMOOTH = 60.0
-"""The variance from which the sum is that of a smooth function."""
+"""Variance from which the sum is that of a smooth function."""
 _SHORT = 12.0
 
 
 def _log_gamma(z: Real) -> Real:
-    """Of numbers from 12 on by Stirling's series, of others by those beyond."""
+    """Compute log(gamma(z)): from 12 by Stirling's series, below by shifting."""
     small = z < _SHORT
     w = where(small, z + _SHORT, z)
     less = where(small, z, 1.0)
@@ -45,7 +45,7 @@ def _log_gamma(z: Real) -> Real:
 
 
 def _term(k: Real, a: Real, b: Real, x: Real) -> Real:
-    """x**k / (k! gamma(a k + b)), by logarithms where factors may be out of range."""
+    """Compute x**k / (k! gamma(a k + b)), by logarithms where factors may be out of range."""
 
     def direct(k: Real, z: Real, x: Real) -> Real:
         return power(x, k) * special("rgamma", k + 1.0) * special("rgamma", z)
@@ -59,10 +59,10 @@ def _term(k: Real, a: Real, b: Real, x: Real) -> Real:
 
 
 def _top(a: Real, b: Real, x: Real) -> tuple[Real, Real]:
-    """About where the largest term is, and the variance of the terms around it."""
+    """Return the approximate index of the largest term, and the variance of the terms around it."""
     log_ = log(x)
     u = maximum(log_, 0.0)
-    for _ in range(12):  # Newton's way with log(k + 1), of which the logarithm of a ratio of terms is nearly a line
+    for _ in range(12):  # Newton's method in log(k + 1): the logarithm of a ratio of terms is nearly linear in it
         e = exp(u)
         z = a * (e - 1.0) + b + 1.0
         u = maximum(u - (u + a * log(z) - log_) / (1.0 + a * a * (e / z)), 0.0)
@@ -85,7 +85,7 @@ def _few(a: Real, b: Real, x: Real) -> Real:
 
 
 def _many(a: Real, b: Real, x: Real) -> Real:
-    """Every so many-th term: the trapezoidal rule has all digits where its step is less than two thirds of the deviation."""
+    """Sum every so many-th term: the trapezoidal rule is exact to rounding if its step is below two thirds of the deviation."""
     top, variance = _top(a, b, x)
     deviation = sqrt(variance)
     total = x * 0.0
