@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
+from .common.signal_safety import imported
 from .interop.import_notices import watch
 
 __version__ = "0.1.0"
@@ -125,7 +125,7 @@ def __getattr__(name: str) -> Any:
     where = _WHERE.get(name)
     if where is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(f"{__name__}.{where}")
+    module = imported(f"{__name__}.{where}")
     value = module if name in _MODULES else getattr(module, name)
     globals()[name] = value
     return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import re
+import sys
 import tokenize
 from collections import Counter
 from collections.abc import Iterator
@@ -343,3 +344,54 @@ def test_table_of_functions_is_found() -> None:
 def test_name_filled_elsewhere_is_found() -> None:
     source = "from ..common import events\nfrom ..memory import views\nevents.tap = None\ndef f():\n    views.made, views.x.y = 1, 2\n    views.n += 1\n"
     assert names_filled_elsewhere(source, "dispatch.functions", False) == ["line 5: views.made", "line 6: views.n"]
+
+
+# Which run before or after a program, or where it asks for a report, and not in the midst of what it computes.
+NOT_COMPUTING = "launcher profiling __main__ pytest_plugin".split()
+
+
+def late_imports(tree: ast.AST, package: list[str]) -> Iterator[tuple[int, str, bool]]:
+    """Line and module of each import within a function, and whether ``imported`` has the module as a whole there before it."""
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        whole = {
+            argument.value
+            for call in ast.walk(function)
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "imported"
+            for argument in call.args
+            if isinstance(argument, ast.Constant)
+        }
+        for node in ast.walk(function):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                base = package[: len(package) - node.level + 1] if node.level else []
+                names = [".".join([*base, *filter(None, [node.module])])]
+                if not node.module or node.module == "scipy":  # whose names are modules
+                    names = [f"{names[0]}.{alias.name}" for alias in node.names]
+            else:
+                continue
+            for name in names:
+                yield node.lineno, name, name in whole
+
+
+def test_no_handler_meets_a_module_half_made() -> None:
+    """What computes imports, within a function, by ``signal_safety.imported`` alone: a signal's handler may compute too."""
+    found = []
+    for module, path in MODULES.items():
+        if module == "." or module.split(".")[0] in NOT_COMPUTING:
+            continue
+        parts = module.split(".")
+        package = ["arraydispatch", *(parts if path.name == "__init__.py" else parts[:-1])]
+        for line, name, whole in late_imports(ast.parse(path.read_text()), package):
+            root = name.split(".")[0]
+            if (
+                whole
+                or root == "numpy"
+                or root in sys.stdlib_module_names
+                or module == "engine.host_blocks.kernel_compiler"
+            ):
+                continue  # the last is run by `kernels`, in another thread
+            found.append(f"{path.relative_to(ROOT)}:{line}: {name}")
+    assert not sorted(set(found))

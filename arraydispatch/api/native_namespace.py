@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..common.signal_safety import imported
 from ..runtime import conversion, dtypes, settings
 from .public import to_numpy as _to_numpy
 
@@ -28,6 +29,7 @@ class _Active:
 
     def tensor(self, obj: Any, dtype: Any = None) -> Any:
         """A native array of the values of ``obj`` on the active backend."""
+        imported("arraydispatch.api.public")
         from .public import asarray
 
         return asarray(obj, dtype=dtype).native

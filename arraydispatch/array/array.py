@@ -7,7 +7,6 @@ it. What needs NumPy's own view of memory (strides, flags, what aliases what) is
 from __future__ import annotations
 
 import builtins
-import importlib
 import operator
 import sys
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from ..backends.base import Backend
 from ..backends.devices import Device
 from ..common import arguments, events, tracing
 from ..common.process_state import process
+from ..common.signal_safety import imported
 from ..common.user_warnings import real_of
 from ..dispatch import functions, host_fallback as host, indexing, matrix_products, protocols, ufuncs, wrapping
 from ..functions import bits
@@ -180,7 +180,7 @@ class Array(Handle):
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         # The namespaces stand on arrays; like the public names, they are found when they are asked for.
-        module = importlib.import_module(f"arraydispatch.array_api.{self._kind.backend.name}")
+        module: Any = imported(f"arraydispatch.array_api.{self._kind.backend.name}")
         return module.of_version(api_version)
 
     def __dlpack__(

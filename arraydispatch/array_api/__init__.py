@@ -11,11 +11,11 @@ functions on arrays, which are dispatched to the backend, and add where the stan
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from ..api.public import backend, default_backend
 from ..backends.base import Backend
+from ..common.signal_safety import imported
 from .module import Namespace
 
 __all__ = ["namespace"]
@@ -40,5 +40,5 @@ def namespace(name: str | Backend | None = None) -> Namespace:
         The message lists the backends that exist.
     """
     found = default_backend() if name is None else backend(name)
-    module: Any = importlib.import_module(f"{__name__}.{found.name}")
+    module: Any = imported(f"{__name__}.{found.name}")
     return module

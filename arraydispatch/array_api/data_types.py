@@ -10,6 +10,7 @@ import numpy as np
 
 from ..array import Array
 from ..backends import loader
+from ..common.signal_safety import imported
 from ..runtime import dtypes
 
 __all__ = ["can_cast", "finfo", "iinfo", "isdtype", "result_type"]
@@ -133,6 +134,7 @@ def finfo(type: Any, /) -> FloatInfo:
     """Return the limits of a floating dtype, or of an array's."""
     dtype = dtype_of(type)
     if dtypes.is_bfloat16(dtype):
+        imported("ml_dtypes")
         import ml_dtypes
 
         found: Any = ml_dtypes.finfo(dtype)

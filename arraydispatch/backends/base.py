@@ -18,7 +18,6 @@ to the host by policy. Nothing else is caught.
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -29,6 +28,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..common.process_state import process
+from ..common.signal_safety import imported
 from .devices import Device
 
 Native = Any
@@ -248,7 +248,7 @@ class Backend:
     @cached_property
     def transforms(self) -> Any:
         """Module with the library's transforms, one function for each name in :data:`TRANSFORMS`."""
-        return importlib.import_module(f"{type(self).__module__.rpartition('.')[0]}.transforms")
+        return imported(f"{type(self).__module__.rpartition('.')[0]}.transforms")
 
     @cached_property
     def sparse(self) -> Any:
@@ -258,7 +258,7 @@ class Backend:
         index arrays ``index(name)`` returns in the library's type. ``parts(matrix)`` returns the parts of one, None for
         other objects. ``matmul(places, index, values, dense)`` also works in programs and ``vmap`` if ``TRACES``.
         """
-        return importlib.import_module(f"{type(self).__module__.rpartition('.')[0]}.sparse")
+        return imported(f"{type(self).__module__.rpartition('.')[0]}.sparse")
 
     # -- identity ------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ This is the only place outside ``backends/<library>/`` that knows the libraries 
 from __future__ import annotations
 
 import glob
-import importlib
 import importlib.util
 import logging
 import os
@@ -26,6 +25,7 @@ import numpy as np
 from ..common import events
 from ..common.errors import ArrayDispatchError, BackendNotInstalledError, NoBackendFoundError, did_you_mean
 from ..common.process_state import process
+from ..common.signal_safety import imported
 from .base import Backend
 
 
@@ -260,7 +260,7 @@ def load(name: str) -> Backend:
         if backend is None:
             prepare(name)
             with _unnoticed(KNOWN[name]):
-                backend = importlib.import_module(f"{__package__}.{name}").BACKEND
+                backend = imported(f"{__package__}.{name}").BACKEND
             if _wrapper is not None:
                 backend.adopt_wrapper(_wrapper)
             if process.threads is not None:
@@ -277,7 +277,8 @@ def load(name: str) -> Backend:
 @cache
 def hosted(name: str) -> Backend:
     """Return the host state of a backend's arrays (:attr:`Backend.hosted`), without loading the backend."""
-    made: Backend = importlib.import_module(f"{__package__}.numpy").HostState(name, load)
+    host: Any = imported(f"{__package__}.numpy")
+    made: Backend = host.HostState(name, load)
     return _hosted.setdefault(name, made)  # the cache alone would let threads have one each
 
 

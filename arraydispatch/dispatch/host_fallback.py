@@ -18,6 +18,7 @@ from ..backends.base import Backend, Unsupported
 from ..common import events, names, tracing
 from ..common.errors import HostFallbackError, HostFallbackWarning
 from ..common.pytrees import mapped, tree_leaves
+from ..common.signal_safety import imported
 from ..common.user_warnings import reporting, warn
 from ..functions.registry import HOST, SCIENTIFIC, SPECS
 from ..memory import views, writing
@@ -50,6 +51,7 @@ def refusal(error: Exception) -> str:
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, reason: str) -> Any:
     """Run a NumPy function (or a ufunc's bound method) on the host."""
     if func in SCIENTIFIC:
+        imported("arraydispatch.dispatch.scipy_calls")
         from . import scipy_calls
 
         return scipy_calls.run(func, args, kwargs, backend, reason)

@@ -18,6 +18,7 @@ from ..backends import loader
 from ..backends.base import Backend
 from ..common import events
 from ..common.pytrees import first, mapped
+from ..common.signal_safety import imported
 from ..engine import along_axis
 from ..engine.recording import tape
 from ..functions.registry import SCIENTIFIC, spec_of
@@ -54,6 +55,7 @@ def computes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a NumPy function, a ufunc or its bound method on the ndarrays inside the arguments."""
     if func in SCIENTIFIC:
+        imported("arraydispatch.dispatch.scipy_calls")
         from . import scipy_calls
 
         backend = wrapping.find_backend((*args, *kwargs.values())) or loader.hosted(settings.current_name())

@@ -9,6 +9,7 @@ import numpy as np
 from ..backends import loader
 from ..backends.base import Backend, Kind, Unsupported
 from ..common import buffers, events, tracing
+from ..common.signal_safety import imported
 from ..common.user_warnings import reporting
 from ..functions.indexing import ufunc_at
 from ..memory import writing
@@ -153,6 +154,7 @@ def generalized(
     ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any], backend: Backend, precision: settings.Precision
 ) -> tuple[Any, str]:
     """A call on stacks of vectors and matrices, as ``np.matmul``."""
+    imported("arraydispatch.functions.products")
     from ..functions.products import GUFUNCS
 
     body = GUFUNCS.get(ufunc)

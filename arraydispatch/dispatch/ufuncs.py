@@ -17,6 +17,7 @@ from ..backends.base import Backend
 from ..common import arguments, events
 from ..common.errors import TraceError
 from ..common.pytrees import mapped
+from ..common.signal_safety import imported
 from ..functions.registry import Returns
 from ..memory import views, writing
 from ..memory.views import Handle, native
@@ -87,6 +88,7 @@ def with_guest(ufunc: np.ufunc, a: Any, b: Any) -> Any:
 
 
 def _with_sparse(ufunc: np.ufunc, a: Any, b: Any, other: Any) -> Any:
+    imported("arraydispatch.dispatch.scipy_calls")
     from . import scipy_calls
 
     backend = (b if other is a else a)._kind.backend

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.random.bit_generator import ISeedSequence
 
+from ..common.signal_safety import aside
 from .along_axis import NOT_APART, Parts
 from .host_blocks import thread_pool
 from .recording import tape
@@ -75,21 +76,32 @@ def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, An
     def draw(drawing: Any, count: int) -> Any:
         return plain(drawing, *args[:at], **{**given, "size": count})
 
-    with bits.lock:
-        before = bits.state
-        kept = {} if halves else {key: before[key] for key in _NO_HALF}  # what these values leave alone
-        work = _Draw(before if halves else {**before, **_NO_HALF}, type(bits), draw, total, threads)
-        if plain.__name__ == "random" and not halves:
-            work.one_each = plain
-        try:
-            result = work.run(shape, threads)
-        except (TypeError, ValueError, OverflowError, MemoryError):  # NumPy says what is wrong
-            return NOT_APART
-        except BaseException:  # what a signal's handler raises: nothing has been drawn
-            work.failed = True
-            raise
-        if result is not NOT_APART:
-            bits.state = {**work.end, **kept}
+    result, is_wanted = NOT_APART, True
+
+    def drawn() -> None:
+        nonlocal result
+        with bits.lock:
+            before = bits.state
+            kept = {} if halves else {key: before[key] for key in _NO_HALF}  # what these values leave alone
+            work = _Draw(before if halves else {**before, **_NO_HALF}, type(bits), draw, total, threads)
+            if plain.__name__ == "random" and not halves:
+                work.one_each = plain
+            try:
+                made = work.run(shape, threads)
+            except (TypeError, ValueError, OverflowError, MemoryError):  # NumPy says what is wrong
+                return
+            if made is not NOT_APART and is_wanted:
+                bits.state = {**work.end, **kept}
+                result = made
+
+    if getattr(bits.lock, "_is_owned", bool)():  # by the program, for whom another thread would wait
+        drawn()
+        return result
+    try:
+        aside(drawn)  # a handler that draws from this generator waits for it
+    except BaseException:  # what a signal's handler raises: nothing has been drawn
+        is_wanted = False
+        raise
     return result
 
 

@@ -32,6 +32,7 @@ import numpy as np
 
 from ..backends.base import Backend, Unsupported
 from ..common import names
+from ..common.signal_safety import imported, importing
 from ..runtime import dtypes
 from ..ufuncs import Bound
 from .specs import Body, Facts, Into, Layout, Mode, OnHost, Returns, Spec, Written
@@ -278,6 +279,7 @@ def bind(func: Any, backend: Backend) -> Body:
 
 def _of_cores(ufunc: np.ufunc, backend: Backend) -> Body:
     """``matmul`` and its like, which are no kernels of elements: their bodies, on native arrays."""
+    imported("arraydispatch.functions.products")
     from .products import GUFUNCS
 
     def run(*operands: Any, **options: Any) -> Any:
@@ -303,6 +305,10 @@ _loading = threading.RLock()
 
 def load_topics() -> None:
     """Import every topic of ``arraydispatch.functions``, each of which registers its bodies; others wait meanwhile."""
+    importing(_load_topics)
+
+
+def _load_topics() -> None:
     global _topics_loaded
     with _loading:
         if not _topics_loaded:

@@ -10,6 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ..backends.base import Unsupported
 from ..common import arguments
+from ..common.signal_safety import imported
 from ..runtime import dtypes
 from .operands import (
     BOOL,
@@ -108,6 +109,7 @@ def argpartition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introse
 @implements(np.lexsort, sequence=True)
 def lexsort(xp: Any, keys: Any, axis: Any = -1) -> Native:
     if xp.is_array(keys):
+        imported("arraydispatch.functions.joining")
         from .joining import rows_of
 
         if not xp.shape_of(keys):

@@ -12,6 +12,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from ..common.signal_safety import imported
+
 __all__ = ["WATCHED", "watch"]
 
 WATCHED = frozenset(
@@ -45,6 +47,9 @@ class _Finder:
         def exec_module(module: ModuleType) -> None:
             vars(loader).pop("exec_module", None)
             real(module)
+            imported(
+                "arraydispatch.interop.scipy_stand_ins", alone="arraydispatch.fastpath.recorded" in sys.modules
+            )  # this thread holds an import
             from .scipy_stand_ins import open_module
 
             open_module(module)
@@ -58,6 +63,7 @@ def watch() -> None:
     if _Finder not in sys.meta_path:
         sys.meta_path.insert(0, _Finder)
         if not WATCHED.isdisjoint(sys.modules):  # imported before this package
+            imported("arraydispatch.interop.scipy_stand_ins")
             from .scipy_stand_ins import open_all
 
             open_all()

@@ -21,6 +21,7 @@ from typing import Any
 from .. import scipy_support
 from ..common import callers
 from ..common.patching import Exchange, Exchanges
+from ..common.signal_safety import imported
 from ..functions.registry import SCIENTIFIC
 from . import packages, scipy_compiled
 
@@ -68,6 +69,7 @@ def open_module(module: ModuleType) -> None:
                 *(_exchanges(module) if name in scipy_support.MODULES and not by_scipy_itself() else ()),
             ]
             if name == "scipy.fft":
+                imported("arraydispatch.scipy_support")
                 from ..scipy_support import fft_backend
 
                 fft_backend.register()

@@ -36,7 +36,7 @@ class Progress:
         self._began = time.monotonic()
         self._main = threading.main_thread().ident
         self._rows = 0
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._over = False
 
     @staticmethod

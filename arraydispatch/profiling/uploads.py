@@ -46,7 +46,7 @@ class Known:
 
     def __init__(self) -> None:
         self._found: dict[int, _Seen] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def __contains__(self, x: Any) -> bool:
         found = self._found.get(id(x))
@@ -73,7 +73,7 @@ class Known:
             before = seen.parts.pop(key, None)
             seen.parts[key] = holds  # moved to the end: forgotten last
             if len(seen.parts) > _MOST:
-                del seen.parts[next(iter(seen.parts))]
+                seen.parts.pop(next(iter(seen.parts)), None)
             if before is None:
                 seen.covered += part.nbytes
             elif before != holds:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..common.signal_safety import imported
 from .settings import Precision
 
 DType = np.dtype[Any]
@@ -41,6 +42,7 @@ def only_on_host(dtype: DType) -> OnlyOnHost:
 @lru_cache(maxsize=1)
 def bfloat16() -> DType:
     """Return NumPy's dtype object for bfloat16 (from ml_dtypes, imported on first use)."""
+    imported("ml_dtypes")
     import ml_dtypes
 
     return np.dtype(ml_dtypes.bfloat16)

@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..common import names
+from ..common import names, signal_safety
 from ..functions import registry
 from ..functions.registry import METHODS, SCIENTIFIC
 from ..memory.views import Handle
@@ -121,6 +121,10 @@ _askers = {topic: _relevant(topic) for topic in set(MODULES.values())}
 
 def load(topic: str) -> None:
     """Load a topic, which registers its functions; other threads wait meanwhile."""
+    signal_safety.importing(lambda: _load(topic))
+
+
+def _load(topic: str) -> None:
     with _loading:
         if topic not in _loaded:
             for part in _PARTS.get(topic, ()):
@@ -143,7 +147,7 @@ def _made(real: Any, module: str, name: str) -> Any:
 def stand_in(full: str) -> Any:
     """Return the stand-in for a function given by its public name, or None if this SciPy lacks it."""
     module, _, name = full.rpartition(".")
-    real = getattr(importlib.import_module(module), name, None)
+    real = getattr(signal_safety.imported(module), name, None)
     return real if real is None or real in SCIENTIFIC else _made(real, module, name)
 
 

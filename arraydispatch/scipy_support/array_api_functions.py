@@ -8,7 +8,6 @@ of them.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,6 +19,7 @@ from ..backends.base import Backend, Unsupported
 from ..common import pytrees
 from ..common.patching import Exchange
 from ..common.pytrees import mapped
+from ..common.signal_safety import imported
 from ..functions.registry import XP
 from ..memory import views
 from ..memory.views import Handle
@@ -60,7 +60,7 @@ def by_the_standard() -> Iterator[None]:
 def _prepare() -> bool:
     """Whether this SciPy has the switch."""
     for name in _HOLDERS:
-        module = importlib.import_module(name)
+        module = imported(name)
         if not hasattr(module, _NAME):
             return False
         _exchanges.append(Exchange(module, _NAME, lambda exchange: _Switch(exchange.real)))

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from ..common.signal_safety import imported
 from ..common.user_warnings import warn
 from ..functions.registry import XP
 from ..runtime import dtypes
@@ -398,6 +399,7 @@ def rotate(
     xp: XP, input: Any, angle: Any, axes: Any = (1, 0), reshape: Any = True, output: Any = None, order: Any = 3,
     mode: Any = "constant", cval: Any = 0.0, prefilter: Any = True,
 ) -> Any:  # fmt: skip
+    imported("scipy.special")
     from scipy import special
 
     x = array(xp, input)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
+from ..common.signal_safety import imported
 from ..common.user_warnings import warn
 from ..functions import factorisations, linalg as numpys
 from ..functions.factorisations import adjoint, filled, identity, real_of, swapped
@@ -42,6 +43,7 @@ def _norm1(xp: XP, a: Any) -> Any:
 
 def _warn_of_condition(xp: XP, a: Any, inverse: Any) -> None:
     """Issue SciPy's warning for an inverse with few correct digits."""
+    imported("scipy.linalg")
     from scipy.linalg import LinAlgWarning
 
     if not xp.backend.is_concrete(inverse):

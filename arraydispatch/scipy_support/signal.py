@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from ..common.signal_safety import imported
 from ..common.user_warnings import warn
 from ..functions import convolutions, fft as transforms
 from ..functions.contractions import conjugate
@@ -66,6 +67,7 @@ def _by_spectrum(xp: XP, a: Any, v: Any, axes: list[int]) -> Any:
     """Compute the full convolution along axes, by Fourier transforms."""
     if not axes:
         return xp.multiply(a, v)
+    imported("scipy.fft")
     from scipy.fft import next_fast_len
 
     left, right = xp.shape_of(a), xp.shape_of(v)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
+from ..common.signal_safety import imported
 from ..common.user_warnings import warn
 from ..functions import fft as transforms
 from ..functions.contractions import conjugate
@@ -113,6 +114,7 @@ def _rows(xp: XP, x: Any, order: Any) -> Any:
 
 @implements("scipy.linalg.lu_factor", returns="array", min_bits=32)
 def lu_factor(xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True) -> Any:
+    imported("scipy.linalg")
     from scipy.linalg import LinAlgWarning
 
     factors, order = _factored(xp, a, check_finite)

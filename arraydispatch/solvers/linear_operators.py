@@ -14,6 +14,7 @@ from ..api import public
 from ..array import Array
 from ..backends.base import Backend
 from ..common.pytrees import tree_leaves
+from ..common.signal_safety import imported
 from ..runtime import conversion, dtypes
 from ..sparse import SparseArray, csr_array, from_scipy
 from ..transforms.control_flow import host_call
@@ -165,6 +166,7 @@ class System:
     def one(self, params: Any, i: int, adjoint: bool) -> Any:
         """Return the matrix of one system, made of ndarrays, in the form that ``scipy.sparse.linalg`` takes."""
         if self.function is not None:
+            imported("scipy.sparse.linalg")
             from scipy.sparse.linalg import LinearOperator
 
             def times(v: Any) -> Any:
@@ -227,6 +229,7 @@ class Preconditioner:
                 raise ValueError(f"a preconditioner of shape {self.params.shape} does not fit {system.size} unknowns.")
 
     def _incomplete(self) -> list[Any]:
+        imported("scipy.sparse.linalg")
         from scipy.sparse.linalg import spilu
 
         system, made = self.system, []

@@ -17,6 +17,7 @@ from ..backends.base import Backend
 from ..common import tracing
 from ..common.errors import ConvergenceError, ConvergenceWarning
 from ..common.pytrees import tree_map
+from ..common.signal_safety import imported
 from ..common.user_warnings import warn
 from ..dispatch import host_fallback
 from ..sparse import SparseArray
@@ -328,6 +329,7 @@ class _Direct:
         return np.linalg.solve(matrix, b.reshape(*system.lead, system.size, 1)).reshape(b.shape)
 
     def _factorised(self, params: Any, b: Any, adjoint: bool) -> Any:
+        imported("scipy.sparse.linalg")
         from scipy.sparse.linalg import splu
 
         x = np.empty_like(b)
@@ -346,6 +348,7 @@ class _Host:
     """Solver by a function of ``scipy.sparse.linalg``, row by row."""
 
     def __init__(self, method: str, system: System, pre: Preconditioner, most: int) -> None:
+        imported("scipy.sparse.linalg")
         import scipy.sparse.linalg as theirs
 
         self.name = method.removeprefix("scipy-")
@@ -376,6 +379,7 @@ class _Host:
         return x, _told(b, system.apply(params, x, adjoint), tolerance, counted[0], solved, counted[1] < 0)
 
     def _solved(self, params: Any, own: Any, b: Any, x0: Any, rtol: Any, atol: Any, adjoint: bool) -> Any:
+        imported("scipy.sparse.linalg")
         from scipy.sparse.linalg import LinearOperator
 
         system = self.system

@@ -12,6 +12,7 @@ from ..api import public
 from ..array import Array
 from ..backends.base import Backend
 from ..common.pytrees import tree_flatten, tree_unflatten
+from ..common.signal_safety import imported
 from ..transforms.derivatives import hessian, jacobian, value_and_grad
 from ..transforms.flattening import is_array, library_of
 
@@ -191,6 +192,7 @@ class _Problem:
         self, method: str, bounds: Any, constraints: Any, tol: Any, options: Any, callback: Any, trajectory: bool
     ) -> Any:
         """Run a method of SciPy's."""
+        imported("scipy.optimize")
         from scipy import optimize
 
         name = method.lower()
@@ -239,6 +241,7 @@ class _Problem:
         return found
 
     def _bounds(self, bounds: Any) -> Any:
+        imported("scipy.optimize")
         from scipy.optimize import Bounds
 
         if bounds is None or isinstance(bounds, Bounds):
@@ -289,6 +292,7 @@ class _Problem:
         gtol: float = 1e-5,
     ) -> Any:
         """Run gradient descent with a fixed learning rate."""
+        imported("scipy.optimize")
         from scipy.optimize import OptimizeResult
 
         if not self.derives:

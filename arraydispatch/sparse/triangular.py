@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..common.signal_safety import imported
 from ..dispatch import host_fallback
 from ..transforms.control_flow import host_call
 from ..transforms.custom_derivatives import custom_gradient
@@ -61,7 +62,8 @@ def solve_triangular(A: SparseArray, b: Any, lower: bool = True, unit_diagonal: 
 
 def _solve(places: Structure, lower: bool, unit: bool) -> Any:
     def on_host(data: Any, b: Any) -> Any:
-        from scipy.sparse.linalg import spsolve_triangular  # loads LAPACK on first use
+        imported("scipy.sparse.linalg")
+        from scipy.sparse.linalg import spsolve_triangular  # loaded with LAPACK, when first used
 
         matrix = places.scipy(data).tocsr()
         there = matrix.diagonal() if not unit else np.ones(1)

@@ -18,6 +18,7 @@ import numpy as np
 from jax.interpreters.partial_eval import DynamicJaxprTracer
 
 from ...common import events
+from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend, Kind, Unsupported, bytes_in
 from ..devices import Device, processors
 from . import primitives, reductions, ufuncs, visiting
@@ -69,7 +70,7 @@ class JaxBackend(Backend):
         super().__init__()
         self.OVERRIDES = {}
         self._key: Array = None
-        self._key_lock = threading.Lock()
+        self._key_lock = threading.RLock()
         self._uploads: dict[Any, int] = {}
         self._devices: list[Device] | None = None
         self._host_only: bool | None = None
@@ -325,6 +326,7 @@ class JaxBackend(Backend):
 
     @cached_property
     def special(self) -> Mapping[str, Callable[..., Any]]:
+        imported("arraydispatch.backends.jax.special")
         from .special import SPECIAL
 
         return SPECIAL
@@ -387,8 +389,13 @@ class JaxBackend(Backend):
         with _wide_types():
             with self._key_lock, jax.ensure_compile_time_eval():  # a key created under a trace must not belong to it
                 if self._key is None:
-                    self._key = jax.random.key(int.from_bytes(os.urandom(7), "little"))
-                self._key, key = jax.random.split(self._key)
+                    self.seed(int.from_bytes(os.urandom(7), "little"))
+                while True:
+                    before = self._key
+                    after, key = jax.random.split(before)
+                    if self._key is before:  # else the handler of a signal has drawn
+                        self._key = after
+                        break
             values = _draw(key, kind, tuple(shape), dtype)
             return values if device is None else jax.device_put(values, fitting(device, shape))
 
@@ -434,6 +441,7 @@ _THREADS = "PJRT_NPROC", "NPROC"
 def _started() -> bool:
     # There is no public way to ask whether JAX has started its devices (0.10); `jax.config.update` of
     # `jax_num_cpu_devices` asks the same function.
+    imported("jax._src.xla_bridge")
     from jax._src.xla_bridge import backends_are_initialized
 
     return bool(backends_are_initialized())

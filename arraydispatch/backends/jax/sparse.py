@@ -8,6 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ...common.signal_safety import imported
 from ..base import Unsupported
 
 Array = Any
@@ -16,6 +17,7 @@ TRACES = True
 
 
 def native(places: Any, index: Any, values: Array) -> Any:
+    imported("jax.experimental.sparse")
     from jax.experimental.sparse import BCOO, BCSR, CSC
 
     batch = values.shape[:-1]
@@ -56,6 +58,7 @@ def parts(matrix: Any) -> Any:
 
 
 def matmul(places: Any, index: Any, values: Array, dense: Array) -> Array:
+    imported("jax.experimental.sparse")
     from jax.experimental.sparse import BCOO
 
     indices = jnp.stack([index("row"), index("col")], 1)

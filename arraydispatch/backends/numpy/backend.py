@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend
 from ..devices import Device
 from . import overrides, primitives, ufuncs
@@ -134,6 +135,7 @@ class NumpyBackend(Backend):
     @property
     def threads(self) -> int:
         """Return the threads of BLAS, the only part of NumPy that uses threads."""
+        imported("threadpoolctl")
         import threadpoolctl
 
         pools = threadpoolctl.threadpool_info()
@@ -142,6 +144,7 @@ class NumpyBackend(Backend):
 
     def use_threads(self, n: int) -> None:
         """Set the pools of all loaded libraries, those of SciPy and scikit-learn too."""
+        imported("threadpoolctl")
         import threadpoolctl
 
         threadpoolctl.threadpool_limits(limits=n)

@@ -19,6 +19,7 @@ from tensorflow.python.eager import record  # the public API does not show what 
 from ...common import tracing
 from ...common.errors import TraceError
 from ...common.process_state import process
+from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend, Unsupported, bytes_in
 from ..devices import Device, processors
 from . import nests, primitives, ufuncs
@@ -312,6 +313,7 @@ class TensorFlowBackend(Backend):
 
     @cached_property
     def special(self) -> Mapping[str, Callable[..., Any]]:
+        imported("arraydispatch.backends.tensorflow.special")
         from .special import SPECIAL
 
         return SPECIAL

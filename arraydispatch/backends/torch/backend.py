@@ -15,6 +15,7 @@ from torch.utils import _pytree as pytree
 
 from ...common.errors import SettingError
 from ...common.pytrees import mapped
+from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend, Kind, Unsupported, bytes_in
 from ..devices import Device
 from . import primitives, reductions, ufuncs
@@ -339,6 +340,7 @@ class TorchBackend(Backend):
 
     @cached_property
     def special(self) -> Mapping[str, Callable[..., Any]]:
+        imported("arraydispatch.backends.torch.special")
         from .special import SPECIAL
 
         return SPECIAL

@@ -10,17 +10,16 @@ import functools
 import itertools
 import math
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ...common.signal_safety import Done
 from ...ufuncs import rows
 from ..nodes import Bound, Buffer, Form, Node, Update
 from . import block_plans
 from .block_plans import Plan, Stretch, joined, viewed
 from .kernels import computed
-from .thread_pool import Done
 
 __all__ = ["Block", "Short", "needed", "planned", "whole_rounds"]
 
@@ -163,8 +162,15 @@ class Block:
         """How many threads are to run it; 0: whoever asks does."""
         self.group: Any = None
         """The list of nodes that it was planned for."""
-        self.is_due: Callable[[], bool] = lambda: True
-        """Whether it is still to be computed: a signal's handler may have looked at the values before it was begun."""
+        self.tape: Any = None
+        """The tape that runs it, unless a signal's handler has run it meanwhile."""
+
+    def is_due(self) -> bool:
+        """Whether it is still to be computed: a signal's handler may have looked at the values before it was begun.
+
+        Whoever writes by it to memory of others compares the two for himself: as a call returns, a handler may run.
+        """
+        return self.tape is None or self.tape.running is self.group
 
     def listening(self, now: list[int]) -> Any:
         """Where NumPy's errors are noted, as those of the node of which ``now`` is told the number."""
@@ -263,7 +269,7 @@ class Planned(Block):
                     return
         if not self.helpers:
             for target, made in self.plan.copied:
-                if self.is_due():
+                if self.tape is None or self.tape.running is self.group:
                     self.arrays[target][...] = self.arrays[made]
 
     def let_go(self) -> None:
@@ -380,7 +386,7 @@ class Short(Block):
             if self._made is None:
                 self._made = self.values()
             for node, value in zip(nodes, self._made):
-                if node.target is not None and self.is_due():
+                if node.target is not None and (self.tape is None or self.tape.running is self.group):
                     node.target[...] = value
             self.results = {i: value for i, value in enumerate(self._made) if nodes[i].handle is not None}
             for i, node in enumerate(nodes):

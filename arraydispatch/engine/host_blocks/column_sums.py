@@ -106,7 +106,7 @@ class Columns:
         self._dtype, self._length, self._keepdims = dtype, length, keepdims
         self._work = 0
         self._kernel: Any = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # of the thread's own: a handler's call may come in between
 
     def __call__(self, x: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:
         """All of it."""

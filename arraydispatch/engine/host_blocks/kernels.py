@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...common.signal_safety import aside, imported, may_import
 from ...ufuncs.elementary import INSTRUCTIONS, neutral
 from ..loops import cast, select
 from ..nodes import Buffer, Elsewhere, Node, Shift, Update, far
-from . import thread_pool
 from .cells import Cells
 from .kernel_source import Call, Chain, Pointer, has, source
 
@@ -327,9 +327,7 @@ def computed(cold: list[tuple[Chain, int]]) -> bool:
         if done >= HOT:
             is_hot = True
             if done - work < HOT and not _is_known(chain):
-                from .kernel_compiler import remember
-
-                remember(_named(chain))
+                _disk().remember(_named(chain))
     return is_hot
 
 
@@ -348,14 +346,19 @@ def _is_known(chain: Chain) -> bool:
     """Whether an earlier process has had it compiled."""
     global _on_disk
     if _on_disk is None:
-        from .kernel_compiler import remembered
-
-        _on_disk = remembered()
+        _on_disk = _disk().remembered()
     return bool(_on_disk) and _named(chain) in _on_disk
 
 
 def _named(chain: Chain) -> str:
     return hashlib.sha256(repr(chain).encode()).hexdigest()
+
+
+def _disk() -> Any:
+    """The module that reads and writes kernels on disk, with what it imports."""
+    with contextlib.suppress(ImportError):
+        imported("platformdirs")
+    return imported(f"{__package__}.compiler")
 
 
 # -- compiling -----------------------------------------------------------------------------------------------------------
@@ -364,23 +367,28 @@ def _named(chain: Chain) -> str:
 @cache
 def _can_compile() -> bool:
     """Whether there is a compiler, and we know the processor's floating-point status."""
-    from .kernel_compiler import is_there
-
-    return _MACHINE in _FLAGS and os.environ.get("ARRAYDISPATCH_KERNELS") != "0" and is_there()
+    if _MACHINE not in _FLAGS or os.environ.get("ARRAYDISPATCH_KERNELS") == "0":
+        return False
+    is_there: bool = _disk().is_there()
+    return is_there
 
 
 @cache
 def _compiler() -> Compiler:
-    from .kernel_compiler import Compiler
-
-    return Compiler()
+    made: Compiler = _disk().Compiler()
+    return made
 
 
 def _load() -> None:
     """Begin to load the compiler, beside what is computed meanwhile; whoever needs it first waits for it."""
+    if _loading is None and not _compiler.cache_info().currsize:
+        aside(_begin_to_load)  # a thread's start waits for it
+
+
+def _begin_to_load() -> None:
     global _loading
     with _lock:
-        if _loading is None and not _compiler.cache_info().currsize:
+        if _loading is None:
             _loading = threading.Thread(target=_loaded, name="arraydispatch compiler")
             _loading.start()
 
@@ -407,17 +415,32 @@ def compiled(
     """The kernel; None where there is no room for more, or LLVM does not take it. The parameters are those of its source."""
     key = chain, depth, pointers, results, mask, kept
     if key not in _kernels:
-        thread_pool.aside(lambda: _compile(key))  # what a signal's handler raises is not LLVM's
+        _by_one(lambda: _compile(key))  # what a signal's handler raises is not LLVM's
     return _kernels.get(key)
 
 
+def _by_one(f: Callable[[], None]) -> None:
+    """Run what uses the compiler, one at a time. A handler in the middle of an import does without it where that could wait for the import."""
+
+    def work() -> None:
+        with _lock:
+            f()
+
+    if may_import():
+        aside(work)
+    elif _lock.acquire(blocking=False):
+        try:
+            f()
+        finally:
+            _lock.release()
+
+
 def _compile(key: tuple[Any, ...]) -> None:
-    with _lock:
-        if key not in _kernels and len(_kernels) < MOST:
-            try:
-                _kernels[key] = Kernel(_compiler()(source(*key)), key[4])
-            except Exception:  # noqa: BLE001 -- whatever keeps LLVM from it: NumPy's loops do it
-                _kernels[key] = None
+    if key not in _kernels and len(_kernels) < MOST:
+        try:
+            _kernels[key] = Kernel(_compiler()(source(*key)), key[4])
+        except Exception:  # noqa: BLE001 -- whatever keeps LLVM from it: NumPy's loops do it
+            _kernels[key] = None
 
 
 def function(source_for: Callable[[int], str]) -> Callable[[int, int], int] | None:
@@ -427,8 +450,8 @@ def function(source_for: Callable[[int], str]) -> Callable[[int, int], int] | No
     made: list[Callable[[int, int], int]] = []
 
     def compile_it() -> None:
-        with _lock, contextlib.suppress(Exception):  # as of a chain
+        with contextlib.suppress(Exception):  # as of a chain
             made.append(_compiler()(source_for(sum(_FLAGS[_MACHINE].values()) - _FLAGS[_MACHINE]["under"])))
 
-    thread_pool.aside(compile_it)
+    _by_one(compile_it)
     return made[0] if made else None

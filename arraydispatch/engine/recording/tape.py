@@ -278,9 +278,9 @@ class Tape:
                     return
             if listens:
                 aside = block_reports.measured(block)
-            if block.helpers:
-                self._hand_out(block)
-            else:  # whoever interrupts it can begin it again
+            if block.helpers and not self._hand_out(block):
+                block = self._plan(nodes, threads=False)
+            if not block.helpers:  # whoever interrupts it can begin it again
                 self.block = block
                 copy_context().run(block.help)
             while not block.done.is_set():
@@ -311,27 +311,28 @@ class Tape:
         """Whether a run is still to end; a signal's handler may have ended it."""
         return self.running is nodes
 
-    def _plan(self, nodes: list[Node]) -> Block:
+    def _plan(self, nodes: list[Node], threads: bool = True) -> Block:
         left = needed([node for node in nodes if node.value is None])
-        threads = 0
-        if self.work >= IN_THREADS and sum([node.form.work for node in left]) >= IN_THREADS:
-            threads = thread_pool.count()
-        if len(left) > 1 or threads or not left:
+        count = 0
+        if threads and self.work >= IN_THREADS and sum([node.form.work for node in left]) >= IN_THREADS:
+            count = thread_pool.count()
+        if len(left) > 1 or count or not left:
             for node in left:
                 node.form.alone = 0
         elif left[0].target is None:
             left[0].form.alone += 1
-        block = planned(left, threads) if left else Short(left)
-        block.group, block.is_due = nodes, lambda: self._is_due(nodes)
+        block = planned(left, count) if left else Short(left)
+        block.group, block.tape = nodes, self
         return block
 
-    def _hand_out(self, block: Block) -> None:
-        """Have threads begin; again, where a signal came in between and its handler wants the values."""
+    def _hand_out(self, block: Block) -> bool:
+        """Have threads begin; again, where a signal came in between and its handler wants the values. False where none can be had."""
         self.block = block
         try:
             copy_context().run(thread_pool.run, block, block.helpers)
-        except RuntimeError:  # no threads can be had, as at the end of the process
-            copy_context().run(block.help)
+        except RuntimeError:  # as at the end of the process
+            return False
+        return True
 
     def _one_by_one(self, nodes: list[Node]) -> None:
         """Where there is no room for the block: each call by itself, so that only those fail for which there is none."""

@@ -111,7 +111,7 @@ class Verification:
         self._stream = stream
         self._places = Profile(owns=owns)  # it finds the user's frame
         self._inside = threading.local()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._rows: dict[tuple[str, str, int, bool], Difference] = {}
         self._undo: list[tuple[Any, str, Any]] = []
         self._output: dict[Any, int] = {}

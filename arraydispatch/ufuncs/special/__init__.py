@@ -8,7 +8,6 @@ complex numbers in ``complexes`` and ``faddeeva``), else the host, with a reason
 
 from __future__ import annotations
 
-import importlib
 import sys
 import threading
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...backends.base import Backend
+from ...common.signal_safety import imported
 from ..composed import COMPOSED
 from .formula import BODIES, COMPLEX, LOOKS, OF_COMPLEX, UFUNCS
 
@@ -46,7 +46,7 @@ _TOPICS = (
 NAMES: dict[np.ufunc, str] = {}
 """SciPy ufunc -> its name."""
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 _taken: set[int] = set()
 
 
@@ -55,8 +55,7 @@ def _look() -> None:
     module = sys.modules.get(_MODULE)
     if module is None or id(module) in _taken:
         return
-    for topic in _TOPICS:
-        importlib.import_module(f"{__name__}.{topic}")
+    imported(*[f"{__name__}.{topic}" for topic in _TOPICS])
     with _lock:
         for name, value in vars(module).copy().items():
             if isinstance(value, np.ufunc) and value is not getattr(np, name, None):

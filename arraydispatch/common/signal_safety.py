@@ -1,0 +1,130 @@
+"""Work in which no handler of a signal runs: the main thread, where Python calls handlers, waits while another thread does it.
+
+A handler may compute. If it came in the middle of an import of this package's, it would meet a module half made; in the middle of
+something that holds a lock, it could wait for itself. What a handler raises is raised at once; the work comes to its end all the same.
+"""
+
+from __future__ import annotations
+
+import _imp
+import _thread
+import importlib
+import sys
+import threading
+from collections.abc import Callable
+from contextvars import copy_context
+from types import ModuleType
+from typing import Any
+
+from . import callers
+
+__all__ = ["Done", "aside", "imported", "importing", "may_import"]
+
+
+class Done:
+    """An event for which a thread may wait while it waits for it already: in the handler of a signal.
+
+    Each wait has a lock of its own, so no wait takes the release of another, and an exception between any two steps leaves nothing held.
+    """
+
+    __slots__ = ("_set", "_waits")
+
+    def __init__(self) -> None:
+        self._set = False
+        self._waits: list[Any] = []
+
+    def is_set(self) -> bool:
+        """Whether it has come."""
+        return self._set
+
+    def set(self) -> None:
+        """Let go on all who wait; more than once does no harm."""
+        self._set = True
+        while self._waits:
+            try:
+                self._waits.pop().release()
+            except IndexError:  # another thread has released the last
+                return
+
+    def wait(self) -> None:
+        """Return when it has come."""
+        while not self._set:
+            own = _thread.allocate_lock()
+            own.acquire()
+            self._waits.append(own)
+            if not self._set:  # else it may have come before `own` was there to be released
+                own.acquire()
+
+
+def aside(f: Callable[[], None]) -> None:
+    """Run a function where no handler of a signal is called: in another thread, if this is the main one.
+
+    The function may take no lock that the caller holds. What a handler raises meanwhile is raised at once.
+    """
+    if _thread.get_ident() != threading.main_thread().ident:
+        f()
+        return
+    done, failed, context = Done(), [], copy_context()
+
+    def work() -> None:
+        try:
+            context.run(f)
+        except BaseException as error:  # noqa: BLE001 -- raised below
+            failed.append(error)
+        finally:
+            done.set()
+
+    try:
+        _thread.start_new_thread(work, ())
+    except RuntimeError:  # no threads can be had, as at the end of the process
+        f()
+        return
+    done.wait()
+    if failed:
+        raise failed[0]
+
+
+def imported(*names: str, alone: bool = False) -> ModuleType:
+    """Import modules as a whole, and return the last; ``alone``: all that they import, but modules of ours, is there."""
+    if any(_is_missing(name) for name in names):
+        if alone and not _imp.lock_held():
+            aside(lambda: _import(names))
+        else:
+            importing(lambda: _import(names))
+    return sys.modules[names[-1]]
+
+
+def importing(f: Callable[[], None]) -> None:
+    """Run what imports modules of ours :func:`aside`, or here where another thread could wait for what this one is importing itself."""
+    if may_import():
+        aside(f)
+    else:
+        f()
+
+
+def _import(names: tuple[str, ...]) -> None:
+    for name in names:
+        importlib.import_module(name)
+
+
+def _is_missing(name: str) -> bool:
+    module = sys.modules.get(name)
+    return module is None or _is_begun(module) is not None
+
+
+def may_import() -> bool:
+    """Whether another thread may import a library while this one waits: it would wait for what this one is importing itself."""
+    if _imp.lock_held():  # while a module is looked for
+        return False
+    files = [_is_begun(module) for module in list(sys.modules.values())]
+    return not any(file is not None and callers.is_library(file) for file in files)
+
+
+def _is_begun(module: Any) -> str | None:
+    """The file of a module that some thread is importing; None of any other."""
+    try:
+        names = object.__getattribute__(module, "__dict__")  # past what imports a module as it is first asked
+    except AttributeError:
+        return None
+    spec = names.get("__spec__")
+    return (spec.origin or "") if getattr(spec, "_initializing", False) else None

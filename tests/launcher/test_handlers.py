@@ -1,0 +1,185 @@
+"""Handlers of signals that compute, whatever they interrupt; in processes of their own, where one that waits for ever is ended."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ALARMS = Path(__file__).parent / "alarms.py"
+MANY = pytest.param(1000, marks=pytest.mark.long)
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="alarms are POSIX's")
+
+
+@pytest.mark.one_backend
+@pytest.mark.parametrize("alarms", [40, MANY])
+def test_a_handler_computes_and_nothing_is_lost(backend: str, alarms: int, tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    seconds = 120 + alarms // 2
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "ARRAYDISPATCH_CACHE": str(tmp_path), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    command = [
+        sys.executable,
+        "-m",
+        "arraydispatch",
+        "run",
+        "--backend",
+        backend,
+        str(ALARMS),
+        str(alarms),
+        str(seconds),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 60, env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 wrong" in done.stdout
+
+
+def _run(code: str, *path: Path) -> str:
+    """What a program prints, whose alarm comes after 0.2 s."""
+    before = "import signal, sys, threading, time\nfrom arraydispatch.common.signal_safety import *\n"
+    after = "signal.setitimer(signal.ITIMER_REAL, 0.2)\nmain()\n"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT, *path)))}
+    command = [sys.executable, "-X", "faulthandler", "-c", before + code + after]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, env=env)
+    assert not done.returncode, done.stderr
+    return done.stdout
+
+
+def test_a_wait_within_a_wait_takes_no_release_of_it() -> None:
+    code = """
+done = Done()
+signal.signal(signal.SIGALRM, lambda *_: (done.wait(), print("handler")))
+def main():
+    threading.Timer(0.6, done.set).start()
+    done.wait()
+    print("main")
+"""
+    assert _run(code).split() == ["handler", "main"]
+
+
+def test_a_wait_that_a_handler_ends_can_be_begun_again() -> None:
+    code = """
+done = Done()
+def handler(*_):
+    raise TimeoutError
+signal.signal(signal.SIGALRM, handler)
+def main():
+    threading.Timer(0.6, done.set).start()
+    try:
+        done.wait()
+    except TimeoutError:
+        print("raised")
+    done.wait()
+    print("main")
+"""
+    assert _run(code).split() == ["raised", "main"]
+
+
+def test_a_handler_meets_no_module_half_made(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text("import time\nfor _ in range(60):\n    time.sleep(0.01)\nvalue = 1\n")
+    code = """
+def main():
+    print(imported("slow").value)
+signal.signal(signal.SIGALRM, lambda *_: main())
+"""
+    assert _run(code, tmp_path).split() == ["1", "1"]
+
+
+def test_what_is_being_imported_is_not_waited_for(tmp_path: Path) -> None:
+    """A library's module that has another one imported, which needs it."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "outer.py").write_text(
+        "from arraydispatch.common.signal_safety import imported\nvalue = imported('inner').value\n"
+    )
+    (folder / "inner.py").write_text("import outer\nvalue = 3\n")
+    code = """
+def main():
+    print(imported("outer").value)
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
+"""
+    assert _run(code, folder).split() == ["3"]
+
+
+def test_a_compiler_in_use_is_not_waited_for_within_an_import() -> None:
+    """Of a handler in the middle of an import, which holds what the compiler's own imports may need."""
+    code = """
+import _imp
+from arraydispatch.engine import kernels
+made = []
+def main():
+    with kernels._lock:
+        _imp.acquire_lock()
+        kernels._by_one(lambda: made.append(1))
+        _imp.release_lock()
+    kernels._by_one(lambda: made.append(2))
+    print(made)
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
+"""
+    assert _run(code).split() == ["[2]"]
+
+
+_EVERY_THIRD = """
+import sys
+import numpy as np
+
+small, large, raised, moments = np.arange(1000.0), np.arange(300_000.0), set(), 0
+
+def work(length):
+    y = large
+    for _ in range(length):
+        y = y * 0.5 + 1
+    float(y[4])
+    np.median(small)
+    import scipy.fft, scipy.linalg, scipy.special
+    scipy.special.erf(small)
+    scipy.linalg.inv(np.eye(3))
+    scipy.fft.fft(small)
+
+def handle(frame, event, arg):
+    global moments
+    while frame is not None and not (frame.f_code.co_name == "<module>" and "arraydispatch" in frame.f_code.co_filename):
+        frame = frame.f_back
+    if event == "call" and frame is not None and "__main__" not in frame.f_code.co_filename:
+        moments += 1
+        if moments % 3 == 1:
+            sys.setprofile(None)
+            try:
+                work(4)
+            except (AttributeError, ImportError, TypeError) as error:
+                raised.add(repr(error))
+            sys.setprofile(handle)
+
+sys.setprofile(handle)  # of this thread alone, as handlers are
+work(40)
+sys.setprofile(None)
+print(sorted(raised))
+"""
+
+
+@pytest.mark.one_backend
+def test_a_handler_is_called_in_no_import_of_ours(backend: str, tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    script = tmp_path / "main.py"
+    script.write_text(_EVERY_THIRD)
+    command = [sys.executable, "-m", "arraydispatch", "run", "--backend", backend, str(script)]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=env)
+    assert done.stdout.strip() == "[]", done.stdout + done.stderr
+
+
+def test_what_notices_an_import_imports_no_library() -> None:
+    """Under the launcher: it is imported while the main thread is within the import of a library."""
+    code = """
+import numpy, arraydispatch.fastpath.recorded, arraydispatch.array, arraydispatch.api.creation
+def main():
+    before = set(sys.modules)
+    imported("arraydispatch.interop.scipy_stand_ins", alone=True)
+    print([name for name in set(sys.modules) - before if not name.startswith("arraydispatch.")])
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
+"""
+    assert _run(code).strip() == "[]"
