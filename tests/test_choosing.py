@@ -195,7 +195,7 @@ def test_what_a_library_is_built_for(
 
 def test_nothing_is_imported_to_choose() -> None:
     code = (
-        "import sys\nfrom arraydispatch import hardware\nfrom arraydispatch.launcher import choices\n"
+        "import sys\nfrom arraydispatch.launcher import options as choices\nfrom arraydispatch.runtime import hardware\n"
         "choices.default_backend()\n"
         "for kind in (hardware.NVIDIA, hardware.AMD, hardware.TPU):\n"
         "    [hardware.reaches(name, kind) for name in ('torch', 'jax', 'tensorflow')]\n"

@@ -53,6 +53,6 @@ def test_first_frame_outside() -> None:
 
 def test_rule_needs_no_numpy() -> None:
     """A process that a launcher's run starts may have no use for it."""
-    code = "import sys; from arraydispatch.launcher import userfiles; print('numpy' in sys.modules)"
+    code = "import sys; from arraydispatch.launcher import user_files; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

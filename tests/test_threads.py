@@ -80,7 +80,7 @@ def test_affinity_and_quota(files: dict[str, str], found: int, monkeypatch: pyte
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs an affinity")
 def test_the_affinity_of_this_process() -> None:
-    code = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); from arraydispatch import threads; print(threads.available())"
+    code = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); from arraydispatch.runtime import threads; print(threads.available())"
     assert _fresh(code) == "1\n"
 
 

@@ -248,8 +248,10 @@ def test_what_is_counted_of_chains_is_bounded(monkeypatch: pytest.MonkeyPatch) -
 
 _TWICE = """
 import numpy as np
-from arraydispatch import creation, settings
-from arraydispatch.engine import compiler, kernels, tape
+from arraydispatch.api import creation
+from arraydispatch.runtime import settings
+from arraydispatch.engine.host_blocks import kernel_compiler as compiler, kernels
+from arraydispatch.engine.recording import tape
 kernels.HOT = tape.IN_THREADS = 0
 settings.default.min_size = 1
 settings.set_execution("fused")
@@ -281,8 +283,10 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
 
 _HOT = """
 import numpy as np
-from arraydispatch import creation, settings
-from arraydispatch.engine import kernels, tape
+from arraydispatch.api import creation
+from arraydispatch.runtime import settings
+from arraydispatch.engine.host_blocks import kernels
+from arraydispatch.engine.recording import tape
 kernels.HOT, kernels.KNOWN, tape.IN_THREADS = 100_000, 30_000, 0
 settings.default.min_size = 1
 settings.set_execution("fused")
@@ -309,8 +313,10 @@ def test_a_chain_that_was_worth_it_once_is_compiled_sooner(tmp_path: Path) -> No
 _LOADED = """
 import os
 import numpy as np
-from arraydispatch import creation, settings
-from arraydispatch.engine import kernels, tape
+from arraydispatch.api import creation
+from arraydispatch.runtime import settings
+from arraydispatch.engine.host_blocks import kernels
+from arraydispatch.engine.recording import tape
 kernels.HOT, kernels.KNOWN, tape.IN_THREADS = 60_000, 10_000, 0
 settings.default.min_size = 1
 settings.set_execution("fused")

@@ -109,7 +109,7 @@ def test_a_compiler_in_use_is_not_waited_for_within_an_import() -> None:
     """Of a handler in the middle of an import, which holds what the compiler's own imports may need."""
     code = """
 import _imp
-from arraydispatch.engine import kernels
+from arraydispatch.engine.host_blocks import kernels
 made = []
 def main():
     with kernels._lock:

@@ -358,7 +358,7 @@ def _disk() -> Any:
     """The module that reads and writes kernels on disk, with what it imports."""
     with contextlib.suppress(ImportError):
         imported("platformdirs")
-    return imported(f"{__package__}.compiler")
+    return imported("arraydispatch.engine.host_blocks.kernel_compiler")
 
 
 # -- compiling -----------------------------------------------------------------------------------------------------------
