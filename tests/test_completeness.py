@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from arraydispatch.functions import registry
 from arraydispatch.functions.products import GUFUNCS
 from arraydispatch.launcher import numpy_names
 from arraydispatch.launcher.commands import coverage
+from arraydispatch.ufuncs.facts import FACTS
 
 from .functions.grid_rows import ROWS
 
@@ -103,6 +105,27 @@ def test_overrides_are_of_declared_functions(backend: str) -> None:
     assert names(loader.load(backend).OVERRIDES.keys() - registry.SPECS.keys()) == []
 
 
+def test_facts_do_not_depend_on_where_a_body_stands() -> None:
+    joining, median = registry.SPECS[np.concatenate], registry.SPECS[np.median]
+    assert median.computes and not joining.computes
+    assert not replace(joining, body=median.body).computes and replace(median, body=joining.body).computes
+
+
+def test_a_fact_that_is_none_is_an_error() -> None:
+    with pytest.raises(TypeError, match="error_"):
+        registry.implements(np.hypot, error_="sum")(np.hypot)
+
+
+def test_a_member_of_a_family_may_say_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "SPECS", {})
+    viewing = registry.family(mode="view", many=True)
+    viewing(np.hypot)(np.hypot)
+    viewing(np.fmod, mode="like", min_bits=32)(np.fmod)
+    assert (registry.SPECS[np.hypot].mode, registry.SPECS[np.hypot].min_bits) == ("view", 16)
+    assert (registry.SPECS[np.fmod].mode, registry.SPECS[np.fmod].min_bits) == ("like", 32)
+    assert all(spec.views.many for spec in registry.SPECS.values())
+
+
 def test_registering_twice_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"numpy\.median is registered twice"):
         registry.implements(np.median)(np.median)
@@ -128,6 +151,12 @@ def test_every_numeric_ufunc_runs_on_devices(table: list[coverage.Row]) -> None:
         if {"d", "l"} & set("".join(ufunc.types)):
             row = next(r for r in table if r.kind == "ufunc" and r.name.endswith(f".{ufunc.__name__}"))
             assert {cls for cls, _ in row.answers.values()} <= {"native", "composed"}, row
+
+
+def test_each_ufunc_has_a_row_of_facts() -> None:
+    """Fails when NumPy adds a ufunc; then its facts are stated, or it is listed as one of which none holds."""
+    assert names(u for u in coverage.ufuncs() if u not in FACTS) == []
+    assert all(isinstance(ufunc, np.ufunc) for ufunc in FACTS)
 
 
 def test_every_gufunc_has_a_body() -> None:

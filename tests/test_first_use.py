@@ -173,14 +173,14 @@ def test_a_topic_whose_import_was_interrupted_is_imported_again() -> None:
     """By Ctrl-C, with half of its functions registered."""
     told = fresh("""
 from arraydispatch.functions import registry
-x, real = ad.asarray([[3.0, 4.0]]), registry._position
+x, real = ad.asarray([[3.0, 4.0]]), registry.position_of
 def interrupted(*args):
     global left
     left -= 1
     if not left:
         raise KeyboardInterrupt
     return real(*args)
-registry._position = interrupted
+registry.position_of = interrupted
 for left in (7, 90, 300):
     try:
         np.linalg.norm(x)

@@ -13,7 +13,7 @@ import arraydispatch as ad
 from arraydispatch.engine.recording import tape
 from arraydispatch.runtime.settings import default, kept, set_execution
 from arraydispatch.ufuncs import rows
-from arraydispatch.ufuncs.elementary import INSTRUCTIONS
+from arraydispatch.ufuncs.facts import INSTRUCTIONS
 
 N = 300
 

@@ -16,13 +16,11 @@ from ..backends.base import Backend, Unsupported
 from ..backends.devices import Device
 from ..common.errors import NoBackendFoundError, OptionError
 from ..common.pytrees import each_leaf, leaves, mapped
+from ..common.sentinels import UNSET
 from ..dispatch import wrapping
 from ..memory import views
 from ..memory.views import Handle, native
 from ..runtime import conversion, dtypes, placement, settings, threads as numbers
-
-_KEEP: Any = object()
-
 
 # -- backends ----------------------------------------------------------------------------------------------------------
 
@@ -31,10 +29,10 @@ def use(
     name: str | Backend | None = None,
     *,
     device: Any = None,
-    precision: Any = _KEEP,
-    execution: Any = _KEEP,
-    fallback: Any = _KEEP,
-    threads: Any = _KEEP,
+    precision: Any = UNSET,
+    execution: Any = UNSET,
+    fallback: Any = UNSET,
+    threads: Any = UNSET,
     **options: Any,
 ) -> Backend:
     """Set the process default: where new arrays go. Arrays that exist stay where they are.
@@ -77,16 +75,16 @@ def use(
         For an option the backend does not have, or threads that are no number.
     """
     chosen = default_backend() if name is None else _backend(name)
-    bits = settings.default.rules.precision if precision is _KEEP else settings.check_precision(precision)
+    bits = settings.default.rules.precision if precision is UNSET else settings.check_precision(precision)
     settings.check_held(bits, chosen)
-    way = settings.default.usual_execution if execution is _KEEP else settings.check_execution(execution)
-    policy = settings.default.fallback if fallback is _KEEP else settings.check_fallback(fallback)
+    way = settings.default.usual_execution if execution is UNSET else settings.check_execution(execution)
+    policy = settings.default.fallback if fallback is UNSET else settings.check_fallback(fallback)
     place = None if device is None else placement.find(chosen, device)
     unknown = [option for option in options if option not in chosen.OPTIONS]
     if unknown:
         known = ", ".join(chosen.OPTIONS) or "none"
         raise OptionError(f"backend {chosen.name!r} has no option {unknown[0]!r}; its options are: {known}.")
-    if threads is not _KEEP:
+    if threads is not UNSET:
         numbers.use(numbers.check(threads), chosen)
     if options:
         chosen.configure(**options)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..backends.base import Unsupported
 from ..common import events
+from ..common.sentinels import DECLINED
 from ..common.user_warnings import warn_of_cast
 from ..dispatch import fp_errors, host_fallback, repeating_views, wrapping
 from ..memory import ghosts, views
@@ -35,7 +36,7 @@ def astype(a: Any, wanted: np.dtype[Any], order: Any, casting: Any, copy: bool) 
     warn_of_cast(have, wanted)
     if a._root is not None and not backend.mutable:
         made = repeating_views.computed(np.ndarray.astype, (a, wanted, order), {}, backend)
-        if made is not repeating_views.WHOLE:
+        if made is not DECLINED:
             return made
     kind, value = views.held(a)
     backend = kind.backend

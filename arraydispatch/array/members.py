@@ -12,15 +12,6 @@ from ..memory import views
 from ..memory.views import Handle
 from ..runtime import dtypes
 
-OPERATORS: dict[str, np.ufunc] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
-    "mod": np.remainder, "divmod": np.divmod, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and,
-    "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift, "lt": np.less,
-    "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
-    "neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert,
-}  # fmt: skip
-"""The name in ``__add__``, ``__radd__`` and ``__iadd__`` -> the ufunc."""
-
 _call = functions.call
 
 

@@ -19,8 +19,8 @@ from ..array import Array
 from ..array.scalar import Scalar
 from ..backends import loader
 from ..backends.base import Backend
+from ..common.arguments import PLAIN
 from ..common.pytrees import mapped
-from ..dispatch import wrapping
 from ..functions import registry
 from ..runtime import dtypes
 from . import creation, data_types, elementwise, fft, functions, linalg
@@ -32,7 +32,7 @@ VERSION = "2025.12"
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", VERSION)
 """Versions that code may ask for: each contains the ones before it."""
 
-_NEVER_ARRAYS = wrapping.PLAIN - {np.bool_, np.float64, np.float32, np.int64, np.int32}
+_NEVER_ARRAYS = PLAIN - {np.bool_, np.float64, np.float32, np.int64, np.int32}
 
 
 class Functions(ModuleType):

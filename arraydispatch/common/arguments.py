@@ -10,12 +10,24 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ASKED", "casting_of", "check_call", "flag", "new_order", "order_of"]
+__all__ = ["ASKED", "PLAIN", "SCALARS", "casting_of", "check_call", "flag", "new_order", "order_of"]
 
 _NOTHING = np.empty(0)
 _ORDERS = frozenset("CFAK")
 _CASTINGS = frozenset({"no", "equiv", "safe", "same_kind", "unsafe"})
 _OF_ELEMENTS = ("order", "casting", "subok")
+
+SCALARS = frozenset({
+    int, float, complex, bool, np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
+    np.float16, np.float32, np.float64, np.complex64, np.complex128,
+})  # fmt: skip
+"""Types of the numbers that are operands as they are."""
+
+PLAIN = frozenset({
+    int, float, complex, bool, str, bytes, type(None), type, np.dtype, slice, type(Ellipsis), np.bool_, np.float64, np.float32,
+    np.int64, np.int32, type(np._NoValue), *(type(np.dtype(char)) for char in "?bhilqBHILQefdgFDG"),
+})  # fmt: skip
+"""Types of the arguments that are never arrays and hold none."""
 
 ASKED = frozenset({*_OF_ELEMENTS, "keepdims"})
 """The keywords of a ufunc and its methods that :func:`check_call` checks."""

@@ -26,7 +26,7 @@ from ..functions import operands
 from ..functions.registry import SPECS
 from ..memory.views import Handle, held
 from ..ufuncs import Plan
-from ..ufuncs.traits import INTEGER_DIVISIONS, REPORTED, REPORTED_BY_METHODS
+from ..ufuncs.facts import ufunc_facts
 
 _variable: contextvars.ContextVar[Any] = np._core.umath._extobj_contextvar
 in_force = _variable.get
@@ -113,7 +113,7 @@ def _bad_divisors(divisor: np.ndarray[Any, Any]) -> Any:
 
 
 def _divides_integers(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
-    return dtype.kind in "iu" and ufunc in INTEGER_DIVISIONS
+    return dtype.kind in "iu" and ufunc_facts(ufunc).reports == "divisors"
 
 
 def _known_now(values: tuple[Any, ...], backend: Backend, strict: bool) -> bool:
@@ -201,7 +201,7 @@ def look_at_method(
         again = {key: _hosted(x) for key, x in kwargs.items() if key != "out"}
         name = method if method in ("reduce", "accumulate", "reduceat") else ufunc.__name__
         hosts = [_hosted(x) for x in inputs]
-        if ufunc not in REPORTED and not told.strict and _holds_nan(hosts[0]):
+        if not ufunc_facts(ufunc).reported and not told.strict and _holds_nan(hosts[0]):
             return
         if method == "at":
             hosts[0] = hosts[0].copy()
@@ -255,8 +255,8 @@ def heard_of(ufunc: np.ufunc, method: str, backend: Backend) -> bool:
     """Whether the methods of a ufunc are looked at under the rule in force."""
     if backend.native_is_ndarray:
         return False
-    told = rule()
-    return told.strict or (told.warned and ufunc in (REPORTED if method == "outer" else REPORTED_BY_METHODS))
+    told, facts = rule(), ufunc_facts(ufunc)
+    return told.strict or (told.warned and (facts.reported or (facts.reports == "methods" and method != "outer")))
 
 
 def _hosted(x: Any) -> Any:

@@ -11,8 +11,10 @@ import numpy as np
 from ..backends import loader
 from ..backends.base import Backend, Kind, Unsupported
 from ..common import events, tracing
+from ..common.arguments import PLAIN
 from ..common.errors import HostFallbackError
 from ..common.pytrees import leaves, mapped
+from ..common.sentinels import DECLINED
 from ..functions.registry import Entry, Into, Spec, resolve
 from ..memory import views, writing
 from ..memory.ghosts import shown, stand_in, stand_in_like
@@ -37,12 +39,9 @@ from .ufunc_calls import precise
 _defaults = settings.default
 _context_rules = context_rules.get
 _NUMPY_FUNCTION = np.ndarray.__array_function__
-_PLAIN = wrapping.PLAIN
 
 creators: dict[Any, Callable[..., Any]] = {}
 """NumPy function with ``like=`` (NEP 35) -> what makes an array of ours; handed in by the creation layer."""
-CREATED = object()
-"""What :func:`call` answers for those: only the array that was passed as ``like=`` knows the backend."""
 
 
 def create(func: Any, like: Handle, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -90,7 +89,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if backend is None:
         backend = settings.current_backend()
     if func in creators:
-        return CREATED
+        return DECLINED  # only the array that was passed as `like=` knows the backend
     if backend.hosted:
         if not (
             host_values.computes(func, args, kwargs) and (host_values.large(args) or host_values.large(kwargs.values()))
@@ -106,7 +105,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     perform = _MODES[spec.mode]
     if perform is _function and args and isinstance(args[0], Handle) and args[0]._root is not None:
         made = repeating_views.computed(func, args, kwargs, backend)
-        if made is not repeating_views.WHOLE:
+        if made is not DECLINED:
             return made
     tap = events.tap
     start = 0.0 if tap is None else perf_counter()
@@ -123,7 +122,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         reason = host_fallback.refusal(refused)
     else:
         if tap is not None and perform is not _meta:
-            seen = perform is _view and spec.part is None and _only_views(result, args)
+            seen = perform is _view and spec.views.part is None and _only_views(result, args)
             known = scipy_calls.known_as(func, args)
             tap.call(known, backend.name, "view" if seen else entry.kind, "", perf_counter() - start, result)
         return result
@@ -162,7 +161,7 @@ def _unwrapped(
     arrays: list[Handle] = []
     for x in args:
         cls = type(x)
-        if cls in _PLAIN:
+        if cls in PLAIN:
             natives.append(x)
         elif isinstance(x, Handle):
             if x._kind.backend is not backend:
@@ -175,7 +174,7 @@ def _unwrapped(
                 if isinstance(y, Handle) and y._kind.backend is backend:
                     arrays.append(y)
                     items.append(y._v if y._root is None else native(y))
-                elif type(y) in _PLAIN:
+                elif type(y) in PLAIN:
                     items.append(y)
                 else:
                     return None
@@ -187,7 +186,7 @@ def _unwrapped(
         if "out" in kwargs or _on_host_only(kwargs.get("dtype")):
             return None
         for name, x in kwargs.items():
-            if type(x) not in _PLAIN:
+            if type(x) not in PLAIN:
                 if not isinstance(x, Handle) or x._kind.backend is not backend:
                     return None
                 if keywords is kwargs:
@@ -229,7 +228,7 @@ def _made(
     if not backend.mutable:
         views.keep_apart((*args, *kwargs.values()), result)
         made = memory_order.of_function(spec.func, args, kwargs, made)
-    elif spec.layout in memory_order.OTHERWISE or not (
+    elif (spec.layout is not None and spec.layout.differs) or not (
         by_numpy or memory_order.all_in_c_order((*args, *kwargs.values()))
     ):
         made = memory_order.of_function(spec.func, args, kwargs, made)
@@ -358,7 +357,7 @@ def _natives(
 
 def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: int) -> Any:
     """Floating arrays in the dtype the precision policy computes in; sequences are searched."""
-    if type(x) in wrapping.PLAIN:
+    if type(x) in PLAIN:
         return x
     if isinstance(x, list | tuple | dict):
         return mapped(lambda y: _precise(y, backend, precision, min_bits), x)
@@ -374,7 +373,7 @@ def ghosts(x: Any, found: list[Handle]) -> Any:
         return views.ghost(x)
     if isinstance(x, list | tuple | dict):
         return mapped(lambda y: ghosts(y, found), x)
-    if not isinstance(x, np.ndarray | np.generic) and type(x) not in wrapping.PLAIN:
+    if not isinstance(x, np.ndarray | np.generic) and type(x) not in PLAIN:
         backend = loader.backend_of(x)
         if backend is not None:
             return stand_in(backend.shape_of(x), backend.dtype_of(x))
@@ -410,16 +409,16 @@ _VIEWED = frozenset({"a", "m", "x", "v", "ary", "array", "arr", "matrix"})
 
 
 def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    if args and isinstance(args[0], wrapping.scalar_class) and not spec.many:
+    if args and isinstance(args[0], wrapping.scalar_class) and not spec.views.many:
         made = _view(entry, spec, (wrapping.zero_d(args[0]), *args[1:]), kwargs, backend)
-        method = spec.scalars and not views.ghost(made).shape
+        method = spec.views.scalars and not views.ghost(made).shape
         return wrapping.scalar_class(native(made), made._kind) if method else made
-    if spec.part is not None:
-        return spec.part(backend.xp, *(_array(x, backend) for x in args[:1]), *args[1:], **kwargs)
-    if spec.view_if is not None and not spec.view_if(args, kwargs):
+    if spec.views.part is not None:
+        return spec.views.part(backend.xp, *(_array(x, backend) for x in args[:1]), *args[1:], **kwargs)
+    if spec.views.view_if is not None and not spec.views.view_if(args, kwargs):
         return _function(entry, spec, args, kwargs, backend)
     found: list[Handle] = []
-    many = len(args) if spec.many else 1
+    many = len(args) if spec.views.many else 1
     if many > 1 and spec.func is not np.einsum:  # a list or a scalar is an array that nobody else has
         args = tuple(x if isinstance(x, Handle) else _array(x, backend) for x in args)
     with views.exchange:  # nobody brings the array to the host, its views with it, before this one is known

@@ -16,6 +16,7 @@ import numpy as np
 from ..backends import loader
 from ..backends.base import Backend, Unsupported
 from ..common import events, names, tracing
+from ..common.arguments import PLAIN
 from ..common.errors import HostFallbackError, HostFallbackWarning
 from ..common.pytrees import mapped, tree_leaves
 from ..common.signal_safety import imported
@@ -86,7 +87,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
             return host
         if isinstance(x, list | tuple | dict):
             return mapped(lambda y: to_host(y, written), x)
-        if not isinstance(x, np.ndarray) and type(x) not in wrapping.PLAIN and backend.is_native(x):
+        if not isinstance(x, np.ndarray) and type(x) not in PLAIN and backend.is_native(x):
             return conversion.download(backend, x)
         return x
 

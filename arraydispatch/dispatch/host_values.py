@@ -18,6 +18,7 @@ from ..backends import loader
 from ..backends.base import Backend
 from ..common import events
 from ..common.pytrees import first, mapped
+from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
 from ..engine import along_axis
 from ..engine.recording import tape
@@ -71,8 +72,8 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if writes and views.waiting:
         for a in found:
             views.run_readers(a)
-    result = along_axis.call(func, tuple(hosts), dict(keywords)) if tape.least else along_axis.NOT_APART
-    if result is along_axis.NOT_APART:
+    result = along_axis.call(func, tuple(hosts), dict(keywords)) if tape.least else DECLINED
+    if result is DECLINED:
         result = func(*hosts, **keywords)
     if lent:
         result = _given_back(result, found, lent)

@@ -13,6 +13,7 @@ import numpy as np
 from ..backends import loader
 from ..backends.base import Backend, Kind
 from ..common import buffers, events, tracing
+from ..common.arguments import PLAIN
 from ..common.errors import TraceError, listed
 from ..common.user_warnings import real_of, reporting, warn_of_cast
 from ..functions import indexing
@@ -451,7 +452,7 @@ def _ndim(value: Any) -> int:
     """Number of dimensions of an assigned value; what is no array and no sequence has none."""
     if isinstance(value, Handle):
         return len(ghost(value).shape)
-    if type(value) in wrapping.PLAIN:
+    if type(value) in PLAIN:
         return 0
     if isinstance(value, np.ndarray | list | tuple):
         return 1 if isinstance(value, list | tuple) else value.ndim
@@ -497,7 +498,7 @@ def _source(value: Any, a: Handle, backend: Backend) -> Any:
     """The assigned value as a native array of the array's dtype, not yet broadcast."""
     dtype = a._kind.dtype
     device = backend.device_of(views.owner(a)._v)  # a view need not be read for it
-    if isinstance(value, Handle) or (type(value) not in wrapping.PLAIN and backend.is_native(value)):
+    if isinstance(value, Handle) or (type(value) not in PLAIN and backend.is_native(value)):
         return _cast(wrapping.to_native(value, backend, device), dtype, backend)
     if isinstance(value, list | tuple) and wrapping.find_backend(value) is not None:
         return _cast(backend.xp.asarray(wrapping.to_native(value, backend, device)), dtype, backend)

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..backends.base import Kind
+from ..common.sentinels import DECLINED
 from ..memory.views import Handle
 from . import functions, ufuncs
 
 __all__ = ["__array_function__", "__array_ufunc__"]
 
 _FAST, _FAST_OF_ONE = ufuncs.FAST, ufuncs.FAST_OF_ONE
-_CREATED = functions.CREATED
 _call, _concatenate, _join = functions.call, np.concatenate, functions.join
 
 
@@ -37,5 +37,5 @@ def __array_function__(self: Handle, func: Any, types: Any, args: Any, kwargs: A
             if func is _concatenate:
                 return _join(args[0])
         made = _call(func, args, kwargs)
-        return made if made is not _CREATED else functions.create(func, self, args, kwargs)
+        return made if made is not DECLINED else functions.create(func, self, args, kwargs)
     return functions.array_function(func, types, args, kwargs)

@@ -14,16 +14,15 @@ import numpy as np
 from ..backends.base import Backend
 from ..common import events
 from ..common.pytrees import mapped
+from ..common.sentinels import DECLINED
 from ..common.user_warnings import reporting
 from ..memory import views
 from ..memory.views import Handle, ghost, native
 from ..runtime import conversion, settings
 from . import host_fallback
 
-__all__ = ["WHOLE", "computed"]
+__all__ = ["computed"]
 
-WHOLE: Any = object()
-"""What :func:`computed` answers where the library is to compute."""
 _LARGE = 1 << 24
 """Bytes from which on a view is not made."""
 
@@ -34,13 +33,13 @@ def computed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: 
     """
     a = args[0]
     if ghost(a).nbytes < _LARGE or not views.outgrows(a) or kwargs.get("out") is not None:
-        return WHOLE
+        return DECLINED
     if a._kind.standard or settings.current_precision() is not None:
-        return WHOLE
+        return DECLINED
     root = native(views.owner(a))
     seen = None if not backend.is_concrete(root) or backend.lent(root) is None else views.of_root_on_host(a)
     if seen is None:
-        return WHOLE
+        return DECLINED
     seen.flags.writeable = False
     start = perf_counter()
 

@@ -16,7 +16,7 @@ from ..memory import writing
 from ..memory.views import Handle, native
 from ..runtime import conversion, dtypes, settings
 from ..ufuncs import Bound, describe, plan_for
-from ..ufuncs.traits import LOGICAL
+from ..ufuncs.facts import ufunc_facts
 from ..ufuncs.ufunc_methods import casting_error
 from . import fp_errors, indexing, outputs, wrapping
 from .fp_errors import UNTOUCHED, in_force
@@ -225,7 +225,7 @@ def of_method(
         # NumPy then takes out= for the first operand of the loop.
         to = outs[0].dtype
         loop = ufunc.resolve_dtypes((to, backend.dtype_of(x), None), casting="unsafe", reduction=True)
-        if ufunc not in LOGICAL:
+        if not ufunc_facts(ufunc).logical:
             options["dtype"] = loop[0]
     positional = [wrapping.to_native(v, backend, device) for v in inputs[1:]]
     if method != "reduce" and isinstance(axis := options.get("axis"), tuple):  # which functions of NumPy's refuse

@@ -15,16 +15,18 @@ import numpy as np
 from ..backends import loader
 from ..backends.base import Backend
 from ..common import arguments, events
+from ..common.arguments import PLAIN
 from ..common.errors import TraceError
 from ..common.pytrees import mapped
+from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
 from ..functions.registry import Returns
 from ..memory import views, writing
 from ..memory.views import Handle, native
 from ..runtime import conversion, dtypes, settings
 from ..ufuncs.array_api_rules import STANDARD
+from ..ufuncs.facts import operator_of, reflected_name, ufunc_facts
 from ..ufuncs.plans import PLANS
-from ..ufuncs.traits import OF_NDARRAYS, OPERATORS, REFLECTED
 from . import (
     fp_errors,
     host_fallback,
@@ -64,9 +66,11 @@ def _binary(ufunc: np.ufunc, a: Any, b: Any) -> Any:
     other = b if isinstance(a, Handle) else a
     if wrapping.is_guest(other):
         return with_guest(ufunc, a, b)
-    if not isinstance(other, Handle) and type(other) not in wrapping.PLAIN and _defers(other):
+    if not isinstance(other, Handle) and type(other) not in PLAIN and _defers(other):
         if wrapping.is_sparse_of_scipys(other):
-            return _with_sparse(ufunc, a, b, other) if ufunc in OF_NDARRAYS else NotImplemented
+            # Its sums and comparisons meet ndarrays alone; by the other operators it asks np.asarray.
+            by_ndarrays = ufunc in (np.add, np.subtract) or ufunc_facts(ufunc).comparison
+            return _with_sparse(ufunc, a, b, other) if by_ndarrays else NotImplemented
         if other is b or loader.backend_of(other) is not None:
             return NotImplemented  # but what is asked for what the other side does not do is NumPy's to do
     if _speaks(other):
@@ -77,13 +81,14 @@ def _binary(ufunc: np.ufunc, a: Any, b: Any) -> Any:
 def with_guest(ufunc: np.ufunc, a: Any, b: Any) -> Any:
     """An operator of an array and a guest. One that has had its say and declined (matrix) may know ndarrays alone."""
     if isinstance(b, Handle):
-        return OPERATORS[ufunc](a, conversion.download(b._kind.backend, views.expose(b), wrapping.GUEST))
-    ask = getattr(type(b), REFLECTED[ufunc])
-    if ask is getattr(np.ndarray, REFLECTED[ufunc]):
+        return operator_of(ufunc)(a, conversion.download(b._kind.backend, views.expose(b), wrapping.GUEST))
+    reflected = reflected_name(ufunc)
+    ask = getattr(type(b), reflected)
+    if ask is getattr(np.ndarray, reflected):
         return NotImplemented  # it is Python that asks
     made = ask(b, a)
     if made is NotImplemented:
-        made = OPERATORS[ufunc](conversion.download(a._kind.backend, views.expose(a), wrapping.GUEST), b)
+        made = operator_of(ufunc)(conversion.download(a._kind.backend, views.expose(a), wrapping.GUEST), b)
     return made
 
 
@@ -93,7 +98,7 @@ def _with_sparse(ufunc: np.ufunc, a: Any, b: Any, other: Any) -> Any:
 
     backend = (b if other is a else a)._kind.backend
     return scipy_calls.call(
-        OPERATORS[ufunc], ufunc, (a, b), {}, backend, f"it meets a {type(other).__name__} of SciPy's"
+        operator_of(ufunc), ufunc, (a, b), {}, backend, f"it meets a {type(other).__name__} of SciPy's"
     )
 
 
@@ -109,7 +114,7 @@ def _defers(other: Any) -> bool:
 
 
 def _speaks(other: Any) -> bool:
-    if isinstance(other, Handle | np.ndarray | np.generic) or type(other) in wrapping.PLAIN:
+    if isinstance(other, Handle | np.ndarray | np.generic) or type(other) in PLAIN:
         return False
     return getattr(type(other), "__array_ufunc__", None) is not None
 
@@ -150,7 +155,7 @@ def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
                             kernel(x, y, out=x)
                         events.tap.call(ufunc, backend.name, plan.kind, "", perf_counter() - start, x)
                     return self
-        if not isinstance(other, Handle) and type(other) not in wrapping.PLAIN and _defers(other):
+        if not isinstance(other, Handle) and type(other) not in PLAIN and _defers(other):
             return refused_in_place(ufunc, self, other)
         return array_ufunc(ufunc, "__call__", (self, other), {"out": (self,)})
 
@@ -172,7 +177,7 @@ def _harmless(ufunc: np.ufunc, other: Any) -> bool:
 
 def _known(x: Any) -> bool:
     cls = type(x)
-    if cls in wrapping.PLAIN or isinstance(x, Handle):
+    if cls in PLAIN or isinstance(x, Handle):
         return True
     if isinstance(x, np.ndarray):
         return cls.__array_ufunc__ is np.ndarray.__array_ufunc__
@@ -239,7 +244,7 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
             return FAST[ufunc](*lifted)
     if method == "reduce" and isinstance(inputs[0], Handle) and inputs[0]._root is not None:
         made = repeating_views.computed(ufunc.reduce, inputs, kwargs, backend)
-        if made is not repeating_views.WHOLE:
+        if made is not DECLINED:
             return made
     try:
         unusual = method != "__call__" or (kwargs and not (ufunc in STANDARD and wrapping.is_standard(inputs)))

@@ -12,6 +12,7 @@ import numpy as np
 from ..backends import loader
 from ..backends.base import Backend, Kind, Native, Unsupported
 from ..common import buffers, events, tracing
+from ..common.arguments import PLAIN
 from ..common.errors import BackendMismatchError, DeviceMismatchError
 from ..common.process_state import process
 from ..common.pytrees import first, leaves, mapped
@@ -34,13 +35,6 @@ born: Any = None
 def _follow() -> None:
     global admit, born
     admit, born = process.admit, process.born
-
-
-PLAIN = frozenset({
-    int, float, complex, bool, str, bytes, type(None), type, np.dtype, slice, type(Ellipsis), np.bool_, np.float64, np.float32,
-    np.int64, np.int32, type(np._NoValue), *(type(np.dtype(char)) for char in "?bhilqBHILQefdgFDG"),
-})  # fmt: skip
-"""Types that are never arrays and hold none."""
 
 
 # -- choosing ----------------------------------------------------------------------------------------------------------

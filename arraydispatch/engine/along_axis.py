@@ -15,14 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from ..common.sentinels import DECLINED
 from ..functions.registry import spec_of
 from .host_blocks import thread_pool
 from .recording import tape
 
-__all__ = ["NOT_APART", "Parts", "call"]
+__all__ = ["Parts", "call"]
 
-NOT_APART: Any = object()
-"""What :func:`call` answers where NumPy is to be called as usual."""
 _ndarray = np.ndarray
 _PART = 1 << 17
 """So many elements are a part, of functions of elements: what each gives is copied while it is in the cache."""
@@ -31,34 +30,37 @@ _PART = 1 << 17
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``func(*args, **kwargs)`` of ndarrays in parts, if it is large and can be done so."""
     spec = spec_of(func)
-    if spec is None or not spec.apart:
-        return NOT_APART if spec is None or spec.each is None else _by_elements(func, args, kwargs, spec.each)
+    if spec is None:
+        return DECLINED
+    if not spec.parallel.apart:
+        each = spec.parallel.each
+        return DECLINED if each is None else _by_elements(func, args, kwargs, each)
     x = args[0] if args else None
     if type(x) is not _ndarray or x.ndim < 2 or 4 * x.size < tape.IN_THREADS or not x.flags.c_contiguous:
-        return NOT_APART
+        return DECLINED
     if x.dtype.kind not in "biufc":
-        return NOT_APART
+        return DECLINED
     if any(isinstance(y, _ndarray | type | np.dtype) for y in (*args[1:], *kwargs.values())):  # of casts NumPy warns
-        return NOT_APART
+        return DECLINED
     if kwargs.keys() & {"out", "where", "dtype"} or len(args) > _last(func):
-        return NOT_APART
+        return DECLINED
     steps = _steps(func, args, kwargs)
     if steps is None or (threads := thread_pool.count()) < 2:
-        return NOT_APART
+        return DECLINED
     if isinstance(steps, int):
         if any(
             isinstance(y, list | tuple) for y in (*args[1:], *kwargs.values())
         ):  # many quantiles are an axis of their own
-            return NOT_APART
+            return DECLINED
         return _in_parts(func, x, args[1:], kwargs, steps % x.ndim, threads)
     ours = False  # whether `x` is, so that a transform may be written over it
     for each, axis in steps:
-        alike = spec_of(each).apart == "same" and x.dtype.kind == "c"  # type: ignore[union-attr]
+        alike = spec_of(each).parallel.apart == "same" and x.dtype.kind == "c"  # type: ignore[union-attr]
         over = x if ours and alike else None
         made = _in_parts(each, x, (), {"axis": axis, **kwargs}, axis % x.ndim, threads, over)
-        if made is NOT_APART and over is not None:
-            return NOT_APART
-        ours = made is not NOT_APART
+        if made is DECLINED and over is not None:
+            return DECLINED
+        ours = made is not DECLINED
         x = made if ours else each(x, axis=axis, **kwargs)
     return x
 
@@ -113,7 +115,7 @@ def _dtype(func: Any, dtype: Any) -> Any:
 
 def _room(func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis: int) -> Any:
     """An array for the result of a function that writes where it is told; None for others, and where NumPy has an error to raise."""
-    lines = spec_of(func).apart  # type: ignore[union-attr]
+    lines = spec_of(func).parallel.apart  # type: ignore[union-attr]
     if lines is True or (lines == "half" and x.dtype.kind == "c"):
         return None
     length, n = x.shape[axis], None
@@ -162,7 +164,7 @@ def _in_parts(
     along = next((i for i in others if x.shape[i] >= 8 * threads), max(others, key=lambda i: x.shape[i]))
     length = x.shape[along]
     if length < 2 * threads:  # of one line NumPy may add the elements in another order
-        return NOT_APART
+        return DECLINED
     bounds = [length * i // threads for i in range(threads + 1)]
     parts = [(slice(None),) * along + (slice(*ends),) for ends in itertools.pairwise(bounds)]
     modes = {kind: "ignore" if mode == "ignore" else "raise" for kind, mode in np.geterr().items()}
@@ -177,16 +179,16 @@ def _in_parts(
     thread_pool.run(work, threads)
     work.done.wait()
     if work.failed:
-        return NOT_APART
+        return DECLINED
     if result is not None:
         return result
     first = work.results[0]
     if type(first) is not _ndarray or first.ndim < x.ndim - 1:
-        return NOT_APART
+        return DECLINED
     at = along - (first.ndim < x.ndim and axis < along)
     if prod(first.shape) and first.shape[at] == bounds[1]:
         return np.concatenate(work.results, axis=at)
-    return NOT_APART
+    return DECLINED
 
 
 def _by_elements(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], at: int) -> Any:
@@ -198,16 +200,16 @@ def _by_elements(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], at: i
         or 4 * x.size < tape.IN_THREADS
         or (threads := thread_pool.count()) < 2
     ):
-        return NOT_APART
+        return DECLINED
     if not all(type(y) is _ndarray and y.ndim == 1 and y.dtype == x.dtype for y in args):
-        return NOT_APART
+        return DECLINED
     if "period" in kwargs or not all(type(y) in (str, int, float) for y in kwargs.values()):
-        return NOT_APART
+        return DECLINED
     many = threads * max(1, round(x.size / _PART / threads))
     longest = x.size // (8 * many) if at == 0 else x.size  # of what interpolates NumPy looks at all for each part
     searched = args[1 - at]
     if searched.size > longest or not (searched[1:] >= searched[:-1]).all():
-        return NOT_APART
+        return DECLINED
     parts = [slice(x.size * i // many, x.size * (i + 1) // many) for i in range(many)]
 
     def run(part: slice) -> Any:
@@ -216,7 +218,7 @@ def _by_elements(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], at: i
     try:
         result = np.empty(x.size, run(slice(0, 1)).dtype)
     except Exception:  # noqa: BLE001 -- NumPy says it of the whole
-        return NOT_APART
+        return DECLINED
 
     def write(part: slice) -> None:
         result[part] = run(part)
@@ -224,4 +226,4 @@ def _by_elements(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], at: i
     work = Parts(parts, write)
     thread_pool.run(work, threads)
     work.done.wait()
-    return NOT_APART if work.failed else result
+    return DECLINED if work.failed else result

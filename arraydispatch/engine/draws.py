@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.random.bit_generator import ISeedSequence
 
+from ..common.sentinels import DECLINED
 from ..common.signal_safety import aside
-from .along_axis import NOT_APART, Parts
+from .along_axis import Parts
 from .host_blocks import thread_pool
 from .recording import tape
 
-__all__ = ["LEAST", "METHODS", "NOT_APART", "call"]
+__all__ = ["LEAST", "METHODS", "call"]
 
 _MULTIPLIERS: dict[type, int] = {
     np.random.PCG64: 0x2360ED051FC65DA44385DF649FCCF645,
@@ -61,22 +62,22 @@ def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, An
     """``plain(generator, *args, **kwargs)`` of a method of NumPy's in :data:`METHODS`, by all threads, if it is a large draw of one distribution."""
     bits = generator._bit_generator
     if not tape.least or type(bits) not in _MULTIPLIERS or (threads := thread_pool.count()) < 2:
-        return NOT_APART
+        return DECLINED
     at = METHODS[plain.__name__]
     if len(args) > at + ("size" not in kwargs):
-        return NOT_APART
+        return DECLINED
     given = {**kwargs, "size": args[at]} if len(args) > at else kwargs
     shape, total = _shape(given.get("size"))
     if total < LEAST or not all(isinstance(x, _numbers) for x in args[:at]):
-        return NOT_APART
+        return DECLINED
     halves = _halves(plain.__name__, args[:at], given)
     if halves is None:
-        return NOT_APART
+        return DECLINED
 
     def draw(drawing: Any, count: int) -> Any:
         return plain(drawing, *args[:at], **{**given, "size": count})
 
-    result, is_wanted = NOT_APART, True
+    result, is_wanted = DECLINED, True
 
     def drawn() -> None:
         nonlocal result
@@ -90,7 +91,7 @@ def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, An
                 made = work.run(shape, threads)
             except (TypeError, ValueError, OverflowError, MemoryError):  # NumPy says what is wrong
                 return
-            if made is not NOT_APART and is_wanted:
+            if made is not DECLINED and is_wanted:
                 bits.state = {**work.end, **kept}
                 result = made
 
@@ -202,7 +203,7 @@ class _Draw(Parts):
         sample = self._draw(first, max(_SAMPLE, self._total >> 7))
         self._each = (self._stream.place(first) - before) / len(sample)
         if not 0 < self._each < _MOST:
-            return NOT_APART
+            return DECLINED
         result = np.empty(shape, sample.dtype)
         self._flat = result.reshape(-1)
         self._flat[: len(sample)] = sample
@@ -215,7 +216,7 @@ class _Draw(Parts):
         thread_pool.run(self, threads)
         self.done.wait()
         if self.failed:
-            return NOT_APART
+            return DECLINED
         last = self._stream.generator(self.end)
         if self._filled < self._total:
             self._flat[self._filled :] = self._draw(last, self._total - self._filled)

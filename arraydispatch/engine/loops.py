@@ -12,18 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..ufuncs.recorded import CLIP, HEAVY, LAST_DIFFER, QUIET, SUMS, VALUES_DECIDE
+from ..ufuncs.facts import CLIP, ufunc_facts
 from .nodes import Shift
 
-__all__ = ["PYTHON", "SCALARS", "Loop", "cast", "fits", "in_place", "loop_of", "select"]
+__all__ = ["PYTHON", "Loop", "cast", "fits", "in_place", "loop_of", "select"]
 
-SCALARS = frozenset({
-    int, float, complex, bool, np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
-    np.float16, np.float32, np.float64, np.complex64, np.complex128,
-})  # fmt: skip
-"""Types of scalars that are operands."""
 PYTHON = frozenset({int, float, complex, bool})
-"""Those of Python's own, whose dtype is the call's."""
+"""Those of :data:`arraydispatch.common.arguments.SCALARS` that are Python's own, whose dtype is the call's."""
 _WEAK = (int, float, complex)
 _HELD = frozenset("?bhilqBHILQefdFD")
 
@@ -59,13 +54,15 @@ def loop_of(ufunc: np.ufunc, keys: tuple[Any, ...]) -> Loop | None:
         return None  # NumPy says why where it runs
     if any(t.char not in _HELD for t in loops):
         return None
-    if ufunc in VALUES_DECIDE and any(t.kind in "iu" for t in loops):
+    facts = ufunc_facts(ufunc)
+    if facts.values_decide and any(t.kind in "iu" for t in loops):
         return None
     integers = all(t.kind in "iub" for t in loops)
-    reports = ufunc not in QUIET and (not integers or ufunc in (np.floor_divide, np.remainder, np.fmod, np.reciprocal))
+    quiet = facts.reports == "never"
+    reports = facts.reports == "divisors" if integers else not quiet
     kinds = {t.kind for t in loops}
-    weight = 8 if ufunc in HEAVY else max(t.itemsize for t in loops) / 8
-    pinned = (ufunc in LAST_DIFFER and "f" in kinds) or ("c" in kinds and ufunc not in QUIET and ufunc not in SUMS)
+    weight = 8 if facts.heavy else max(t.itemsize for t in loops) / 8
+    pinned = (facts.last_differ and "f" in kinds) or ("c" in kinds and not quiet and not facts.by_parts)
     return Loop(loops[-1], loops[:-1], weak, reports, weight, pinned)
 
 

@@ -14,12 +14,11 @@ from weakref import ref
 
 import numpy as np
 
+from ..memory.views import NEVER
+
 __all__ = [
     "Bound", "Box", "Buffer", "Elsewhere", "Form", "Node", "PendingView", "Place", "Shift", "Update", "Whole", "elsewhere", "far", "like", "strides_of",
 ]  # fmt: skip
-
-NEVER = -1
-"""What :data:`arraydispatch.memory.views.NEVER` is."""
 
 
 class Place:

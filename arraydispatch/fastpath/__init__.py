@@ -18,18 +18,18 @@ from typing import Any
 import numpy as np
 
 from ..array import Array
-from ..array.members import OPERATORS, named
+from ..array.members import named
 from ..backends import loader
 from ..common.process_state import process
 from ..engine.recording import tape
 from ..memory import views
+from ..ufuncs.facts import OPERATORS
 from . import functions, methods, recorded as recording, results
 from .creation import at_once, filled_at_once, fresh, is_told, new, of_data_at_once, takes
 from .functions import callers, of_function, of_ufunc
-from .results import FOLLOWED, GENERAL, calls
+from .results import FOLLOWED, calls
 
 __all__ = [
-    "GENERAL",
     "at_once",
     "callers",
     "calls",

@@ -14,14 +14,16 @@ from numpy import ndarray
 from ..array import Array
 from ..backends import loader
 from ..common import events
+from ..common.arguments import PLAIN, SCALARS
 from ..common.process_state import process
+from ..common.sentinels import UNSET
 from ..dispatch import host_values, wrapping
 from ..memory import views
 from ..memory.views import Handle
 from ..runtime import settings
 from . import results
 from .methods import method_of
-from .results import DEEPEST, FOLLOWED, GENERAL, SCALARS, array_of, is_plain
+from .results import DEEPEST, FOLLOWED, array_of, is_plain
 
 __all__ = ["at_once", "filled_at_once", "fresh", "new", "of_data_at_once", "plain_sequence", "takes"]
 
@@ -112,7 +114,6 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
 
     ``itself``: whether an array that is all it is given is what it answers; None for a function that takes none.
     """
-    plain = wrapping.PLAIN
 
     def decorate(general: Any) -> Any:
         of_array = method_of(real, general, computes=False) if itself is not None else None
@@ -128,7 +129,7 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
                         if type(args[0]._v) is ndarray:
                             return of_array(*args, **kwargs)
                     for x in args:
-                        if type(x) not in plain and not (type(x) in _SEQUENCES and plain_sequence(x)):
+                        if type(x) not in PLAIN and not (type(x) in _SEQUENCES and plain_sequence(x)):
                             break
                     else:
                         if not kwargs or is_plain((), kwargs):
@@ -158,7 +159,7 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
     """What a user calls as ``np.array`` and its like: of a sequence of numbers alone NumPy makes the array at once; else ``general``."""
     itself = real in (np.asarray, np.asanyarray)
 
-    def made(x: Any = GENERAL, dtype: Any = None, *more: Any, **options: Any) -> Any:
+    def made(x: Any = UNSET, dtype: Any = None, *more: Any, **options: Any) -> Any:
         global _calls
         if _float_kind is not None and not options and not more:
             if type(x) in _SEQUENCES and plain_sequence(x):
@@ -173,7 +174,7 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
             return general(x, dtype, *more, **options)
         if dtype is not None:
             options["dtype"] = dtype
-        return general(**options) if x is GENERAL else general(x, **options)
+        return general(**options) if x is UNSET else general(x, **options)
 
     return made
 
@@ -185,12 +186,12 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
         told = at_once(real)(general)
 
         @wraps(general)
-        def made(shape: Any = GENERAL, dtype: Any = None, order: Any = None, *more: Any, **options: Any) -> Any:
+        def made(shape: Any = UNSET, dtype: Any = None, order: Any = None, *more: Any, **options: Any) -> Any:
             global _calls
             kind = _float_kind
             if kind is not None and not options and not more:
                 if dtype is order is None:
-                    value = real() if shape is GENERAL else real(shape)
+                    value = real() if shape is UNSET else real(shape)
                 else:
                     value = real(shape, dtype, order)
                     kind = _kinds.get(value.dtype)
@@ -203,7 +204,7 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
                     made._root = made._ghost = made._base = None
                     made._writes = 0
                     return made
-            return real() if shape is GENERAL else told(shape, dtype, order or "C", *more, **options)
+            return real() if shape is UNSET else told(shape, dtype, order or "C", *more, **options)
 
         return made
 

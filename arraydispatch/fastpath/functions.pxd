@@ -3,7 +3,7 @@ from ..ndarrays cimport ndarray
 from ..memory.views cimport Handle
 from .results cimport array_of, before_write, in_rows, is_plain, result_of
 
-cdef object SCALARS, _cls
+cdef object PLAIN, SCALARS, _cls
 cdef Py_ssize_t _calls, least
 cpdef _values(args, list found, Py_ssize_t depth=*)
 cpdef ufunc(func, tuple inputs)

@@ -10,6 +10,8 @@ import numpy as np
 from numpy import ndarray
 
 from ..backends.base import Kind
+from ..common.arguments import PLAIN, SCALARS
+from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_values, wrapping
 from ..engine.recording import tape
 from ..functions.registry import Written, spec_of
@@ -17,7 +19,7 @@ from ..memory import views
 from ..memory.views import Handle
 from ..ufuncs import rows
 from . import results
-from .results import DEEPEST, GENERAL, SCALARS, array_of, before_write, in_rows, is_plain, is_read, result_of, waiting
+from .results import DEEPEST, array_of, before_write, in_rows, is_plain, is_read, result_of, waiting
 
 __all__ = ["array_function", "array_ufunc", "callers", "of_function", "of_ufunc", "ufunc"]
 
@@ -45,13 +47,12 @@ def _follow() -> None:
 
 
 def _not_at_once(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return GENERAL
+    return DECLINED
 
 
 def _caller(func: Any, spec: Any) -> Any:
     """``spec``: of a function; None of a method of a ufunc, which writes nothing but ``out``."""
     run = getattr(func, "_implementation", func)  # whom to ask is known: ndarrays are all there is
-    plain = wrapping.PLAIN
     written = (Written("out", 4 if func.__name__ == "reduceat" else 3, None),) if spec is None else spec.written
     places = [parameter.at for parameter in written]
     names = frozenset([parameter.name for parameter in written])
@@ -60,22 +61,22 @@ def _caller(func: Any, spec: Any) -> Any:
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         global _calls
         if not least or len(args) > before:
-            return GENERAL
+            return DECLINED
         found: list[Any] = []
         hosts = _values(args, found)
         if not found or hosts is None:
-            return GENERAL
+            return DECLINED
         if waiting and lends and _are_read(found):
-            return GENERAL  # which lends them
+            return DECLINED  # which lends them
         if kwargs:
             if not is_plain((), kwargs) or not names.isdisjoint(kwargs):
-                return GENERAL
+                return DECLINED
             result = run(*hosts, **kwargs)
         else:
             result = run(*hosts)
         _calls += 1
         if type(result) is not ndarray:
-            return result if type(result) in plain else host_values.dressed(result, found)
+            return result if type(result) in PLAIN else host_values.dressed(result, found)
         first: Handle = found[0]
         if len(found) == 1:
             return result_of(first, result, first._kind)
@@ -106,7 +107,7 @@ class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
 callers = _Callers()
 """NumPy function -> what it is called by where only small values in the host state and plain ones are among the arguments.
 
-It takes ``(args, kwargs)`` and returns what the call returned, or :data:`GENERAL` where it was not made.
+It takes ``(args, kwargs)`` and returns what the call returned, or :data:`DECLINED` where it was not made.
 """
 
 
@@ -124,7 +125,6 @@ def _values(args: Any, found: list[Any], depth: Any = DEEPEST) -> list[Any] | No
     """The arguments with ndarrays in place of arrays, or None where the general path has to look at them."""
     if not depth:
         return None
-    plain = wrapping.PLAIN
     hosts = []
     for x in args:
         cls = type(x)
@@ -140,7 +140,7 @@ def _values(args: Any, found: list[Any], depth: Any = DEEPEST) -> list[Any] | No
                 return None
             found.append(a)
             hosts.append(value)
-        elif cls in plain:
+        elif cls in PLAIN:
             hosts.append(x)
         elif cls is tuple or cls is list:
             inner = _values(x, found, depth - 1)
@@ -164,18 +164,18 @@ def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
         elif cls is _cls:
             a: Handle = x
             if type(a._v) is not ndarray:
-                return GENERAL
+                return DECLINED
             value: ndarray = a._v
             kind: Kind = a._kind
             if value.size >= least or kind.standard:
-                return GENERAL
+                return DECLINED
             if first is None:
                 first = kind
             elif first is not kind and first.backend is not kind.backend:
-                return GENERAL
+                return DECLINED
             hosts.append(value)
         else:
-            return GENERAL
+            return DECLINED
     result = func(*hosts)
     if first is None:
         return result
@@ -192,29 +192,29 @@ def pair(func: np.ufunc, x: Any, y: Any) -> Any:
     if type(x) is _cls:
         a: Handle = x
         if type(a._v) is not ndarray:
-            return GENERAL
+            return DECLINED
         value: ndarray = a._v
         first = a._kind
         if value.size >= least or first.standard:
-            return GENERAL
+            return DECLINED
         x = value
     elif type(x) not in SCALARS:
-        return GENERAL
+        return DECLINED
     if type(y) is _cls:
         b: Handle = y
         if type(b._v) is not ndarray:
-            return GENERAL
+            return DECLINED
         other: ndarray = b._v
         kind: Kind = b._kind
         if other.size >= least or kind.standard:
-            return GENERAL
+            return DECLINED
         if first is None:
             first = kind
         elif first is not kind and first.backend is not kind.backend:
-            return GENERAL
+            return DECLINED
         y = other
     elif type(y) not in SCALARS:
-        return GENERAL
+        return DECLINED
     result = rows.call(func, x, y) if in_rows(x, y) else func(x, y)
     if first is None:
         return result
@@ -244,13 +244,13 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
     global _calls
     made: Handle = out
     if type(made._v) is not ndarray or len(inputs) != func.nin:
-        return GENERAL
+        return DECLINED
     place: ndarray = made._v
     if (place.size >= least and tape.least) or made._kind.standard:
-        return GENERAL
+        return DECLINED
     hosts = _values(inputs, [out])
     if hosts is None:
-        return GENERAL
+        return DECLINED
     before_write(made, place)
     # By name: of a third operand np.maximum says that it is deprecated.
     if len(hosts) == 2:
@@ -279,8 +279,8 @@ def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], 
         except RecursionError:
             if not wrapping.circular((*args, *kwargs.values())):
                 raise
-            made = GENERAL
-        return general(args, kwargs) if made is GENERAL else made
+            made = DECLINED
+        return general(args, kwargs) if made is DECLINED else made
 
     return call
 
@@ -294,7 +294,7 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
     """As :func:`of_function`, for a ufunc."""
     if func.nin == func.nout == 1:
 
-        def unary(x: Any = GENERAL, /, *more: Any, **kwargs: Any) -> Any:
+        def unary(x: Any = UNSET, /, *more: Any, **kwargs: Any) -> Any:
             global _calls
             if type(x) is _cls and not more and not kwargs:
                 a: Handle = x
@@ -312,7 +312,7 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                     return made
             elif type(x) in SCALARS and not more and not kwargs:
                 return func(x)
-            return general(more if x is GENERAL else (x, *more), kwargs)
+            return general(more if x is UNSET else (x, *more), kwargs)
 
         return unary
 
@@ -323,7 +323,7 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
             return general(args, kwargs)
         if not kwargs:
             made = pair(func, args[0], args[1]) if two else ufunc(func, args)
-            if made is not GENERAL:
+            if made is not DECLINED:
                 return made
             if recorded and tape.least and _is_ours(args[0]) and _is_ours(args[1]):
                 made = tape.record(func, args)
@@ -331,7 +331,7 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                     return made
         elif len(kwargs) == 1 and type(out := kwargs.get("out")) is _cls:
             made = onto(func, args, out)
-            if made is not GENERAL:
+            if made is not DECLINED:
                 return made
         return general(args, kwargs)
 
@@ -352,14 +352,14 @@ def array_ufunc(general: Any) -> Any:
                 if method == "at" and not kwargs and _at(func, *inputs)
                 else general(self, func, method, *inputs, **kwargs)
             )
-        made = GENERAL
+        made = DECLINED
         if func.signature is not None and func not in _OF_CORES:
             pass
         elif not kwargs:
             made = pair(func, inputs[0], inputs[1]) if len(inputs) == 2 else ufunc(func, inputs)
         elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1 and type(out[0]) is _cls:
             made = onto(func, inputs, out[0])
-        return general(self, func, method, *inputs, **kwargs) if made is GENERAL else made
+        return general(self, func, method, *inputs, **kwargs) if made is DECLINED else made
 
     return __array_ufunc__
 
@@ -370,7 +370,7 @@ def array_function(general: Any) -> Any:
     def __array_function__(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if len(types) == 1:
             made = callers[func](args, kwargs)
-            if made is not GENERAL:
+            if made is not DECLINED:
                 return made
         return general(self, func, types, args, kwargs)
 

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from ..array.members import OPERATORS, named, short_power
+from ..array.members import named, short_power
 from ..common import events
+from ..common.arguments import SCALARS
 from ..dispatch import host_values
-from ..engine.loops import SCALARS
 from ..engine.nodes import Node, PendingView
 from ..engine.recording import reductions, shifts, tape, updates, writes
 from ..engine.recording.tape import record
 from ..memory import views
 from ..memory.views import Handle
-from ..ufuncs.recorded import CLIP
+from ..ufuncs.facts import CLIP, OPERATORS
 
 __all__ = ["NAMES", "calibrate", "over"]
 

@@ -5,28 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from numpy import ndarray
 
 from ..backends.base import Kind
 from ..common import events
+from ..common.arguments import PLAIN, SCALARS
 from ..common.process_state import process
 from ..dispatch import host_values
-from ..dispatch.wrapping import PLAIN
 from ..memory import views
 from ..memory.views import Handle
 from ..runtime import settings
 from ..ufuncs import rows
 
 __all__ = [
-    "DEEPEST", "FOLLOWED", "GENERAL", "SCALARS", "array_class", "array_of", "bare", "before_write", "calls", "counters", "follows", "in_rows", "is_plain", "is_read", "least",
+    "DEEPEST", "FOLLOWED", "SCALARS", "array_class", "array_of", "bare", "before_write", "calls", "counters", "follows", "in_rows", "is_plain", "is_read", "least",
     "result_of", "view_of", "waiting",
 ]  # fmt: skip
 
-GENERAL: Any = object()
-"""What is answered where the general path is wanted."""
-SCALARS = frozenset({int, float, complex, bool, np.float64, np.float32, np.int64, np.int32, np.bool_, np.complex128})
-"""The types of numbers that NumPy takes as they are."""
 waiting = views.waiting
 
 array_class: Any = None

@@ -12,9 +12,10 @@ from ..backends.base import Kind, Native
 from ..common.user_warnings import reporting, warn
 from ..runtime import dtypes
 from ..ufuncs.plans import WholePlan
+from . import layouts
 from .operands import unshared
-from .reductions import ALL_AXES, NoValue, known_any, nans_replaced, native_of, reduced
-from .registry import XP, implements
+from .reductions import ALL_AXES, NoValue, known_any, nans_replaced, native_of, reduced, reduction
+from .registry import XP
 
 Shape = tuple[int, ...]
 
@@ -109,7 +110,7 @@ def _mean_plan(kind: Kind) -> WholePlan | None:
     return WholePlan(backend.in_scope(run) if backend.scoped else run, kind, None)
 
 
-@implements(np.mean, whole=_mean_plan, into=("accumulates", "divides"), layout="reduced", error="sum", apart=True)
+@reduction(np.mean, whole=_mean_plan, into=("accumulates", "divides"), error="sum", apart=True)
 def mean(
     xp: XP, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
 ) -> Native:
@@ -159,7 +160,7 @@ def _rooted(xp: XP, variance: Native) -> Native:
     return xp.prim.astype(root, dtype)
 
 
-@implements(np.var, into=("divides",), layout="reduced", error="square", apart=True)
+@reduction(np.var, into=("divides",), error="square", apart=True)
 def var(
     xp: XP,
     a: Any,
@@ -193,7 +194,7 @@ def var(
     return _divided(xp, total, xp.prim.reshape(xp.maximum(xp.subtract(count, ddof), 0), xp.shape_of(total)))
 
 
-@implements(np.std, into=("divides",), layout="reduced", error="spread", apart=True)
+@reduction(np.std, into=("divides",), error="spread", apart=True)
 def std(
     xp: XP,
     a: Any,
@@ -225,7 +226,7 @@ def checked_weights(xp: XP, weights: Any, a: Native, axis: Shape | None) -> Nati
     return xp.prim.reshape(xp.prim.transpose(weights, order), tuple(n if i in axis else 1 for i, n in enumerate(shape)))
 
 
-@implements(np.average, layout="reduced", error="sum")
+@reduction(np.average, error="sum")
 def average(
     xp: XP, a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = NoValue
 ) -> Any:
@@ -264,7 +265,7 @@ def _inexact_only(dtype: Any) -> Any:
     return dtype
 
 
-@implements(np.nanmean, into=("divides",), layout="copied", error="sum")
+@reduction(np.nanmean, into=("divides",), layout=layouts.copied, error="sum")
 def nanmean(
     xp: XP, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
 ) -> Native:
@@ -285,7 +286,7 @@ def _quietly_divided(xp: XP, total: Native, count: Native) -> Native:
         return _divided(xp, total, count)
 
 
-@implements(np.nanvar, into=("divides",), layout="copied", error="square")
+@reduction(np.nanvar, into=("divides",), layout=layouts.copied, error="square")
 def nanvar(
     xp: XP,
     a: Any,
@@ -318,7 +319,7 @@ def nanvar(
     return xp.prim.where(lacking, nan, _quietly_divided(xp, total, free))
 
 
-@implements(np.nanstd, into=("divides",), layout="copied", error="spread")
+@reduction(np.nanstd, into=("divides",), layout=layouts.copied, error="spread")
 def nanstd(
     xp: XP,
     a: Any,

@@ -23,7 +23,7 @@ def _line(xp: XP, a: Native, axis: Any) -> tuple[Native, int]:
     return a, axis_of(operator.index(axis), xp.ndim_of(a))
 
 
-@implements(np.packbits, returns="array")
+@implements(np.packbits)
 def packbits(xp: XP, a: Any, /, axis: Any = None, bitorder: str = "big") -> Native:
     a = xp.asarray(a)
     if xp.dtype_of(a).kind not in "biu":
@@ -41,7 +41,7 @@ def packbits(xp: XP, a: Any, /, axis: Any = None, bitorder: str = "big") -> Nati
     return moved(xp, bytes_, last, axis)
 
 
-@implements(np.unpackbits, returns="array")
+@implements(np.unpackbits)
 def unpackbits(xp: XP, a: Any, /, axis: Any = None, count: Any = None, bitorder: str = "big") -> Native:
     a = xp.asarray(a)
     if xp.dtype_of(a) != UINT8:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from ..runtime import dtypes
+from . import layouts
 from .averages import report
 from .joining import concatenate
 from .operands import (
@@ -37,9 +38,7 @@ NoValue: Any = np._NoValue
 # -- differences -----------------------------------------------------------------------------------------------------
 
 
-@implements(
-    np.diff, returns="array", keeps=lambda made, a, n=1, *_, **__: itself(n == 0, made, a), layout="walked", error="sum"
-)
+@implements(np.diff, keeps=lambda made, a, n=1, *_, **__: itself(n == 0, made, a), layout=layouts.walked, error="sum")
 def diff(xp: Any, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NoValue, append: Any = NoValue) -> Native:
     a = arrays(xp, a, *(x for x in (prepend, append) if xp.is_array(x)))[0]
     if n == 0:
@@ -107,7 +106,7 @@ def _ndim(xp: Any, x: Any) -> int:
     return len(xp.shape_of(x)) if xp.is_array(x) else np.ndim(x)
 
 
-@implements(np.gradient, returns="array", layout="first", error="sum")
+@implements(np.gradient, layout=layouts.first, error="sum")
 def gradient(xp: Any, f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     f = arrays(xp, f, *(v for v in varargs if xp.is_array(v)))[0]
     shape = xp.shape_of(f)
@@ -191,7 +190,7 @@ def _gradient_along(xp: Any, f: Native, axis: int, dx: Any, edge_order: int, to:
 # -- sums ------------------------------------------------------------------------------------------------------------
 
 
-@implements(np.trapezoid, error="sum", layout="trapezoid")
+@implements(np.trapezoid, error="sum", layout=layouts.trapezoid, returns="scalar")
 def trapezoid(xp: Any, y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Native:
     y = arrays(xp, y, *(z for z in (x, dx) if xp.is_array(z)))[0]
     shape = xp.shape_of(y)
@@ -237,19 +236,19 @@ def _cumulative(xp: Any, x: Any, ufunc: Any, axis: Any, dtype: Any, include_init
     return result
 
 
-@implements(np.cumulative_sum, returns="array", into=("accumulates",), layout="walked")
+@implements(np.cumulative_sum, into=("accumulates",), layout=layouts.walked)
 def cumulative_sum(xp: Any, x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Native:
     return _cumulative(xp, x, xp.add, axis, dtype, include_initial)
 
 
-@implements(np.cumulative_prod, returns="array", into=("accumulates",), layout="walked")
+@implements(np.cumulative_prod, into=("accumulates",), layout=layouts.walked)
 def cumulative_prod(
     xp: Any, x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Native:
     return _cumulative(xp, x, xp.multiply, axis, dtype, include_initial)
 
 
-@implements(np.unwrap, returns="array", layout="first")
+@implements(np.unwrap, layout=layouts.first)
 def unwrap(xp: Any, p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 2 * math.pi) -> Native:
     p = xp.asarray(p)
     shape = xp.shape_of(p)
@@ -290,7 +289,7 @@ def _float(xp: Any, x: Any, to: np.dtype[Any], like: Native | None) -> Native:
     return xp.prim.astype(x, to)
 
 
-@implements(np.interp, error="sum", each=0)
+@implements(np.interp, error="sum", each=0, returns="scalar")
 def interp(ns: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Native:
     like = first_native(ns, (x, xp, fp))
     fp = ns.asarray(fp, like=like)
@@ -369,7 +368,7 @@ def _interp_complex(ns: Any, x: Any, xp: Any, fp: Native, left: Any, right: Any,
     return ns.prim.complex(real, ns.prim.where(ns.isnan(x), zero, imag))
 
 
-@implements(np.digitize)
+@implements(np.digitize, returns="scalar")
 def digitize(xp: Any, x: Any, bins: Any, right: bool = False) -> Native:
     x, bins = arrays(xp, x, bins)
     if dtypes.category(xp.dtype_of(x)) == "complex":

@@ -13,6 +13,7 @@ import numpy as np
 from ..common import events
 from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
+from . import layouts
 from .registry import XP, implements
 
 Shape = tuple[int, ...]
@@ -77,7 +78,16 @@ def _once(labels: Any) -> list[Any]:
     return [x for x in labels if x in {".", Ellipsis} or list(labels).count(x) == 1]
 
 
-@implements(np.einsum, mode="view", many=True, view_if=_permutes, error="sum", sequence=True, layout="summed")
+@implements(
+    np.einsum,
+    mode="view",
+    many=True,
+    view_if=_permutes,
+    error="sum",
+    sequence=True,
+    layout=layouts.summed,
+    returns="scalar",
+)
 def einsum(xp: XP, *operands: Any, optimize: Any = False, **kwargs: Any) -> Any:
     """`numpy.einsum`."""
     if unknown := kwargs.keys() - {"dtype", "order", "casting"}:

@@ -10,7 +10,7 @@ from .contractions import common_operands, conjugate, sum_in_dtype
 from .registry import XP, implements
 
 
-@implements(np.convolve, returns="array", error="sum")
+@implements(np.convolve, error="sum")
 def convolve(xp: XP, a: Any, v: Any, mode: Any = "full") -> Any:
     """`numpy.convolve`."""
     a, v = common_operands(xp, a, v)
@@ -25,7 +25,7 @@ def convolve(xp: XP, a: Any, v: Any, mode: Any = "full") -> Any:
     return _full_convolution(xp, a, v, begin, end)
 
 
-@implements(np.correlate, returns="array", error="sum")
+@implements(np.correlate, error="sum")
 def correlate(xp: XP, a: Any, v: Any, mode: Any = "valid") -> Any:
     """`numpy.correlate`."""
     a, v = common_operands(xp, a, v)

@@ -17,11 +17,14 @@ from ..common import arguments
 from ..common.errors import listed
 from ..common.user_warnings import real_of, warn_of_cast
 from ..runtime import dtypes
+from . import layouts
 from .operands import INTP, along, arrays, cast_into, filled, first_native, moved, size_of, to_host, unshared
-from .registry import implements
+from .registry import family, implements
 
 Native = Any
 Shape = tuple[int, ...]
+
+like = family(mode="like")
 
 
 # -- like an array ---------------------------------------------------------------------------------------------------
@@ -48,7 +51,7 @@ def _like(
     return a, to, final
 
 
-@implements(np.zeros_like, mode="like", returns="array")
+@like(np.zeros_like)
 def zeros_like(
     xp: Any, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
 ) -> Native:
@@ -56,7 +59,7 @@ def zeros_like(
     return filled(xp, final, 0, to, a)
 
 
-@implements(np.ones_like, mode="like", returns="array")
+@like(np.ones_like)
 def ones_like(
     xp: Any, a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
 ) -> Native:
@@ -64,7 +67,7 @@ def ones_like(
     return filled(xp, final, 1, to, a)
 
 
-@implements(np.empty_like, mode="like", returns="array", unverified="uninitialised memory")
+@like(np.empty_like, unverified="uninitialised memory")
 def empty_like(
     xp: Any,
     prototype: Any,
@@ -80,7 +83,7 @@ def empty_like(
     return filled(xp, final, 0, to, a)
 
 
-@implements(np.full_like, mode="like", returns="array")
+@like(np.full_like)
 def full_like(
     xp: Any,
     a: Any,
@@ -124,7 +127,7 @@ def _on(xp: Any, x: Any, to: np.dtype[Any], like: Native | None, device: Any) ->
     return xp.asarray(np.asarray(x, to), like=like)
 
 
-@implements(np.linspace, layout="spaced")
+@implements(np.linspace, layout=layouts.spaced, returns="scalar", moves=True)
 def linspace(
     xp: Any,
     start: Any,
@@ -178,7 +181,7 @@ def linspace(
     return (y, step) if retstep else y
 
 
-@implements(np.logspace, returns="array", layout="spaced")
+@implements(np.logspace, layout=layouts.spaced, moves=True)
 def logspace(
     xp: Any,
     start: Any,
@@ -203,7 +206,7 @@ def logspace(
     return made if dtype is None else xp.prim.astype(made, np.dtype(dtype))
 
 
-@implements(np.geomspace, returns="array", layout="spaced")
+@implements(np.geomspace, layout=layouts.spaced, moves=True)
 def geomspace(
     xp: Any, start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Native:
@@ -231,9 +234,7 @@ def geomspace(
     return xp.prim.astype(made, to)
 
 
-@implements(
-    np.meshgrid, mode="view", returns="array", many=True, view_if=lambda args, kwargs: not kwargs.get("copy", True)
-)
+@implements(np.meshgrid, mode="view", many=True, view_if=lambda args, kwargs: not kwargs.get("copy", True))
 def meshgrid(xp: Any, *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Native, ...]:
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")

@@ -14,7 +14,7 @@ import numpy as np
 from ..memory.views import native
 from ..runtime import dtypes
 from ..ufuncs.ufunc_methods import casting_error
-from . import calculus
+from . import calculus, layouts
 from .operands import (
     BOOL,
     check_broadcast,
@@ -28,18 +28,20 @@ from .operands import (
     unshared,
     valued,
 )
-from .registry import implements
+from .registry import family, implements
 
 __all__ = ["calculus"]
 
 Native = Any
 NoValue: Any = np._NoValue
 
+elementwise = family(layout=layouts.broadcast, returns="scalar")
+
 
 # -- limits and rounding ---------------------------------------------------------------------------------------------
 
 
-@implements(np.clip, into=("fills",), layout="broadcast")
+@elementwise(np.clip, into=("fills",))
 def clip(
     xp: Any,
     a: Any,
@@ -87,7 +89,7 @@ def clip(
     return result
 
 
-@implements(np.round, np.around, layout="rounded", jumps="unit")
+@implements(np.round, np.around, layout=layouts.rounded, jumps="unit", returns="scalar")
 def round(xp: Any, a: Any, decimals: Any = 0) -> Native:
     a = xp.asarray(a)
     decimals = operator.index(decimals)
@@ -109,7 +111,7 @@ def round(xp: Any, a: Any, decimals: Any = 0) -> Native:
     return xp.multiply(xp.rint(xp.true_divide(a, factor)), factor)
 
 
-@implements(np.fix, into=("fills",), layout="broadcast", jumps="unit")
+@elementwise(np.fix, into=("fills",), jumps="unit")
 def fix(xp: Any, x: Any) -> Native:
     x = xp.asarray(x)
     result = xp.trunc(x)
@@ -123,7 +125,7 @@ def _finite_range(dtype: np.dtype[Any]) -> tuple[float, float]:
     return float(limits.min), float(limits.max)
 
 
-@implements(np.nan_to_num, layout="first", uncopied=True)
+@implements(np.nan_to_num, layout=layouts.first, uncopied=True, returns="scalar")
 def nan_to_num(xp: Any, x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Native:
     x = xp.asarray(x)
     kind = dtypes.category(xp.dtype_of(x))
@@ -148,14 +150,14 @@ def nan_to_num(xp: Any, x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any =
 # -- complex ---------------------------------------------------------------------------------------------------------
 
 
-@implements(np.real, mode="attribute", returns="array")
+@implements(np.real, mode="attribute")
 def real(xp: Any, val: Any) -> Native:
     val = xp.asarray(val)
     complex_ = dtypes.category(xp.dtype_of(val)) == "complex"
     return xp.prim.real(val) if complex_ else unshared(xp, val)
 
 
-@implements(np.imag, mode="attribute", returns="array")
+@implements(np.imag, mode="attribute")
 def imag(xp: Any, val: Any) -> Native:
     val = xp.asarray(val)
     complex_ = dtypes.category(xp.dtype_of(val)) == "complex"
@@ -166,7 +168,7 @@ def _real_part(xp: Any, a: Any, tol: Any = 100) -> Any:
     return a.real if nearly_real(xp, native(a), tol) else a
 
 
-@implements(np.real_if_close, mode="view", part=_real_part, pure=False, returns="array")
+@implements(np.real_if_close, mode="view", part=_real_part, pure=False)
 def real_if_close(xp: Any, a: Any, tol: Any = 100) -> Native:
     a = xp.asarray(a)
     return xp.prim.real(a) if nearly_real(xp, a, tol) else unshared(xp, a)
@@ -182,7 +184,7 @@ def nearly_real(xp: Any, a: Native, tol: Any = 100) -> bool:
     return bool(to_host(xp, xp.less(xp.absolute(xp.prim.imag(a)), tol)).all())
 
 
-@implements(np.angle, layout="broadcast", jumps="unit")
+@elementwise(np.angle, jumps="unit")
 def angle(xp: Any, z: Any, deg: bool = False) -> Native:
     z = xp.asarray(z)
     if dtypes.category(xp.dtype_of(z)) == "complex":
@@ -195,7 +197,7 @@ def angle(xp: Any, z: Any, deg: bool = False) -> Native:
 # -- special functions -----------------------------------------------------------------------------------------------
 
 
-@implements(np.sinc, layout="broadcast")
+@elementwise(np.sinc)
 def sinc(xp: Any, x: Any) -> Native:
     x = xp.multiply(math.pi, xp.asarray(x))
     if not is_followed(xp, x):
@@ -261,7 +263,7 @@ def _chebyshev(xp: Any, x: Native, coefficients: tuple[float, ...]) -> Native:
     return xp.multiply(0.5, xp.subtract(b0, b2))
 
 
-@implements(np.i0, returns="array", layout="broadcast")
+@implements(np.i0, layout=layouts.broadcast)
 def i0(xp: Any, x: Any) -> Native:
     x = xp.asarray(x)
     kind = dtypes.category(xp.dtype_of(x))
@@ -290,7 +292,7 @@ def _i0(xp: Any, x: Native) -> Native:
 # -- choices ---------------------------------------------------------------------------------------------------------
 
 
-@implements(np.select, returns="array", layout="c", sequence=True)
+@implements(np.select, layout=layouts.c, sequence=True)
 def select(xp: Any, condlist: Any, choicelist: Any, default: Any = 0) -> Native:
     conditions, choices = sequence(xp, condlist), sequence(xp, choicelist)
     if len(conditions) != len(choices):

@@ -9,9 +9,10 @@ from numpy.linalg import LinAlgError
 
 from ..common.user_warnings import warn
 from ..runtime import dtypes
+from . import layouts
 from .contractions import conjugate
 from .operands import along, is_followed, valued
-from .registry import XP, implements
+from .registry import XP, family
 
 # The classes of NumPy's named results have no public name.
 EigResult: Any = type(np.linalg.eig(np.eye(1)))
@@ -21,6 +22,8 @@ SVDResult: Any = type(np.linalg.svd(np.eye(1)))
 
 Shape = tuple[int, ...]
 DType = np.dtype[Any]
+
+factorisation = family(min_bits=32, layout=layouts.c)
 
 
 # -- shared ------------------------------------------------------------------------------------------------------------
@@ -108,7 +111,7 @@ def is_true(xp: XP, condition: Any) -> bool:
 # -- factorisations ----------------------------------------------------------------------------------------------------
 
 
-@implements(np.linalg.cholesky, layout="c", returns="array", min_bits=32, defined="cholesky")
+@factorisation(np.linalg.cholesky, defined="cholesky")
 def cholesky(xp: XP, a: Any, /, *, upper: bool = False) -> Any:
     """`numpy.linalg.cholesky`."""
     a = xp.asarray(a)
@@ -122,7 +125,7 @@ def cholesky(xp: XP, a: Any, /, *, upper: bool = False) -> Any:
     return xp.prim.astype(adjoint(xp, factor) if upper else factor, to)
 
 
-@implements(np.linalg.qr, layout="factors", returns="array", min_bits=32, defined="qr")
+@factorisation(np.linalg.qr, layout=layouts.factors, defined="qr")
 def qr(xp: XP, a: Any, mode: str = "reduced") -> Any:
     """`numpy.linalg.qr`."""
     if mode in ("f", "full"):
@@ -232,7 +235,7 @@ def _identity_columns(xp: XP, shape: Shape, dtype: DType, like: Any) -> Any:
     return xp.prim.slice(square, tuple(slice(0, n, 1) for n in shape))
 
 
-@implements(np.linalg.svd, layout="singular", returns="array", min_bits=32, defined="svd")
+@factorisation(np.linalg.svd, layout=layouts.singular, defined="svd")
 def svd(xp: XP, a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """`numpy.linalg.svd`."""
     a = xp.asarray(a)
@@ -278,7 +281,7 @@ def _svd_hermitian(xp: XP, a: Any, compute_uv: bool) -> Any:
     return SVDResult(u, xp.absolute(w), adjoint(xp, signed))
 
 
-@implements(np.linalg.svdvals, layout="c", returns="array", min_bits=32)
+@factorisation(np.linalg.svdvals)
 def svdvals(xp: XP, x: Any, /) -> Any:
     """`numpy.linalg.svdvals`."""
     return svd(xp, x, compute_uv=False)
@@ -292,7 +295,7 @@ def _triangle(UPLO: Any) -> bool:
     return bool(UPLO == "L")
 
 
-@implements(np.linalg.eigh, layout="c", returns="array", min_bits=32, defined="eigh")
+@factorisation(np.linalg.eigh, defined="eigh")
 def eigh(xp: XP, a: Any, UPLO: str = "L") -> Any:
     """`numpy.linalg.eigh`."""
     lower = _triangle(UPLO)
@@ -306,7 +309,7 @@ def eigh(xp: XP, a: Any, UPLO: str = "L") -> Any:
     return EighResult(xp.prim.astype(w, real_of(to)), xp.prim.astype(v, to))
 
 
-@implements(np.linalg.eigvalsh, layout="c", returns="array", min_bits=32, error="spread")
+@factorisation(np.linalg.eigvalsh, error="spread")
 def eigvalsh(xp: XP, a: Any, UPLO: str = "L") -> Any:
     """`numpy.linalg.eigvalsh`."""
     lower = _triangle(UPLO)
@@ -332,7 +335,7 @@ def _all_real(xp: XP, to: DType, w: Any) -> bool:
     return to.kind != "c" and not is_true(xp, xp.logical_or.reduce(xp.prim.imag(w), axis=None))
 
 
-@implements(np.linalg.eig, layout="c", returns="array", min_bits=32, pure=False, defined="eig")
+@factorisation(np.linalg.eig, pure=False, defined="eig")
 def eig(xp: XP, a: Any) -> Any:
     """`numpy.linalg.eig`."""
     a, to = _finite_square(xp, a)
@@ -347,9 +350,7 @@ def eig(xp: XP, a: Any) -> Any:
     return EigResult(xp.prim.astype(w, to), xp.prim.astype(v, to))
 
 
-@implements(
-    np.linalg.eigvals, layout="c", returns="array", min_bits=32, pure=False, error="spread", defined="eigenvalues"
-)
+@factorisation(np.linalg.eigvals, pure=False, error="spread", defined="eigenvalues")
 def eigvals(xp: XP, a: Any) -> Any:
     """`numpy.linalg.eigvals`."""
     a, to = _finite_square(xp, a)

@@ -11,10 +11,13 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ..common.user_warnings import warn
 from ..runtime import dtypes
+from . import layouts
 from .operands import itself
-from .registry import XP, implements
+from .registry import XP, family, implements
 
 _SWAPPED = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
+
+fourier = family(min_bits=32, layout=layouts.spectrum, error="sum", apart=True)
 
 
 # -- shared ------------------------------------------------------------------------------------------------------------
@@ -106,19 +109,19 @@ def _one(xp: XP, a: Any, n: Any, axis: Any, norm: Any, forward: bool) -> Any:
 # -- one axis ----------------------------------------------------------------------------------------------------------
 
 
-@implements(np.fft.fft, returns="array", min_bits=32, layout="spectrum", error="sum", apart="same")
+@fourier(np.fft.fft, apart="same")
 def fft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
     """`numpy.fft.fft`."""
     return _one(xp, a, n, axis, norm, True)
 
 
-@implements(np.fft.ifft, returns="array", min_bits=32, layout="spectrum", error="sum", apart="same")
+@fourier(np.fft.ifft, apart="same")
 def ifft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
     """`numpy.fft.ifft`."""
     return _one(xp, a, n, axis, norm, False)
 
 
-@implements(np.fft.rfft, returns="array", min_bits=32, layout="spectrum", error="sum", apart="half")
+@fourier(np.fft.rfft, apart="half")
 def rfft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
     """`numpy.fft.rfft`."""
     a = xp.asarray(a)
@@ -135,7 +138,7 @@ def rfft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any
     return _scaled(xp, xp.prim.rfft(xp.prim.astype(a, _computed(dtype)), axis), factor)
 
 
-@implements(np.fft.irfft, returns="array", min_bits=32, layout="spectrum", error="sum", apart="twice")
+@fourier(np.fft.irfft, apart="twice")
 def irfft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
     """`numpy.fft.irfft`."""
     a = xp.asarray(a)
@@ -150,7 +153,7 @@ def irfft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> An
     return xp.prim.astype(result, _real_dtype(dtype))
 
 
-@implements(np.fft.hfft, returns="array", min_bits=32, layout="spectrum", error="sum", apart=True)
+@fourier(np.fft.hfft)
 def hfft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
     """`numpy.fft.hfft`."""
     a = xp.asarray(a)
@@ -158,7 +161,7 @@ def hfft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any
     return irfft(xp, _conjugate(xp, a), n, axis, _swap(norm))
 
 
-@implements(np.fft.ihfft, returns="array", min_bits=32, layout="spectrum", error="sum", apart=True)
+@fourier(np.fft.ihfft)
 def ihfft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
     """`numpy.fft.ihfft`."""
     return _conjugate(xp, rfft(xp, a, n, axis, _swap(norm)))
@@ -229,16 +232,14 @@ def _untransformed(made: Any, a: Any, s: Any = None, axes: Any = None, norm: Any
     return itself(not (np.ndim(a) if axes is None and s is None else np.size(s if axes is None else axes)), made, a)
 
 
-@implements(np.fft.fftn, returns="array", min_bits=32, layout="spectrum", keeps=_untransformed, error="sum", apart=True)
+@fourier(np.fft.fftn, keeps=_untransformed)
 def fftn(xp: XP, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
     """`numpy.fft.fftn`."""
     a = xp.asarray(a)
     return _several(xp, a, *_lengths(xp, a, s, axes), norm, True)
 
 
-@implements(
-    np.fft.ifftn, returns="array", min_bits=32, layout="spectrum", keeps=_untransformed, error="sum", apart=True
-)
+@fourier(np.fft.ifftn, keeps=_untransformed)
 def ifftn(xp: XP, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
     """`numpy.fft.ifftn`."""
     a = xp.asarray(a)
@@ -249,25 +250,21 @@ def _untransformed_plane(made: Any, a: Any, s: Any = None, axes: Any = (-2, -1),
     return _untransformed(made, a, s, axes)
 
 
-@implements(
-    np.fft.fft2, returns="array", min_bits=32, layout="spectrum", keeps=_untransformed_plane, error="sum", apart=True
-)
+@fourier(np.fft.fft2, keeps=_untransformed_plane)
 def fft2(xp: XP, a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
     """`numpy.fft.fft2`."""
     a = xp.asarray(a)
     return _several(xp, a, *_lengths(xp, a, s, axes), norm, True)
 
 
-@implements(
-    np.fft.ifft2, returns="array", min_bits=32, layout="spectrum", keeps=_untransformed_plane, error="sum", apart=True
-)
+@fourier(np.fft.ifft2, keeps=_untransformed_plane)
 def ifft2(xp: XP, a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
     """`numpy.fft.ifft2`."""
     a = xp.asarray(a)
     return _several(xp, a, *_lengths(xp, a, s, axes), norm, False)
 
 
-@implements(np.fft.rfftn, returns="array", min_bits=32, layout="spectrum", error="sum", apart=True)
+@fourier(np.fft.rfftn)
 def rfftn(xp: XP, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
     """`numpy.fft.rfftn`."""
     a = xp.asarray(a)
@@ -276,13 +273,13 @@ def rfftn(xp: XP, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> 
     return _several(xp, a, s[:-1], axes[:-1], norm, True)
 
 
-@implements(np.fft.rfft2, returns="array", min_bits=32, layout="spectrum", error="sum", apart=True)
+@fourier(np.fft.rfft2)
 def rfft2(xp: XP, a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
     """`numpy.fft.rfft2`."""
     return rfftn(xp, a, s, axes, norm)
 
 
-@implements(np.fft.irfftn, returns="array", min_bits=32, layout="spectrum", error="sum", apart=True)
+@fourier(np.fft.irfftn)
 def irfftn(xp: XP, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
     """`numpy.fft.irfftn`."""
     a = xp.asarray(a)
@@ -292,7 +289,7 @@ def irfftn(xp: XP, a: Any, s: Any = None, axes: Any = None, norm: Any = None) ->
     return irfft(xp, a, n, axis, norm)
 
 
-@implements(np.fft.irfft2, returns="array", min_bits=32, layout="spectrum", error="sum", apart=True)
+@fourier(np.fft.irfft2)
 def irfft2(xp: XP, a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
     """`numpy.fft.irfft2`."""
     return irfftn(xp, a, s, axes, norm)
@@ -301,13 +298,13 @@ def irfft2(xp: XP, a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None
 # -- shifts --------------------------------------------------------------------------------------------------------------
 
 
-@implements(np.fft.fftshift, returns="array", layout="spectrum")
+@implements(np.fft.fftshift, layout=layouts.spectrum)
 def fftshift(xp: XP, x: Any, axes: Any = None) -> Any:
     """`numpy.fft.fftshift`."""
     return _rolled(xp, x, axes, 1)
 
 
-@implements(np.fft.ifftshift, returns="array", layout="spectrum")
+@implements(np.fft.ifftshift, layout=layouts.spectrum)
 def ifftshift(xp: XP, x: Any, axes: Any = None) -> Any:
     """`numpy.fft.ifftshift`."""
     return _rolled(xp, x, axes, -1)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from ..memory import views
+from . import layouts
 from .advanced_index import getitem, setitem
 from .operands import filled, first_native, native_of, sequence, to_host, truth, unshared, wrapped
 from .registry import implements
@@ -42,7 +43,7 @@ def _kept(xp: Any, x: Any, like: Native) -> Native:
     return unshared(xp, value)
 
 
-@implements(np.piecewise, pure=False, returns="array", layout="first")
+@implements(np.piecewise, pure=False, layout=layouts.first)
 def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Native:
     x = xp.asarray(x, like=first_native(xp, (condlist,)))
     if np.isscalar(condlist) or (xp.is_array(condlist) and len(xp.shape_of(condlist)) == 0):
@@ -72,7 +73,7 @@ def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: A
     return y
 
 
-@implements(np.apply_along_axis, pure=False, returns="array", mode="arrays")
+@implements(np.apply_along_axis, pure=False, mode="arrays")
 def apply_along_axis(xp: Any, func1d: Callable[..., Any], axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Native:
     arr = wrapped(xp, arr)
     axis = normalize_axis_index(axis, arr.ndim)
@@ -95,7 +96,7 @@ def apply_along_axis(xp: Any, func1d: Callable[..., Any], axis: Any, arr: Any, *
     return np.transpose(wrapped(xp, made), outer[:axis] + within + outer[axis:])
 
 
-@implements(np.apply_over_axes, pure=False, mode="arrays")
+@implements(np.apply_over_axes, pure=False, mode="arrays", returns="scalar")
 def apply_over_axes(xp: Any, func: Callable[..., Any], a: Any, axes: Any) -> Any:
     value = wrapped(xp, a)
     ndim = value.ndim

@@ -29,7 +29,7 @@ _UNSIGNED = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)
 # -- counting ----------------------------------------------------------------------------------------------------------
 
 
-@implements(np.bincount, pure=False, returns="array")
+@implements(np.bincount, pure=False)
 def bincount(xp: XP, x: Any, /, weights: Any = None, minlength: Any = 0) -> Native:
     """`numpy.bincount`."""
     if minlength is None:
@@ -250,9 +250,7 @@ def _bin_edges(xp: XP, a: Native, bins: Any, limits: Any, weights: Any) -> tuple
     return _even_edges(xp, first, last, count, dtype, a), (first, last, count)
 
 
-@implements(
-    np.histogram_bin_edges, pure=False, returns="array", keeps=lambda edges, a, bins=10, *_, **__: _kept(edges, bins)
-)
+@implements(np.histogram_bin_edges, pure=False, keeps=lambda edges, a, bins=10, *_, **__: _kept(edges, bins))
 def histogram_bin_edges(xp: XP, a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Native:
     """`numpy.histogram_bin_edges`."""
     a, weights = _raveled(xp, a, weights)
@@ -401,9 +399,7 @@ def _uneven_places(xp: XP, a: Native, edges: Native, bins: int) -> Native:
     return _or_outside(xp, xp.logical_and(xp.greater_equal(places, 0), xp.less(places, bins)), places, bins)
 
 
-@implements(
-    np.histogram, pure=False, returns="array", keeps=lambda made, a, bins=10, *_, **__: (made[0], _kept(made[1], bins))
-)
+@implements(np.histogram, pure=False, keeps=lambda made, a, bins=10, *_, **__: (made[0], _kept(made[1], bins)))
 def histogram(
     xp: XP, a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Native, Native]:
@@ -470,10 +466,7 @@ def _edges_of_dimension(xp: XP, x: Native, bins: Any, limits: Any, i: int) -> Na
 
 
 @implements(
-    np.histogramdd,
-    returns="array",
-    keeps=lambda made, sample, bins=10, *_, **__: (made[0], _all_kept(made[1], bins)),
-    sequence=True,
+    np.histogramdd, keeps=lambda made, sample, bins=10, *_, **__: (made[0], _all_kept(made[1], bins)), sequence=True
 )
 def histogramdd(
     xp: XP, sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
@@ -542,7 +535,7 @@ def _both_kept(made: Any, x: Any, y: Any, bins: Any = 10, *_args: Any, **_kwargs
     return (count, *_all_kept(edges, [bins] * 2 if _ndim(bins) == 1 and bins.shape[0] != 2 else bins))
 
 
-@implements(np.histogram2d, returns="array", keeps=_both_kept)
+@implements(np.histogram2d, keeps=_both_kept)
 def histogram2d(
     xp: XP, x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Native, Native, Native]:

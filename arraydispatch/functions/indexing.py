@@ -19,6 +19,7 @@ from ..common.user_warnings import warn_of_cast
 from ..memory import views
 from ..runtime import dtypes
 from ..ufuncs.ufunc_methods import Bound
+from . import layouts
 from .advanced_index import element_value, getitem, in_bounds, setitem
 from .operands import (
     BOOL,
@@ -39,11 +40,14 @@ from .operands import (
     upload,
     wrapped,
 )
-from .registry import XP, implements
+from .registry import XP, family, implements
 
 __all__ = ["element_value", "getitem", "in_bounds", "setitem", "ufunc_at"]
 
 Native = Any
+
+updating = family(mode="update", returns="any")
+moving = family(moves=True)
 
 
 # -- selecting -------------------------------------------------------------------------------------------------------
@@ -70,7 +74,7 @@ def positions(xp: Any, index: Any, n: int, mode: str, axis: int | None, like: Na
     return xp.minimum(xp.maximum(index, 0), n - 1)
 
 
-@implements(np.take, into=("casts",))
+@moving(np.take, into=("casts",), returns="scalar")
 def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Native:
     if not xp.is_array(a):
         a = xp.asarray(a, like=indices if xp.is_array(indices) else None)
@@ -105,7 +109,7 @@ def _along_axis_key(xp: Any, shape: tuple[int, ...], indices: Any, axis: int) ->
     return tuple(key)
 
 
-@implements(np.take_along_axis, returns="array")
+@moving(np.take_along_axis)
 def take_along_axis(xp: Any, arr: Any, indices: Any, axis: Any = -1) -> Native:
     arr = arrays(xp, arr, *([indices] if xp.is_array(indices) else []))[0]
     if isinstance(indices, np.ndarray):
@@ -123,7 +127,7 @@ def take_along_axis(xp: Any, arr: Any, indices: Any, axis: Any = -1) -> Native:
     return getitem(xp, arr, key)
 
 
-@implements(np.compress, pure=False, returns="array", into=("casts",))
+@moving(np.compress, pure=False, into=("casts",))
 def compress(xp: Any, condition: Any, a: Any, axis: Any = None) -> Native:
     a = arrays(xp, a, condition)[0]
     shape = xp.shape_of(condition) if xp.is_array(condition) else np.shape(condition)
@@ -141,13 +145,13 @@ def compress(xp: Any, condition: Any, a: Any, axis: Any = None) -> Native:
     return xp.prim.take(a, rows, axis)
 
 
-@implements(np.extract, pure=False, returns="array")
+@moving(np.extract, pure=False)
 def extract(xp: Any, condition: Any, arr: Any) -> Native:
     arr = arrays(xp, arr, condition)[0]
     return take(xp, flat(xp, arr), chosen(xp, condition, arr))
 
 
-@implements(np.choose, into=("casts",), layout="c")
+@moving(np.choose, into=("casts",), layout=layouts.c, returns="scalar")
 def choose(xp: Any, a: Any, choices: Any, mode: str = "raise") -> Native:
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
@@ -196,7 +200,7 @@ def _cycled(xp: Any, values: Native, n: int) -> Native:
     return xp.prim.take(values, xp.remainder(counting(xp, n, values), have), 0)
 
 
-@implements(np.put, mode="update", returns="any")
+@updating(np.put)
 def put(xp: Any, a: Native, ind: Any, v: Any, mode: str = "raise") -> Native:
     shape = xp.shape_of(a)
     values = flat(xp, element_value(xp, v, xp.dtype_of(a), a))
@@ -209,7 +213,7 @@ def put(xp: Any, a: Native, ind: Any, v: Any, mode: str = "raise") -> Native:
     return xp.prim.reshape(xp.prim.scatter(flat(xp, a), (index,), _cycled(xp, values, count), "set"), shape)
 
 
-@implements(np.put_along_axis, mode="update", returns="any")
+@updating(np.put_along_axis)
 def put_along_axis(xp: Any, arr: Native, indices: Any, values: Any, axis: Any) -> Native:
     shape = xp.shape_of(arr)
     if isinstance(indices, np.ndarray) and not xp.is_array(indices):
@@ -231,7 +235,7 @@ def _check_safe(xp: Any, values: Any, target: Native) -> None:
             raise TypeError(f"Cannot cast array data from {have!r} to {to!r} according to the rule 'safe'")
 
 
-@implements(np.putmask, mode="update", returns="any")
+@updating(np.putmask)
 def putmask(xp: Any, a: Native, /, mask: Any, values: Any) -> Native:
     shape = xp.shape_of(a)
     mask = truth(xp, xp.asarray(mask, like=a))
@@ -248,7 +252,7 @@ def putmask(xp: Any, a: Native, /, mask: Any, values: Any) -> Native:
     return xp.prim.where(xp.prim.reshape(mask, shape), values, a)
 
 
-@implements(np.place, mode="update", returns="any")
+@updating(np.place)
 def place(xp: Any, arr: Native, mask: Any, vals: Any) -> Native:
     shape = xp.shape_of(arr)
     mask = truth(xp, xp.asarray(mask, like=arr))
@@ -271,7 +275,7 @@ def place(xp: Any, arr: Native, mask: Any, vals: Any) -> Native:
     return xp.prim.where(xp.prim.reshape(mask, shape), values, arr)
 
 
-@implements(np.fill_diagonal, mode="update", returns="any")
+@updating(np.fill_diagonal)
 def fill_diagonal(xp: Any, a: Native, val: Any, wrap: bool = False) -> Native:
     shape = xp.shape_of(a)
     if len(shape) < 2:
@@ -297,7 +301,7 @@ def fill_diagonal(xp: Any, a: Native, val: Any, wrap: bool = False) -> Native:
 # -- making indices --------------------------------------------------------------------------------------------------
 
 
-@implements(np.diag_indices_from, returns="array", keeps=lambda made, arr: made[:1] * len(made))
+@moving(np.diag_indices_from, keeps=lambda made, arr: made[:1] * len(made))
 def diag_indices_from(xp: Any, arr: Native) -> tuple[Native, ...]:
     shape = xp.shape_of(xp.asarray(arr))
     if len(shape) < 2:
@@ -314,17 +318,17 @@ def _triangle_from(xp: Any, arr: Native, k: int, indices: Any) -> tuple[Native, 
     return tuple(upload(xp, x, arr) for x in indices(shape[0], k=k, m=shape[1]))
 
 
-@implements(np.tril_indices_from, returns="array")
+@moving(np.tril_indices_from)
 def tril_indices_from(xp: Any, arr: Native, k: int = 0) -> tuple[Native, ...]:
     return _triangle_from(xp, arr, k, np.tril_indices)
 
 
-@implements(np.triu_indices_from, returns="array")
+@moving(np.triu_indices_from)
 def triu_indices_from(xp: Any, arr: Native, k: int = 0) -> tuple[Native, ...]:
     return _triangle_from(xp, arr, k, np.triu_indices)
 
 
-@implements(np.ix_, pure=False, returns="array", mode="arrays", sequence=True)
+@implements(np.ix_, pure=False, mode="arrays", sequence=True)
 def ix_(xp: Any, *args: Any) -> tuple[Any, ...]:
     like = native_of(xp, next(x for x in args if isinstance(x, views.Handle)))
     found = []
@@ -349,7 +353,7 @@ def _radices(dims: tuple[int, ...], order: str) -> list[int]:
     return [math.prod(dims[:i]) for i in range(len(dims))]
 
 
-@implements(np.unravel_index)
+@moving(np.unravel_index, returns="scalar")
 def unravel_index(xp: Any, indices: Any, shape: Any, order: str = "C") -> tuple[Native, ...]:
     index = xp.asarray(indices)
     dims = (operator.index(shape),) if isinstance(shape, int | np.integer) else tuple(operator.index(n) for n in shape)
@@ -369,7 +373,7 @@ def unravel_index(xp: Any, indices: Any, shape: Any, order: str = "C") -> tuple[
     return tuple(found)
 
 
-@implements(np.ravel_multi_index, sequence=True)
+@moving(np.ravel_multi_index, sequence=True, returns="scalar")
 def ravel_multi_index(xp: Any, multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Native:
     dims = (operator.index(dims),) if isinstance(dims, int | np.integer) else tuple(operator.index(n) for n in dims)
     if xp.is_array(multi_index):

@@ -11,10 +11,15 @@ from numpy.lib.array_utils import normalize_axis_index
 from ..common import arguments
 from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
+from . import layouts
 from .operands import along, arrays, cast_into, first_native, flat, to_host, unshared, upload
-from .registry import describe, implements
+from .registry import describe, family
 
 Native = Any
+
+joining = family(moves=True, sequence=True)
+viewing = family(mode="view")
+moving = family(moves=True)
 
 
 def at_least(xp: Any, a: Native, ndim: int) -> Native:
@@ -46,7 +51,7 @@ def rows_of(xp: Any, xs: Any) -> list[Any]:
 # -- joining ---------------------------------------------------------------------------------------------------------
 
 
-@implements(np.concatenate, returns="array", into=("made",), layout="joined", grows=True, sequence=True)
+@joining(np.concatenate, into=("made",), layout=layouts.joined, grows=True)
 def concatenate(xp: Any, arrays: Any, /, axis: Any = 0, *, dtype: Any = None, casting: Any = "same_kind") -> Native:
     given = arrays if type(arrays) in (list, tuple) else rows_of(xp, arrays)
     if not given:
@@ -117,7 +122,7 @@ def _check_shapes(shapes: list[tuple[int, ...]], axis: Any) -> int:
     return axis
 
 
-@implements(np.stack, returns="array", layout="stacked", into=("made",), sequence=True)
+@joining(np.stack, layout=layouts.stacked, into=("made",))
 def stack(xp: Any, arrays: Any, axis: Any = 0, *, dtype: Any = None, casting: Any = "same_kind") -> Native:
     natives = _natives(xp, arrays)
     if not natives:
@@ -138,24 +143,24 @@ if hasattr(np, "row_stack"):  # deprecated since NumPy 2.0
     describe(np.row_stack, sequence=True)  # noqa: NPY201
 
 
-@implements(np.vstack, returns="array", layout="joined", grows=True, sequence=True)
+@joining(np.vstack, layout=layouts.joined, grows=True)
 def vstack(xp: Any, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Native:
     return concatenate(xp, [at_least(xp, x, 2) for x in _natives(xp, tup)], 0, dtype=dtype, casting=casting)
 
 
-@implements(np.hstack, returns="array", layout="joined", grows=True, sequence=True)
+@joining(np.hstack, layout=layouts.joined, grows=True)
 def hstack(xp: Any, tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Native:
     natives = [at_least(xp, x, 1) for x in _natives(xp, tup)]
     axis = 0 if natives and len(xp.shape_of(natives[0])) == 1 else 1
     return concatenate(xp, natives, axis, dtype=dtype, casting=casting)
 
 
-@implements(np.dstack, returns="array", layout="deep", grows=True, sequence=True)
+@joining(np.dstack, layout=layouts.deep, grows=True)
 def dstack(xp: Any, tup: Any) -> Native:
     return concatenate(xp, [at_least(xp, x, 3) for x in _natives(xp, tup)], 2)
 
 
-@implements(np.column_stack, returns="array", layout="joined", grows=True, sequence=True)
+@joining(np.column_stack, layout=layouts.joined, grows=True)
 def column_stack(xp: Any, tup: Any) -> Native:
     columns = []
     for x in _natives(xp, tup):
@@ -164,7 +169,7 @@ def column_stack(xp: Any, tup: Any) -> Native:
     return concatenate(xp, columns, 1)
 
 
-@implements(np.block, returns="array", sequence=True, layout="blocks")
+@joining(np.block, layout=layouts.blocks)
 def block(xp: Any, arrays: Any) -> Native:
     like = first_native(xp, (arrays,))
     depth, ndim = _block_depth(xp, arrays, "arrays")
@@ -196,7 +201,7 @@ def _joined(xp: Any, item: Any, depth: int, ndim: int, level: int, like: Native)
     return a if len(shape) >= ndim else xp.prim.reshape(a, (1,) * (ndim - len(shape)) + shape)
 
 
-@implements(np.append, returns="array", layout="appended", grows=True)
+@moving(np.append, layout=layouts.appended, grows=True)
 def append(xp: Any, arr: Any, values: Any, axis: Any = None) -> Native:
     arr, values = arrays(xp, arr, values)
     if axis is None:
@@ -207,7 +212,7 @@ def append(xp: Any, arr: Any, values: Any, axis: Any = None) -> Native:
 # -- splitting -------------------------------------------------------------------------------------------------------
 
 
-@implements(np.array_split, mode="view", returns="array")
+@viewing(np.array_split)
 def array_split(xp: Any, ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Native]:
     ary = xp.asarray(ary)
     axis = normalize_axis_index(axis, len(xp.shape_of(ary)))
@@ -228,7 +233,7 @@ def array_split(xp: Any, ary: Any, indices_or_sections: Any, axis: Any = 0) -> l
     return found
 
 
-@implements(np.split, mode="view", returns="array")
+@viewing(np.split)
 def split(xp: Any, ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Native]:
     ary = xp.asarray(ary)
     if not to_host(xp, indices_or_sections).ndim:
@@ -238,7 +243,7 @@ def split(xp: Any, ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Na
     return array_split(xp, ary, indices_or_sections, axis)
 
 
-@implements(np.hsplit, mode="view", returns="array")
+@viewing(np.hsplit)
 def hsplit(xp: Any, ary: Any, indices_or_sections: Any) -> list[Native]:
     ary = xp.asarray(ary)
     ndim = len(xp.shape_of(ary))
@@ -247,7 +252,7 @@ def hsplit(xp: Any, ary: Any, indices_or_sections: Any) -> list[Native]:
     return split(xp, ary, indices_or_sections, 1 if ndim > 1 else 0)
 
 
-@implements(np.vsplit, mode="view", returns="array")
+@viewing(np.vsplit)
 def vsplit(xp: Any, ary: Any, indices_or_sections: Any) -> list[Native]:
     ary = xp.asarray(ary)
     if len(xp.shape_of(ary)) < 2:
@@ -255,7 +260,7 @@ def vsplit(xp: Any, ary: Any, indices_or_sections: Any) -> list[Native]:
     return split(xp, ary, indices_or_sections, 0)
 
 
-@implements(np.dsplit, mode="view", returns="array")
+@viewing(np.dsplit)
 def dsplit(xp: Any, ary: Any, indices_or_sections: Any) -> list[Native]:
     ary = xp.asarray(ary)
     if len(xp.shape_of(ary)) < 3:
@@ -263,7 +268,7 @@ def dsplit(xp: Any, ary: Any, indices_or_sections: Any) -> list[Native]:
     return split(xp, ary, indices_or_sections, 2)
 
 
-@implements(np.unstack, mode="view", returns="scalar")
+@viewing(np.unstack, returns="scalar")
 def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Native, ...]:
     x = xp.asarray(x)
     shape = xp.shape_of(x)
@@ -286,7 +291,7 @@ def _host_index(xp: Any, obj: Any) -> Any:
     return obj
 
 
-@implements(np.delete, pure=False, returns="array", layout="fortran")
+@moving(np.delete, pure=False, layout=layouts.fortran)
 def delete(xp: Any, arr: Any, obj: Any, axis: Any = None) -> Native:
     arr = xp.asarray(arr)
     if axis is None:
@@ -299,7 +304,7 @@ def delete(xp: Any, arr: Any, obj: Any, axis: Any = None) -> Native:
     return xp.prim.take(arr, upload(xp, kept, arr), axis)
 
 
-@implements(np.insert, pure=False, returns="array", layout="fortran", grows=True)
+@moving(np.insert, pure=False, layout=layouts.fortran, grows=True)
 def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Native:
     arr = arrays(xp, arr, *([values] if xp.is_array(values) else []))[0]
     if axis is None:

@@ -12,7 +12,7 @@ from numpy.linalg import LinAlgError
 
 from ..common import tracing
 from ..runtime import dtypes
-from . import derivative_forms
+from . import derivative_forms, layouts
 from .averages import report
 from .contractions import conjugate
 from .factorisations import (
@@ -29,18 +29,21 @@ from .factorisations import (
 )
 from .operands import is_concrete, is_followed, is_recorded, itself, to_host, unshared, valued
 from .reductions import known_any
-from .registry import XP, implements
+from .registry import XP, family
 
 SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
 NoValue: Any = np._NoValue
 
 Shape = tuple[int, ...]
 
+matrices = family(min_bits=32, layout=layouts.c)
+scalars = family(min_bits=32, returns="scalar")
+
 
 # -- equations and inverses ----------------------------------------------------------------------------------------------
 
 
-@implements(np.linalg.solve, layout="c", returns="array", min_bits=32, defined="solve")
+@matrices(np.linalg.solve, defined="solve")
 def solve(xp: XP, a: Any, b: Any) -> Any:
     """`numpy.linalg.solve`."""
     a = xp.asarray(a, like=b if xp.is_array(b) else None)
@@ -73,7 +76,7 @@ def solve(xp: XP, a: Any, b: Any) -> Any:
     return xp.prim.reshape(x, final) if vector else x
 
 
-@implements(np.linalg.inv, layout="c", returns="array", min_bits=32, defined="inverse")
+@matrices(np.linalg.inv, defined="inverse")
 def inv(xp: XP, a: Any) -> Any:
     """`numpy.linalg.inv`."""
     a = xp.asarray(a)
@@ -83,7 +86,7 @@ def inv(xp: XP, a: Any) -> Any:
     return xp.prim.astype(xp.prim.inv(a), to) if 0 not in shape else filled(xp, shape, 0, to, a)
 
 
-@implements(np.linalg.tensorsolve, layout="c", returns="array", min_bits=32, defined="tensor solve")
+@matrices(np.linalg.tensorsolve, defined="tensor solve")
 def tensorsolve(xp: XP, a: Any, b: Any, axes: Any = None) -> Any:
     """`numpy.linalg.tensorsolve`."""
     a = xp.asarray(a, like=b if xp.is_array(b) else None)
@@ -104,7 +107,7 @@ def tensorsolve(xp: XP, a: Any, b: Any, axes: Any = None) -> Any:
     return xp.prim.reshape(x, wanted)
 
 
-@implements(np.linalg.tensorinv, layout="c", returns="array", min_bits=32, defined="tensor inverse")
+@matrices(np.linalg.tensorinv, defined="tensor inverse")
 def tensorinv(xp: XP, a: Any, ind: int = 2) -> Any:
     """`numpy.linalg.tensorinv`."""
     a = xp.asarray(a)
@@ -118,7 +121,7 @@ def tensorinv(xp: XP, a: Any, ind: int = 2) -> Any:
     return xp.prim.reshape(inv(xp, xp.prim.reshape(a, (n, size // n))), shape[ind:] + shape[:ind])
 
 
-@implements(np.linalg.pinv, layout="c", returns="array", min_bits=32, defined="pseudo-inverse")
+@matrices(np.linalg.pinv, defined="pseudo-inverse")
 def pinv(xp: XP, a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NoValue) -> Any:
     """`numpy.linalg.pinv`."""
     a = xp.asarray(a)
@@ -163,7 +166,7 @@ def _per_matrix(xp: XP, tolerance: Any, like: Any) -> Any:
     return xp.prim.reshape(tolerance, (*xp.shape_of(tolerance), 1))
 
 
-@implements(np.linalg.lstsq, layout="c", min_bits=32, pure=False, defined="least squares")
+@matrices(np.linalg.lstsq, pure=False, defined="least squares", returns="scalar")
 def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
     """`numpy.linalg.lstsq`."""
     prim = xp.prim
@@ -221,7 +224,7 @@ def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
 # -- determinants, norms and ranks ---------------------------------------------------------------------------------------
 
 
-@implements(np.linalg.det, min_bits=32, defined="determinant")
+@scalars(np.linalg.det, defined="determinant")
 def det(xp: XP, a: Any) -> Any:
     """`numpy.linalg.det`."""
     a = xp.asarray(a)
@@ -239,7 +242,7 @@ def det(xp: XP, a: Any) -> Any:
     return xp.prim.astype(valued(xp, xp.prim.det(xp.backend.transforms.stop_gradient(a)), twin), to)
 
 
-@implements(np.linalg.slogdet, min_bits=32, defined="logarithm of a determinant")
+@scalars(np.linalg.slogdet, defined="logarithm of a determinant")
 def slogdet(xp: XP, a: Any) -> Any:
     """`numpy.linalg.slogdet`."""
     a = xp.asarray(a)
@@ -253,7 +256,7 @@ def slogdet(xp: XP, a: Any) -> Any:
     return SlogdetResult(xp.prim.astype(sign, to), xp.prim.astype(logabsdet, real))
 
 
-@implements(np.linalg.norm, layout="normed", min_bits=32)
+@scalars(np.linalg.norm, layout=layouts.normed)
 def norm(xp: XP, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """`numpy.linalg.norm`."""
     x = xp.asarray(x)
@@ -338,13 +341,13 @@ def _matrix_norm(xp: XP, x: Any, ord: Any, row: int, column: int) -> Any:
     return xp.maximum.reduce(sums, axis=kept, initial=0) if ord > 0 else xp.minimum.reduce(sums, axis=kept)
 
 
-@implements(np.linalg.matrix_norm, min_bits=32)
+@scalars(np.linalg.matrix_norm)
 def matrix_norm(xp: XP, x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """`numpy.linalg.matrix_norm`."""
     return norm(xp, x, ord, (-2, -1), keepdims)
 
 
-@implements(np.linalg.vector_norm, layout="normed", min_bits=32)
+@scalars(np.linalg.vector_norm, layout=layouts.normed)
 def vector_norm(xp: XP, x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     """`numpy.linalg.vector_norm`."""
     x = xp.asarray(x)
@@ -365,7 +368,7 @@ def vector_norm(xp: XP, x: Any, /, *, axis: Any = None, keepdims: bool = False, 
     return result
 
 
-@implements(np.linalg.cond, min_bits=32, defined="condition")
+@scalars(np.linalg.cond, defined="condition")
 def cond(xp: XP, x: Any, p: Any = None) -> Any:
     """`numpy.linalg.cond`."""
     x = xp.asarray(x)
@@ -411,7 +414,7 @@ def _inverse_or_nan(xp: XP, a: Any) -> Any:
         return prim.reshape(prim.concatenate(each, 0), shape)
 
 
-@implements(np.linalg.matrix_rank, min_bits=32, pure=False)
+@scalars(np.linalg.matrix_rank, pure=False)
 def matrix_rank(xp: XP, A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     """`numpy.linalg.matrix_rank`."""
     if rtol is not None and tol is not None:
@@ -433,11 +436,9 @@ def matrix_rank(xp: XP, A: Any, tol: Any = None, hermitian: bool = False, *, rto
 # -- products of matrices ------------------------------------------------------------------------------------------------
 
 
-@implements(
+@matrices(
     np.linalg.matrix_power,
-    returns="array",
-    layout="power",
-    min_bits=32,
+    layout=layouts.power,
     keeps=lambda made, a, n: itself(n == 1, made, a),
     error="sum",
     defined="power",
@@ -466,7 +467,7 @@ def matrix_power(xp: XP, a: Any, n: Any) -> Any:
     return result
 
 
-@implements(np.linalg.multi_dot, min_bits=32, error="sum", sequence=True)
+@scalars(np.linalg.multi_dot, error="sum", sequence=True)
 def multi_dot(xp: XP, arrays: Any) -> Any:
     """`numpy.linalg.multi_dot`."""
     n = len(arrays)

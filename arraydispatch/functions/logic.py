@@ -10,6 +10,7 @@ import numpy as np
 from ..common import arguments
 from ..common.user_warnings import warn
 from ..runtime import dtypes
+from . import layouts
 from .operands import BOOL, arrays, check_broadcast, filled, first_native, is_concrete, to_host
 from .registry import implements
 
@@ -24,12 +25,12 @@ def _reduction(xp: Any, ufunc: Any, a: Any, axis: Any, keepdims: Any, where: Any
     return ufunc.reduce(xp.asarray(a), axis=axis, keepdims=keep, where=where)
 
 
-@implements(np.all, layout="reduced", apart=True)
+@implements(np.all, layout=layouts.reduced, apart=True, returns="scalar")
 def all(xp: Any, a: Any, axis: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue) -> Native:
     return _reduction(xp, xp.logical_and, a, axis, keepdims, where)
 
 
-@implements(np.any, layout="reduced", apart=True)
+@implements(np.any, layout=layouts.reduced, apart=True, returns="scalar")
 def any(xp: Any, a: Any, axis: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue) -> Native:
     return _reduction(xp, xp.logical_or, a, axis, keepdims, where)
 
@@ -37,7 +38,7 @@ def any(xp: Any, a: Any, axis: Any = None, keepdims: Any = NoValue, *, where: An
 # -- comparison ------------------------------------------------------------------------------------------------------
 
 
-@implements(np.isclose, layout="broadcast")
+@implements(np.isclose, layout=layouts.broadcast, returns="scalar")
 def isclose(xp: Any, a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: bool = False) -> Native:
     like = first_native(xp, (a, b, rtol, atol))
     x, y, atol, rtol = (
@@ -124,7 +125,7 @@ def array_equiv(xp: Any, a1: Any, a2: Any) -> bool:
 # -- kinds of values -------------------------------------------------------------------------------------------------
 
 
-@implements(np.iscomplex)
+@implements(np.iscomplex, returns="scalar")
 def iscomplex(xp: Any, x: Any) -> Native:
     x = xp.asarray(x)
     if dtypes.category(xp.dtype_of(x)) == "complex":
@@ -132,7 +133,7 @@ def iscomplex(xp: Any, x: Any) -> Native:
     return filled(xp, xp.shape_of(x), False, BOOL, x)
 
 
-@implements(np.isreal)
+@implements(np.isreal, returns="scalar")
 def isreal(xp: Any, x: Any) -> Native:
     x = xp.asarray(x)
     if dtypes.category(xp.dtype_of(x)) == "complex":
@@ -150,11 +151,11 @@ def _is_infinity(xp: Any, x: Any, infinity: float) -> Native:
     return xp.equal(x, infinity)
 
 
-@implements(np.isposinf, into=("fills",), layout="broadcast")
+@implements(np.isposinf, into=("fills",), layout=layouts.broadcast, returns="scalar")
 def isposinf(xp: Any, x: Any) -> Native:
     return _is_infinity(xp, x, math.inf)
 
 
-@implements(np.isneginf, into=("fills",), layout="broadcast")
+@implements(np.isneginf, into=("fills",), layout=layouts.broadcast, returns="scalar")
 def isneginf(xp: Any, x: Any) -> Native:
     return _is_infinity(xp, x, -math.inf)

@@ -18,7 +18,7 @@ from ..common.errors import listed
 from ..common.user_warnings import real_of
 from ..memory.views import native
 from ..runtime import dtypes
-from . import joining
+from . import joining, layouts
 from .operands import (
     BOOL,
     along,
@@ -34,12 +34,16 @@ from .operands import (
     truth,
     unshared,
 )
-from .registry import implements
+from .registry import family, implements
 
 __all__ = ["joining"]
 
 Native = Any
 Shape = tuple[int, ...]
+
+viewing = family(mode="view")
+answering = family(mode="meta", returns="any")
+moving = family(moves=True)
 
 
 def _ghost(shape: Shape) -> np.ndarray[Any, Any]:
@@ -50,7 +54,7 @@ def _ghost(shape: Shape) -> np.ndarray[Any, Any]:
 # -- copies ----------------------------------------------------------------------------------------------------------
 
 
-@implements(np.copy, kind="native", mode="like", returns="array")
+@implements(np.copy, kind="native", mode="like")
 def copy(xp: Any, a: Any, order: str = "K", subok: bool = False) -> Native:
     arguments.order_of(order)
     return xp.prim.copy(xp.asarray(a))
@@ -63,10 +67,7 @@ def _as_method(xp: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any
     return x.astype(dtype, copy=copy)
 
 
-@implements(
-    np.astype, mode="view", part=_as_method, returns="array", view_if=lambda args, kwargs: kwargs.get("copy") is False,
-    jumps="exact",
-)  # fmt: skip
+@viewing(np.astype, part=_as_method, view_if=lambda args, kwargs: kwargs.get("copy") is False, jumps="exact")  # fmt: skip
 def astype(xp: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Native:
     to = np.dtype(dtype)
     if to == xp.dtype_of(x):
@@ -112,7 +113,7 @@ def copyto(xp: Any, dst: Native, src: Any, casting: Any = "same_kind", where: An
 # -- shape -----------------------------------------------------------------------------------------------------------
 
 
-@implements(np.reshape, mode="view", returns="array", scalars=True)
+@viewing(np.reshape, scalars=True)
 def reshape(xp: Any, a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Native:
     a = xp.asarray(a)
     have = xp.shape_of(a)
@@ -147,7 +148,7 @@ def _is_fortran(xp: Any, a: Native) -> bool:
     return len(live) > 1
 
 
-@implements(np.ravel, mode="view", returns="array")
+@viewing(np.ravel)
 def ravel(xp: Any, a: Any, order: str | None = "C") -> Native:
     a, order = xp.asarray(a), (order or "C").upper()
     if order in ("A", "F"):
@@ -163,7 +164,7 @@ def ravel(xp: Any, a: Any, order: str | None = "C") -> Native:
     return flat(xp, a)
 
 
-@implements(np.transpose, mode="view", returns="array", scalars=True)
+@viewing(np.transpose, scalars=True)
 def transpose(xp: Any, a: Any, axes: Any = None) -> Native:
     a = xp.asarray(a)
     ndim = len(xp.shape_of(a))
@@ -175,7 +176,7 @@ def transpose(xp: Any, a: Any, axes: Any = None) -> Native:
     return xp.prim.transpose(a, normalize_axis_tuple(axes, ndim))
 
 
-@implements(np.matrix_transpose, mode="view", returns="array")
+@viewing(np.matrix_transpose)
 def matrix_transpose(xp: Any, x: Any, /) -> Native:
     x = xp.asarray(x)
     ndim = len(xp.shape_of(x))
@@ -184,7 +185,7 @@ def matrix_transpose(xp: Any, x: Any, /) -> Native:
     return moved(xp, x, ndim - 1, ndim - 2)
 
 
-@implements(np.swapaxes, mode="view", returns="array", scalars=True)
+@viewing(np.swapaxes, scalars=True)
 def swapaxes(xp: Any, a: Any, axis1: Any, axis2: Any) -> Native:
     a = xp.asarray(a)
     perm = list(range(len(xp.shape_of(a))))
@@ -193,7 +194,7 @@ def swapaxes(xp: Any, a: Any, axis1: Any, axis2: Any) -> Native:
     return xp.prim.transpose(a, tuple(perm))
 
 
-@implements(np.moveaxis, mode="view", returns="array")
+@viewing(np.moveaxis)
 def moveaxis(xp: Any, a: Any, source: Any, destination: Any) -> Native:
     a = xp.asarray(a)
     ndim = len(xp.shape_of(a))
@@ -207,7 +208,7 @@ def moveaxis(xp: Any, a: Any, source: Any, destination: Any) -> Native:
     return xp.prim.transpose(a, tuple(order))
 
 
-@implements(np.rollaxis, mode="view", returns="array")
+@viewing(np.rollaxis)
 def rollaxis(xp: Any, a: Any, axis: Any, start: int = 0) -> Native:
     a = xp.asarray(a)
     n = len(xp.shape_of(a))
@@ -221,7 +222,7 @@ def rollaxis(xp: Any, a: Any, axis: Any, start: int = 0) -> Native:
     return moved(xp, a, axis, start)
 
 
-@implements(np.expand_dims, mode="view", returns="array")
+@viewing(np.expand_dims)
 def expand_dims(xp: Any, a: Any, axis: Any) -> Native:
     a = xp.asarray(a)
     axes = axis if isinstance(axis, tuple | list) else (axis,)
@@ -231,7 +232,7 @@ def expand_dims(xp: Any, a: Any, axis: Any) -> Native:
     return xp.prim.reshape(a, tuple(1 if i in axes else next(lengths) for i in range(ndim)))
 
 
-@implements(np.squeeze, mode="view", returns="array", scalars=True)
+@viewing(np.squeeze, scalars=True)
 def squeeze(xp: Any, a: Any, axis: Any = None) -> Native:
     a = xp.asarray(a)
     return xp.prim.reshape(a, _ghost(xp.shape_of(a)).squeeze(axis).shape)
@@ -241,29 +242,29 @@ def _one_or_many(found: list[Native]) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
 
-@implements(np.atleast_1d, mode="view", returns="array", many=True)
+@viewing(np.atleast_1d, many=True)
 def atleast_1d(xp: Any, *arys: Any) -> Any:
     return _one_or_many([joining.at_least(xp, a, 1) for a in arrays(xp, *arys)])
 
 
-@implements(np.atleast_2d, mode="view", returns="array", many=True)
+@viewing(np.atleast_2d, many=True)
 def atleast_2d(xp: Any, *arys: Any) -> Any:
     return _one_or_many([joining.at_least(xp, a, 2) for a in arrays(xp, *arys)])
 
 
-@implements(np.atleast_3d, mode="view", returns="array", many=True)
+@viewing(np.atleast_3d, many=True)
 def atleast_3d(xp: Any, *arys: Any) -> Any:
     return _one_or_many([joining.at_least(xp, a, 3) for a in arrays(xp, *arys)])
 
 
-@implements(np.broadcast_to, mode="view", returns="array")
+@viewing(np.broadcast_to)
 def broadcast_to(xp: Any, array: Any, shape: Any, subok: bool = False) -> Native:
     array = xp.asarray(array)
     to = np.broadcast_to(_ghost(xp.shape_of(array)), shape).shape
     return xp.prim.broadcast_to(array, to)
 
 
-@implements(np.broadcast_arrays, mode="view", returns="array", many=True, sequence=True)
+@viewing(np.broadcast_arrays, many=True, sequence=True)
 def broadcast_arrays(xp: Any, *args: Any, subok: bool = False) -> tuple[Native, ...]:
     given = arrays(xp, *args)
     shape = np.broadcast_shapes(*[xp.shape_of(a) for a in given])
@@ -273,14 +274,14 @@ def broadcast_arrays(xp: Any, *args: Any, subok: bool = False) -> tuple[Native, 
 # -- order of elements -----------------------------------------------------------------------------------------------
 
 
-@implements(np.flip, mode="view", returns="array")
+@viewing(np.flip)
 def flip(xp: Any, m: Any, axis: Any = None) -> Native:
     m = xp.asarray(m)
     ndim = len(xp.shape_of(m))
     return xp.prim.flip(m, tuple(range(ndim)) if axis is None else normalize_axis_tuple(axis, ndim))
 
 
-@implements(np.fliplr, mode="view", returns="array")
+@viewing(np.fliplr)
 def fliplr(xp: Any, m: Any) -> Native:
     m = xp.asarray(m)
     if len(xp.shape_of(m)) < 2:
@@ -288,7 +289,7 @@ def fliplr(xp: Any, m: Any) -> Native:
     return xp.prim.flip(m, (1,))
 
 
-@implements(np.flipud, mode="view", returns="array")
+@viewing(np.flipud)
 def flipud(xp: Any, m: Any) -> Native:
     m = xp.asarray(m)
     if len(xp.shape_of(m)) < 1:
@@ -296,7 +297,7 @@ def flipud(xp: Any, m: Any) -> Native:
     return xp.prim.flip(m, (0,))
 
 
-@implements(np.rot90, mode="view", returns="array")
+@viewing(np.rot90)
 def rot90(xp: Any, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Native:
     axes = tuple(axes)
     if len(axes) != 2:
@@ -320,7 +321,7 @@ def rot90(xp: Any, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Native:
     return xp.prim.flip(xp.prim.transpose(m, tuple(perm)), (j,))
 
 
-@implements(np.roll, returns="array", layout="rolled")
+@moving(np.roll, layout=layouts.rolled)
 def roll(xp: Any, a: Any, shift: Any, axis: Any = None) -> Native:
     a = xp.asarray(a)
     shape = xp.shape_of(a)
@@ -345,7 +346,7 @@ def roll(xp: Any, a: Any, shift: Any, axis: Any = None) -> Native:
 # -- tiling ----------------------------------------------------------------------------------------------------------
 
 
-@implements(np.tile, returns="array", layout="tiled")
+@moving(np.tile, layout=layouts.tiled)
 def tile(xp: Any, A: Any, reps: Any) -> Native:
     a = xp.asarray(A)
     counts = to_host(xp, reps).reshape(-1).tolist() if not isinstance(reps, tuple) else list(reps)
@@ -371,7 +372,7 @@ def _repeated(xp: Any, a: Native, apart: list[int], wide: list[int], final: Shap
     return xp.prim.reshape(unshared(xp, spread), final)
 
 
-@implements(np.repeat, pure=False, returns="array")
+@moving(np.repeat, pure=False)
 def repeat(xp: Any, a: Any, repeats: Any, axis: Any = None) -> Native:
     a = xp.asarray(a)
     a, axis = lined(xp, a, axis)
@@ -392,7 +393,7 @@ def repeat(xp: Any, a: Any, repeats: Any, axis: Any = None) -> Native:
     return xp.prim.take(a, xp.asarray(rows, like=a), axis)
 
 
-@implements(np.resize, returns="array")
+@moving(np.resize)
 def resize(xp: Any, a: Any, new_shape: Any) -> Native:
     to = (new_shape,) if isinstance(new_shape, int | np.integer) else tuple(new_shape)
     if any(n < 0 for n in to):
@@ -410,7 +411,7 @@ def _left_by_trim(xp: Any, filt: Any, trim: str = "fb", axis: Any = None) -> Any
     return filt if axis == () else filt[trimmed(xp, native(filt), trim, axis) or ...]  # a 0-d array stays one
 
 
-@implements(np.trim_zeros, pure=False, mode="view", part=_left_by_trim, returns="array")
+@viewing(np.trim_zeros, pure=False, part=_left_by_trim)
 def trim_zeros(xp: Any, filt: Any, trim: str = "fb", axis: Any = None) -> Native:
     a = xp.asarray(filt)
     return unshared(xp, xp.prim.slice(a, trimmed(xp, a, trim, axis)))
@@ -440,7 +441,7 @@ def trimmed(xp: Any, a: Native, trim: str = "fb", axis: Any = None) -> tuple[sli
 # -- diagonals and triangles -----------------------------------------------------------------------------------------
 
 
-@implements(np.diagonal, mode="view", returns="array")
+@viewing(np.diagonal)
 def diagonal(xp: Any, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Native:
     a = xp.asarray(a)
     shape = xp.shape_of(a)
@@ -460,7 +461,7 @@ def diagonal(xp: Any, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -
     return along(xp, a, len(lead), start, start + (count - 1) * (columns + 1) + 1, columns + 1)
 
 
-@implements(np.diagflat, returns="array")
+@moving(np.diagflat)
 def diagflat(xp: Any, v: Any, k: int = 0) -> Native:
     v = flat(xp, xp.asarray(v))
     count = xp.shape_of(v)[0]
@@ -472,7 +473,7 @@ def diagflat(xp: Any, v: Any, k: int = 0) -> Native:
     return xp.prim.reshape(square, (n, n))
 
 
-@implements(np.diag, mode="view", returns="array")
+@viewing(np.diag)
 def diag(xp: Any, v: Any, k: int = 0) -> Native:
     v = xp.asarray(v)
     ndim = len(xp.shape_of(v))
@@ -501,17 +502,17 @@ def _masked_triangle(xp: Any, m: Any, k: int, lower: bool) -> Native:
     return xp.prim.where(triangle(xp, rows, columns, k - 1, m), zero, m)
 
 
-@implements(np.tril, returns="array", layout="triangular")
+@moving(np.tril, layout=layouts.triangular)
 def tril(xp: Any, m: Any, k: int = 0) -> Native:
     return _masked_triangle(xp, m, k, True)
 
 
-@implements(np.triu, returns="array", layout="triangular")
+@moving(np.triu, layout=layouts.triangular)
 def triu(xp: Any, m: Any, k: int = 0) -> Native:
     return _masked_triangle(xp, m, k, False)
 
 
-@implements(np.vander, returns="array", layout="c")
+@moving(np.vander, layout=layouts.c)
 def vander(xp: Any, x: Any, N: Any = None, increasing: bool = False) -> Native:
     x = xp.asarray(x)
     shape = xp.shape_of(x)
@@ -533,17 +534,17 @@ def vander(xp: Any, x: Any, N: Any = None, increasing: bool = False) -> Native:
 # -- known from shapes and dtypes ------------------------------------------------------------------------------------
 
 
-@implements(np.shape, mode="meta", returns="any")
+@answering(np.shape)
 def shape(xp: Any, a: Any) -> Shape:
     return tuple(xp.shape_of(xp.asarray(a)))
 
 
-@implements(np.ndim, mode="meta", returns="any")
+@answering(np.ndim)
 def ndim(xp: Any, a: Any) -> int:
     return len(xp.shape_of(xp.asarray(a)))
 
 
-@implements(np.size, mode="meta", returns="any")
+@answering(np.size)
 def size(xp: Any, a: Any, axis: Any = None) -> int:
     a = xp.asarray(a)
     return size_of(xp, a) if axis is None else int(np.size(_ghost(xp.shape_of(a)), axis))
@@ -553,43 +554,43 @@ def _dtype_or_scalar(xp: Any, x: Any) -> Any:
     return xp.dtype_of(x) if xp.is_array(x) else x
 
 
-@implements(np.result_type, mode="meta", returns="any")
+@answering(np.result_type)
 def result_type(xp: Any, *arrays_and_dtypes: Any) -> np.dtype[Any]:
     return np.result_type(*[_dtype_or_scalar(xp, x) for x in arrays_and_dtypes])
 
 
-@implements(np.can_cast, mode="meta", returns="any")
+@answering(np.can_cast)
 def can_cast(xp: Any, from_: Any, to: Any, casting: Any = "safe") -> bool:
     return np.can_cast(_dtype_or_scalar(xp, from_), to, casting)
 
 
-@implements(np.min_scalar_type, returns="any", pure=False, looks=True)
+@moving(np.min_scalar_type, returns="any", pure=False, looks=True)
 def min_scalar_type(xp: Any, a: Any, /) -> np.dtype[Any]:
     if xp.is_array(a):
         a = np.empty(1, xp.dtype_of(a)) if xp.ndim_of(a) else to_host(xp, a)
     return np.min_scalar_type(a)
 
 
-@implements(np.common_type, mode="meta", returns="any")
+@answering(np.common_type)
 def common_type(xp: Any, *arrays: Any) -> Any:
     return np.common_type(*[np.empty(0, xp.dtype_of(xp.asarray(a))) for a in arrays])
 
 
-@implements(np.iscomplexobj, mode="meta", returns="any")
+@answering(np.iscomplexobj)
 def iscomplexobj(xp: Any, x: Any) -> bool:
     return dtypes.category(xp.dtype_of(xp.asarray(x))) == "complex"
 
 
-@implements(np.isrealobj, mode="meta", returns="any")
+@answering(np.isrealobj)
 def isrealobj(xp: Any, x: Any) -> bool:
     return not iscomplexobj(xp, x)
 
 
-@implements(np.shares_memory, mode="meta", returns="any", memory=True)
+@answering(np.shares_memory, memory=True)
 def shares_memory(xp: Any, a: Any, b: Any, /, max_work: int = -1) -> bool:
     return bool(xp.is_array(a) and xp.is_array(b) and (a is b or xp.backend.may_share(a, b)))
 
 
-@implements(np.may_share_memory, mode="meta", returns="any", memory=True)
+@answering(np.may_share_memory, memory=True)
 def may_share_memory(xp: Any, a: Any, b: Any, /, max_work: int = 0) -> bool:
     return shares_memory(xp, a, b)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..backends.base import Unsupported
 from ..runtime import dtypes
+from . import layouts
 from .operands import to_host
 from .registry import XP, implements
 
@@ -30,7 +31,7 @@ _KEYWORDS: dict[str, str | None] = {
 }
 
 
-@implements(np.pad, returns="array", layout="fortran")
+@implements(np.pad, layout=layouts.fortran, moves=True)
 def pad(xp: XP, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
     """`numpy.pad`."""
     a = xp.asarray(array)

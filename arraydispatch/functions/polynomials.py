@@ -14,6 +14,7 @@ from numpy.polynomial import polynomial
 from ..backends.base import Unsupported
 from ..common.user_warnings import warn
 from ..runtime import dtypes
+from . import layouts
 from .operands import along, arrays, filled, first_native, is_concrete, is_recorded, itself, to_host
 from .registry import XP, implements
 
@@ -47,12 +48,12 @@ def _sum(xp: XP, ufunc: np.ufunc, a1: Any, a2: Any) -> Native:
     return xp.call(ufunc, _with_zeros(xp, a1, longer), _with_zeros(xp, a2, -longer))
 
 
-@implements(np.polyadd, returns="array")
+@implements(np.polyadd)
 def polyadd(xp: XP, a1: Any, a2: Any) -> Native:
     return _sum(xp, np.add, a1, a2)
 
 
-@implements(np.polysub, returns="array")
+@implements(np.polysub)
 def polysub(xp: XP, a1: Any, a2: Any) -> Native:
     return _sum(xp, np.subtract, a1, a2)
 
@@ -66,13 +67,13 @@ def _trimmed(xp: XP, a: Native) -> Native:
     return a if xp.shape_of(a)[0] else filled(xp, (1,), 0, xp.dtype_of(a), a)
 
 
-@implements(np.polymul, pure=False, returns="array")
+@implements(np.polymul, pure=False)
 def polymul(xp: XP, a1: Any, a2: Any) -> Native:
     a1, a2 = _coefficients(xp, a1, a2)
     return xp.convolve(_trimmed(xp, a1), _trimmed(xp, a2))
 
 
-@implements(np.polydiv, pure=False, returns="array")
+@implements(np.polydiv, pure=False)
 def polydiv(xp: XP, u: Any, v: Any) -> tuple[Native, Native]:
     u, v = (xp.add(x, 0.0) for x in _lines(xp, u, v))
     m, n = xp.shape_of(u)[0] - 1, xp.shape_of(v)[0] - 1
@@ -94,7 +95,7 @@ def polydiv(xp: XP, u: Any, v: Any) -> tuple[Native, Native]:
     return whole, u
 
 
-@implements(np.polyder, returns="array", keeps=lambda made, p, m=1, *_, **__: itself(int(m) == 0, made, p))
+@implements(np.polyder, keeps=lambda made, p, m=1, *_, **__: itself(int(m) == 0, made, p))
 def polyder(xp: XP, p: Any, m: Any = 1) -> Native:
     m = int(m)
     if m < 0:
@@ -113,7 +114,7 @@ def _length(xp: XP, p: Native) -> int:
     return xp.shape_of(p)[0]
 
 
-@implements(np.polyint, returns="array", keeps=lambda made, p, m=1, *_, **__: itself(int(m) == 0, made, p))
+@implements(np.polyint, keeps=lambda made, p, m=1, *_, **__: itself(int(m) == 0, made, p))
 def polyint(xp: XP, p: Any, m: Any = 1, k: Any = None) -> Native:
     m = int(m)
     if m < 0:
@@ -130,7 +131,7 @@ def polyint(xp: XP, p: Any, m: Any = 1, k: Any = None) -> Native:
     return p
 
 
-@implements(np.polyval, layout="second")
+@implements(np.polyval, layout=layouts.second, returns="scalar")
 def polyval(xp: XP, p: Any, x: Any) -> Native:
     if isinstance(x, np.poly1d):
         raise Unsupported("a np.poly1d is an object on the host")
@@ -144,7 +145,7 @@ def polyval(xp: XP, p: Any, x: Any) -> Native:
     return y
 
 
-@implements(np.poly, returns="array", pure=False, min_bits=32)
+@implements(np.poly, pure=False, min_bits=32)
 def poly(xp: XP, seq_of_zeros: Any) -> Any:
     (zeros,) = _lines(xp, seq_of_zeros)
     shape = xp.shape_of(zeros)
@@ -171,7 +172,7 @@ def poly(xp: XP, seq_of_zeros: Any) -> Any:
     return a
 
 
-@implements(np.roots, returns="array", pure=False, min_bits=32, defined="roots")
+@implements(np.roots, pure=False, min_bits=32, defined="roots")
 def roots(xp: XP, p: Any) -> Native:
     p = xp.atleast_1d(xp.asarray(p))
     if xp.ndim_of(p) != 1:
@@ -196,7 +197,7 @@ def roots(xp: XP, p: Any) -> Native:
 # -- least squares -------------------------------------------------------------------------------------------------------
 
 
-@implements(np.polyfit, pure=False, min_bits=32, defined="fit")
+@implements(np.polyfit, pure=False, min_bits=32, defined="fit", returns="scalar")
 def polyfit(
     xp: XP, x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
 ) -> Any:
@@ -281,7 +282,7 @@ def _operands(xp: XP, x: Any, y: Any, c: Any) -> list[Native]:
     return [v if xp.is_array(v) else xp.asarray(v, like=like) for v in (x, y, c)]
 
 
-@implements(polynomial.polyval2d)
+@implements(polynomial.polyval2d, returns="scalar")
 def polyval2d(xp: XP, x: Any, y: Any, c: Any) -> Native:
     x, y, c = _operands(xp, x, y, c)
     if xp.shape_of(x) != xp.shape_of(y):
@@ -289,7 +290,7 @@ def polyval2d(xp: XP, x: Any, y: Any, c: Any) -> Native:
     return _series(xp, y, _series(xp, x, c), tensor=False)
 
 
-@implements(polynomial.polygrid2d)
+@implements(polynomial.polygrid2d, returns="scalar")
 def polygrid2d(xp: XP, x: Any, y: Any, c: Any) -> Native:
     x, y, c = _operands(xp, x, y, c)
     return _series(xp, y, _series(xp, x, c))

@@ -12,11 +12,16 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ..common.user_warnings import warn
 from ..runtime import dtypes
-from . import convolutions  # noqa: F401 - registers its functions
+from . import (
+    convolutions,  # noqa: F401 - registers its functions
+    layouts,
+)
 from .contractions import common_operands, conjugate
-from .registry import XP, Body, implements
+from .registry import XP, Body, family, implements
 
 Shape = tuple[int, ...]
+
+product = family(error="sum", returns="scalar")
 
 
 # -- shared ------------------------------------------------------------------------------------------------------------
@@ -66,7 +71,7 @@ def _axis(axis: Any, ndim: int, name: str) -> int:
 # -- dot and its relatives -------------------------------------------------------------------------------------------
 
 
-@implements(np.dot, error="sum")
+@product(np.dot)
 def dot(xp: XP, a: Any, b: Any) -> Any:
     """`numpy.dot`."""
     a, b = common_operands(xp, a, b)
@@ -92,7 +97,7 @@ def _shown(shape: Shape) -> str:
     return "(" + ",".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
 
 
-@implements(np.vdot, error="sum")
+@product(np.vdot)
 def vdot(xp: XP, a: Any, b: Any, /) -> Any:
     """`numpy.vdot`."""
     a, b = common_operands(xp, a, b)
@@ -103,7 +108,7 @@ def vdot(xp: XP, a: Any, b: Any, /) -> Any:
     return xp.prim.matmul(conjugate(xp, _reshape(xp, a, (n,))), _reshape(xp, b, (n,)))
 
 
-@implements(np.inner, error="sum")
+@product(np.inner)
 def inner(xp: XP, a: Any, b: Any, /) -> Any:
     """`numpy.inner`."""
     a, b = common_operands(xp, a, b)
@@ -122,7 +127,7 @@ def inner(xp: XP, a: Any, b: Any, /) -> Any:
     return _reshape(xp, xp.prim.matmul(a, second), left[:-1] + right[:-1])
 
 
-@implements(np.outer, into=("fills",))
+@implements(np.outer, into=("fills",), returns="scalar")
 def outer(xp: XP, a: Any, b: Any) -> Any:
     """`numpy.outer`."""
     a, b = common_operands(xp, a, b)
@@ -130,7 +135,7 @@ def outer(xp: XP, a: Any, b: Any) -> Any:
     return xp.multiply(xp.prim.reshape(a, (n, 1)), xp.prim.reshape(b, (1, m)))
 
 
-@implements(np.linalg.outer)
+@implements(np.linalg.outer, returns="scalar")
 def linalg_outer(xp: XP, x1: Any, x2: Any, /) -> Any:
     """`numpy.linalg.outer`."""
     x1, x2 = common_operands(xp, x1, x2)
@@ -141,7 +146,7 @@ def linalg_outer(xp: XP, x1: Any, x2: Any, /) -> Any:
     return outer(xp, x1, x2)
 
 
-@implements(np.kron)
+@implements(np.kron, returns="scalar")
 def kron(xp: XP, a: Any, b: Any) -> Any:
     """`numpy.kron`."""
     a, b = common_operands(xp, a, b)
@@ -156,7 +161,7 @@ def kron(xp: XP, a: Any, b: Any) -> Any:
     return xp.prim.reshape(paired, tuple(n * m for n, m in zip(left, right)))
 
 
-@implements(np.tensordot, returns="array", error="sum")
+@implements(np.tensordot, error="sum")
 def tensordot(xp: XP, a: Any, b: Any, axes: Any = 2) -> Any:
     """`numpy.tensordot`."""
     axes_a: Any
@@ -194,32 +199,32 @@ def _axes_list(axes: Any) -> list[Any]:
         return [operator.index(axes)]
 
 
-@implements(np.linalg.tensordot, returns="array", error="sum")
+@implements(np.linalg.tensordot, error="sum")
 def linalg_tensordot(xp: XP, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """`numpy.linalg.tensordot`."""
     return tensordot(xp, x1, x2, axes)
 
 
-@implements(np.trace, into=("accumulates",), error="sum")
+@product(np.trace, into=("accumulates",))
 def trace(xp: XP, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None) -> Any:
     """`numpy.trace`."""
     diagonal = diagonal_of(xp, xp.asarray(a), offset, axis1, axis2)
     return xp.add.reduce(diagonal, axis=-1, dtype=dtype)
 
 
-@implements(np.linalg.trace, error="sum")
+@product(np.linalg.trace)
 def linalg_trace(xp: XP, x: Any, /, *, offset: Any = 0, dtype: Any = None) -> Any:
     """`numpy.linalg.trace`."""
     return trace(xp, x, offset, -2, -1, dtype)
 
 
-@implements(np.linalg.diagonal, mode="view", returns="array")
+@implements(np.linalg.diagonal, mode="view")
 def linalg_diagonal(xp: XP, x: Any, /, *, offset: Any = 0) -> Any:
     """`numpy.linalg.diagonal`."""
     return diagonal_of(xp, xp.asarray(x), offset, -2, -1)
 
 
-@implements(np.linalg.matrix_transpose, mode="view", returns="array")
+@implements(np.linalg.matrix_transpose, mode="view")
 def linalg_matrix_transpose(xp: XP, x: Any, /) -> Any:
     """`numpy.linalg.matrix_transpose`."""
     x = xp.asarray(x)
@@ -228,7 +233,7 @@ def linalg_matrix_transpose(xp: XP, x: Any, /) -> Any:
     return _swap_last(xp, x)
 
 
-@implements(np.cross, returns="array", error="sum", layout="crossed")
+@implements(np.cross, error="sum", layout=layouts.crossed)
 def cross(xp: XP, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
     """`numpy.cross`."""
     if axis is not None:
@@ -278,7 +283,7 @@ def _zero_third(xp: XP, a: Any) -> Any:
     return a if shape[-1] == 3 else xp.prim.pad(a, [(0, 0)] * (len(shape) - 1) + [(0, 1)], 0)
 
 
-@implements(np.linalg.cross, returns="array", error="sum", layout="crossed")
+@implements(np.linalg.cross, error="sum", layout=layouts.crossed)
 def linalg_cross(xp: XP, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """`numpy.linalg.cross`."""
     x1, x2 = common_operands(xp, x1, x2)
@@ -487,13 +492,13 @@ if hasattr(np, "matvec"):  # NumPy 2.2
     GUFUNCS[np.vecmat] = vecmat
 
 
-@implements(np.linalg.matmul, error="sum")
+@product(np.linalg.matmul)
 def linalg_matmul(xp: XP, x1: Any, x2: Any, /) -> Any:
     """`numpy.linalg.matmul`."""
     return matmul(xp, x1, x2)
 
 
-@implements(np.linalg.vecdot, error="sum")
+@product(np.linalg.vecdot)
 def linalg_vecdot(xp: XP, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """`numpy.linalg.vecdot`."""
     return vecdot(xp, x1, x2, axis=axis)

@@ -15,7 +15,8 @@ from ..backends.base import Native
 from ..common import arguments
 from ..common.user_warnings import warn
 from ..runtime import dtypes
-from .registry import XP, implements
+from . import layouts
+from .registry import XP, family
 
 NoValue: Any = np._NoValue
 
@@ -23,6 +24,9 @@ ALL_AXES = tuple(tuple(range(ndim)) for ndim in range(65))
 """For each number of dimensions its axes, as the reduction kernels take them."""
 
 _INFINITE = {np.maximum: -np.inf, np.minimum: np.inf}
+
+reduction = family(returns="scalar", layout=layouts.reduced)
+accumulation = family(into=("accumulates",), layout=layouts.walked)
 
 
 # -- what other topics share -------------------------------------------------------------------------------------------
@@ -97,9 +101,7 @@ def _whole(xp: XP, ufunc: Any, a: Any, widen: bool) -> Native | None:
 # -- sums and products -------------------------------------------------------------------------------------------------
 
 
-@implements(
-    np.sum, kind="native", whole=np.add, into=("accumulates",), layout="reduced", reported=True, error="sum", apart=True
-)
+@reduction(np.sum, kind="native", whole=np.add, into=("accumulates",), reported=True, error="sum", apart=True)
 def sum(
     xp: XP,
     a: Any,
@@ -117,9 +119,7 @@ def sum(
     return reduced(xp, xp.add, a, axis, dtype, keepdims, initial, where)
 
 
-@implements(
-    np.prod, kind="native", whole=np.multiply, into=("accumulates",), layout="reduced", reported=True, apart=True
-)
+@reduction(np.prod, kind="native", whole=np.multiply, into=("accumulates",), reported=True, apart=True)
 def prod(
     xp: XP,
     a: Any,
@@ -137,7 +137,7 @@ def prod(
     return reduced(xp, xp.multiply, a, axis, dtype, keepdims, initial, where)
 
 
-@implements(np.max, np.amax, kind="native", whole=np.maximum, into=("casts",), layout="reduced", apart=True)
+@reduction(np.max, np.amax, kind="native", whole=np.maximum, into=("casts",), apart=True)
 def max(
     xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
 ) -> Native:
@@ -149,7 +149,7 @@ def max(
     return reduced(xp, xp.maximum, a, axis, None, keepdims, initial, where)
 
 
-@implements(np.min, np.amin, kind="native", whole=np.minimum, into=("casts",), layout="reduced", apart=True)
+@reduction(np.min, np.amin, kind="native", whole=np.minimum, into=("casts",), apart=True)
 def min(
     xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
 ) -> Native:
@@ -169,15 +169,13 @@ def _running(xp: XP, ufunc: Any, a: Any, axis: Any, dtype: Any) -> Native:
     return ufunc.accumulate(a, axis=axis, dtype=dtype)
 
 
-@implements(
-    np.cumsum, kind="native", returns="array", into=("accumulates",), layout="walked", error="sum", apart="same"
-)
+@accumulation(np.cumsum, kind="native", error="sum", apart="same")
 def cumsum(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
     """`numpy.cumsum`."""
     return _running(xp, xp.add, a, axis, dtype)
 
 
-@implements(np.cumprod, kind="native", returns="array", into=("accumulates",), layout="walked", apart="same")
+@accumulation(np.cumprod, kind="native", apart="same")
 def cumprod(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
     """`numpy.cumprod`."""
     return _running(xp, xp.multiply, a, axis, dtype)
@@ -199,7 +197,7 @@ def nans_replaced(xp: XP, a: Any, value: float) -> tuple[Native, Native | None]:
     return xp.prim.where(nans, other, a), nans
 
 
-@implements(np.nansum, into=("accumulates",), layout="copied", error="sum")
+@reduction(np.nansum, into=("accumulates",), layout=layouts.copied, error="sum")
 def nansum(
     xp: XP,
     a: Any,
@@ -213,7 +211,7 @@ def nansum(
     return sum(xp, nans_replaced(xp, a, 0.0)[0], axis, dtype, keepdims, initial, where)
 
 
-@implements(np.nanprod, into=("accumulates",), layout="copied")
+@reduction(np.nanprod, into=("accumulates",), layout=layouts.copied)
 def nanprod(
     xp: XP,
     a: Any,
@@ -227,13 +225,13 @@ def nanprod(
     return prod(xp, _ones_for_nans(xp, a), axis, dtype, keepdims, initial, where)
 
 
-@implements(np.nancumsum, returns="array", into=("accumulates",), layout="first", error="sum")
+@accumulation(np.nancumsum, layout=layouts.first, error="sum")
 def nancumsum(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
     """`numpy.nancumsum`."""
     return _running(xp, xp.add, nans_replaced(xp, a, 0.0)[0], axis, dtype)
 
 
-@implements(np.nancumprod, returns="array", into=("accumulates",), layout="first")
+@accumulation(np.nancumprod, layout=layouts.first)
 def nancumprod(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
     """`numpy.nancumprod`."""
     return _running(xp, xp.multiply, _ones_for_nans(xp, a), axis, dtype)
@@ -271,7 +269,7 @@ def _nan_extremum(xp: XP, ufunc: Any, a: Any, axis: Any, keepdims: Any, initial:
     return xp.prim.where(lost, nan, result)
 
 
-@implements(np.nanmax, into=("casts",), layout="reduced")
+@reduction(np.nanmax, into=("casts",))
 def nanmax(
     xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
 ) -> Native:
@@ -279,7 +277,7 @@ def nanmax(
     return _nan_extremum(xp, xp.maximum, a, axis, keepdims, initial, where)
 
 
-@implements(np.nanmin, into=("casts",), layout="reduced")
+@reduction(np.nanmin, into=("casts",))
 def nanmin(
     xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
 ) -> Native:

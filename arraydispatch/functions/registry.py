@@ -13,6 +13,10 @@ Bodies are registered where they are defined, by function object (names lie: ali
     @implements(np.ptp, returns="scalar")
     def ptp(xp, a, axis=None, keepdims=False): ...
 
+Functions that share facts are registered by a :func:`family`::
+
+    fourier = family(min_bits=32, layout=layouts.spectrum, error="sum")
+
 A body has NumPy's signature (checked by a test) with ``xp`` in front and without ``out``, which is handled once, by the
 dispatch. It sees native arrays and Python values, never an ``Array``, and no library by name.
 """
@@ -26,7 +30,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 
@@ -35,11 +39,14 @@ from ..common import names
 from ..common.signal_safety import imported, importing
 from ..runtime import dtypes
 from ..ufuncs import Bound
-from .specs import Body, Facts, Into, Layout, Mode, OnHost, Returns, Spec, Written
+from ..ufuncs.facts import FACTS
+from .layouts import Layout
+from .specs import Body, Checks, Facts, Into, Mode, OnHost, Parallel, Returns, Spec, Views, Written, sorted_out
 
 __all__ = [
-    "HOST", "METHODS", "OTHERS", "REFUSED", "SCIENTIFIC", "SPECS", "XP", "Body", "Entry", "Facts", "Into", "Layout", "Mode", "OnHost",
-    "Returns", "Spec", "Written", "bind", "describe", "facts_of", "implements", "load_topics", "on_host", "position_of", "resolve", "spec_of",
+    "HOST", "METHODS", "OTHERS", "REFUSED", "SCIENTIFIC", "SPECS", "XP", "Body", "Checks", "Entry", "Facts", "Into", "Layout", "Mode",
+    "OnHost", "Parallel", "Returns", "Spec", "Views", "Written", "bind", "describe", "facts_of", "family", "implements", "load_topics",
+    "on_host", "position_of", "resolve", "spec_of",
 ]  # fmt: skip
 
 B = TypeVar("B", bound=Body)
@@ -50,8 +57,11 @@ SPECS: dict[Any, Spec] = {}
 HOST: dict[Any, OnHost] = {}
 """NumPy function object -> why it runs on the host on every backend: no device could do its work."""
 
-OTHERS: dict[Any, Facts] = {}
-"""Ufuncs, and functions that NumPy does not dispatch -> what is true of them."""
+OTHERS: dict[Any, Facts] = {
+    ufunc: Facts(checks=Checks(error=row.error, sign=row.sign, jumps=row.jumps, raw=row.raw))
+    for ufunc, row in FACTS.items()
+}
+"""Ufuncs, and functions that NumPy does not dispatch -> the facts about them."""
 
 SCIENTIFIC: set[Any] = set()
 """SciPy's functions, which :mod:`arraydispatch.scipy_support` has entered."""
@@ -66,39 +76,42 @@ REFUSED: dict[Any, str] = {}
 """NumPy function object -> why it is refused on every backend."""
 
 
-def implements(
-    *funcs: Any,
-    kind: Literal["native", "composed"] = "composed",
-    pure: bool = True,
-    returns: Returns = "scalar",
-    mode: Mode = "function",
-    min_bits: int = 16,
-    whole: np.ufunc | Callable[[Any], Any] | None = None,
-    keeps: Callable[..., Any] | None = None,
-    into: tuple[Into, ...] = (),
-    layout: Layout | None = None,
-    reported: bool = False,
-    uncopied: bool = False,
-    many: bool = False,
-    scalars: bool = False,
-    view_if: Callable[[tuple[Any, ...], dict[str, Any]], bool] | None = None,
-    part: Callable[..., Any] | None = None,
-    orders: bool = False,
-    **facts: Any,
-) -> Callable[[B], B]:
-    """Register a body for one NumPy function (or several that share it). See :class:`Spec` and :class:`Facts` for the parameters."""
+def implements(*funcs: Any, **facts: Any) -> Callable[[B], B]:
+    """Register a body for one NumPy function (or several that share it).
+
+    The parameters are those of :class:`Spec` and of the records in it: :class:`Facts`, :class:`Checks`, :class:`Views` and
+    :class:`Parallel`.
+    """
+    if "into" in facts:
+        facts["into"] = frozenset(facts["into"])
+    facts = sorted_out(Spec, facts)
 
     def register(body: B) -> B:
         for func in funcs:
             if func in SPECS and not _left(SPECS[func].body):
                 raise ValueError(f"{func.__module__}.{func.__name__} is registered twice")
-            SPECS[func] = Spec(
-                func, body, kind, pure, returns, mode, min_bits, position_of(func, "out"), _written(func, uncopied), position_of(func, "order"),
-                whole, keeps, frozenset(into), layout, reported, uncopied, many, scalars, view_if, part, orders, **facts,
-            )  # fmt: skip
+            out, order = position_of(func, "out"), position_of(func, "order")
+            written = _written(func, facts.get("uncopied", False))
+            SPECS[func] = Spec(func=func, body=body, out=out, written=written, order=order, **facts)
         return body
 
     return register
+
+
+class Registers(Protocol):
+    """:func:`implements`, with facts of its own."""
+
+    def __call__(self, *funcs: Any, **facts: Any) -> Callable[[B], B]:
+        """Register a body."""
+
+
+def family(register: Registers = implements, /, **shared: Any) -> Registers:
+    """Give an :func:`implements` for functions that share facts; a registration may say otherwise."""
+
+    def implements_member(*funcs: Any, **facts: Any) -> Callable[[B], B]:
+        return register(*funcs, **{**shared, **facts})
+
+    return implements_member
 
 
 def _left(body: Any) -> bool:
@@ -139,13 +152,13 @@ _OF_C_FUNCTIONS: dict[Any, int] = {(np.concatenate, "out"): 2, (np.dot, "out"): 
 def on_host(reason: str, *funcs: Any, writes: tuple[int, ...] = (), **facts: Any) -> None:
     """Declare functions that NumPy runs on the host, and why. See :class:`Facts` for the other parameters."""
     for func in funcs:
-        HOST[func] = OnHost(dtypes.OnlyOnHost(reason), writes, **facts)
+        HOST[func] = OnHost(reason=dtypes.OnlyOnHost(reason), writes=writes, **sorted_out(OnHost, facts))
 
 
 def describe(*funcs: Any, **facts: Any) -> None:
-    """Say what is true of ufuncs, or of functions that NumPy does not dispatch. See :class:`Facts` for the parameters."""
+    """State facts about functions that NumPy does not dispatch. See :class:`Facts` for the parameters."""
     for func in funcs:
-        OTHERS[func] = replace(OTHERS.get(func, _NOTHING), **facts)
+        OTHERS[func] = replace(OTHERS.get(func, _NOTHING), **sorted_out(Facts, facts))
 
 
 _NOTHING = Facts()
@@ -295,7 +308,7 @@ def _of_cores(ufunc: np.ufunc, backend: Backend) -> Body:
 
 _TOPICS = (
     "creation", "manipulation", "indexing", "reductions", "statistics", "histograms", "sorting", "sets", "logic",
-    "elementwise", "functional", "products", "linalg", "fft", "padding", "polynomials", "scimath", "bits", "stride_tricks", "host_only", "ufunc_facts",
+    "elementwise", "functional", "products", "linalg", "fft", "padding", "polynomials", "scimath", "bits", "stride_tricks", "host_only",
 )  # fmt: skip
 
 

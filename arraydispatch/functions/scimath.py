@@ -12,11 +12,13 @@ from ..runtime import dtypes
 from .averages import report
 from .operands import arrays, is_concrete, to_host
 from .reductions import known_any
-from .registry import XP, implements
+from .registry import XP, family
 
 Native = Any
 
 _TO_COMPLEX64 = frozenset("fbhBHF")
+
+complex_domain = family(returns="scalar", pure=False)
 
 
 def _leaves(xp: XP, x: Native, outside: Native) -> bool:
@@ -41,7 +43,7 @@ def _unit_domain(xp: XP, x: Any) -> Native:
     return _complex(xp, x) if _leaves(xp, x, xp.greater(xp.absolute(x), 1)) else x
 
 
-@implements(scimath.sqrt, pure=False)
+@complex_domain(scimath.sqrt)
 def sqrt(xp: XP, x: Any) -> Native:
     return xp.sqrt(_root_domain(xp, x))
 
@@ -53,28 +55,28 @@ def _log(xp: XP, ufunc: np.ufunc, x: Any) -> Native:
     return xp.call(ufunc, x)
 
 
-@implements(scimath.log, pure=False)
+@complex_domain(scimath.log)
 def log(xp: XP, x: Any) -> Native:
     return _log(xp, np.log, x)
 
 
-@implements(scimath.log10, pure=False)
+@complex_domain(scimath.log10)
 def log10(xp: XP, x: Any) -> Native:
     return _log(xp, np.log10, x)
 
 
-@implements(scimath.log2, pure=False)
+@complex_domain(scimath.log2)
 def log2(xp: XP, x: Any) -> Native:
     return _log(xp, np.log2, x)
 
 
-@implements(scimath.logn, pure=False)
+@complex_domain(scimath.logn)
 def logn(xp: XP, n: Any, x: Any) -> Native:
     n, x = arrays(xp, n, x)
     return xp.true_divide(_log(xp, np.log, x), _log(xp, np.log, n))
 
 
-@implements(scimath.power, pure=False)
+@complex_domain(scimath.power)
 def power(xp: XP, x: Any, p: Any) -> Native:
     x, p = arrays(xp, x, p)
     x = _root_domain(xp, x)
@@ -83,16 +85,16 @@ def power(xp: XP, x: Any, p: Any) -> Native:
     return xp.power(x, p)
 
 
-@implements(scimath.arccos, pure=False)
+@complex_domain(scimath.arccos)
 def arccos(xp: XP, x: Any) -> Native:
     return xp.arccos(_unit_domain(xp, x))
 
 
-@implements(scimath.arcsin, pure=False)
+@complex_domain(scimath.arcsin)
 def arcsin(xp: XP, x: Any) -> Native:
     return xp.arcsin(_unit_domain(xp, x))
 
 
-@implements(scimath.arctanh, pure=False)
+@complex_domain(scimath.arctanh)
 def arctanh(xp: XP, x: Any) -> Native:
     return xp.arctanh(_unit_domain(xp, x))

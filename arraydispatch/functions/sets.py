@@ -8,9 +8,10 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from ..runtime import dtypes
+from . import layouts
 from .joining import concatenate
 from .operands import BOOL, INTP, along, arrays, counting, filled, flat, is_concrete, moved, to_host, unshared
-from .registry import implements
+from .registry import family, implements
 
 Native = Any
 
@@ -20,6 +21,8 @@ _UNIQUE_INVERSE = type(np.unique_inverse(np.zeros(1)))
 
 _FEW = 8
 """Up to this many elements to look for are compared one by one."""
+
+set_routine = family(pure=False)
 
 
 # -- unique ----------------------------------------------------------------------------------------------------------
@@ -56,7 +59,7 @@ def _described(
     return first, back, count
 
 
-@implements(np.unique, pure=False, returns="array")
+@set_routine(np.unique)
 def unique(
     xp: Any,
     ar: Any,
@@ -117,22 +120,22 @@ def _sorted_rows(xp: Any, rows: Native) -> tuple[Native, Native]:
     return order, changed
 
 
-@implements(np.unique_all, pure=False, returns="array")
+@set_routine(np.unique_all)
 def unique_all(xp: Any, x: Any) -> Any:
     return _UNIQUE_ALL(*unique(xp, x, True, True, True, equal_nan=False))
 
 
-@implements(np.unique_counts, pure=False, returns="array")
+@set_routine(np.unique_counts)
 def unique_counts(xp: Any, x: Any) -> Any:
     return _UNIQUE_COUNTS(*unique(xp, x, return_counts=True, equal_nan=False))
 
 
-@implements(np.unique_inverse, pure=False, returns="array")
+@set_routine(np.unique_inverse)
 def unique_inverse(xp: Any, x: Any) -> Any:
     return _UNIQUE_INVERSE(*unique(xp, x, return_inverse=True, equal_nan=False))
 
 
-@implements(np.unique_values, pure=False, returns="array")
+@set_routine(np.unique_values)
 def unique_values(xp: Any, x: Any) -> Native:
     return unique(xp, x, equal_nan=False)
 
@@ -140,7 +143,7 @@ def unique_values(xp: Any, x: Any) -> Native:
 # -- two sets --------------------------------------------------------------------------------------------------------
 
 
-@implements(np.isin, returns="array", layout="c")
+@implements(np.isin, layout=layouts.c)
 def isin(
     xp: Any, element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
 ) -> Native:
@@ -184,7 +187,7 @@ def _check_table(xp: Any, tests: Native, dtype: np.dtype[Any]) -> None:
             )
 
 
-@implements(np.intersect1d, pure=False, returns="array")
+@set_routine(np.intersect1d)
 def intersect1d(xp: Any, ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
     one, two = arrays(xp, ar1, ar2)
     first = second = None
@@ -214,7 +217,7 @@ def intersect1d(xp: Any, ar1: Any, ar2: Any, assume_unique: bool = False, return
     return common, in_one, in_two
 
 
-@implements(np.setxor1d, pure=False, returns="array")
+@set_routine(np.setxor1d)
 def setxor1d(xp: Any, ar1: Any, ar2: Any, assume_unique: bool = False) -> Native:
     both = concatenate(xp, (ar1, ar2) if assume_unique else [unique(xp, x) for x in arrays(xp, ar1, ar2)], None)
     n = xp.shape_of(both)[0]
@@ -229,19 +232,19 @@ def setxor1d(xp: Any, ar1: Any, ar2: Any, assume_unique: bool = False) -> Native
     return xp.prim.mask(ordered, xp.logical_and(along(xp, flag, 0, 1, n + 1), along(xp, flag, 0, 0, n)))
 
 
-@implements(np.union1d, pure=False, returns="array")
+@set_routine(np.union1d)
 def union1d(xp: Any, ar1: Any, ar2: Any) -> Native:
     return unique(xp, concatenate(xp, (ar1, ar2), None))
 
 
-@implements(np.setdiff1d, pure=False, returns="array")
+@set_routine(np.setdiff1d)
 def setdiff1d(xp: Any, ar1: Any, ar2: Any, assume_unique: bool = False) -> Native:
     one, two = arrays(xp, ar1, ar2)
     one = flat(xp, one) if assume_unique else unique(xp, one)
     return xp.prim.mask(one, isin(xp, one, two, invert=True))
 
 
-@implements(np.ediff1d, returns="array", error="sum")
+@implements(np.ediff1d, error="sum")
 def ediff1d(xp: Any, ary: Any, to_end: Any = None, to_begin: Any = None) -> Native:
     ary = arrays(xp, ary, *(x for x in (to_end, to_begin) if xp.is_array(x)))[0]
     ary = flat(xp, ary)

@@ -12,6 +12,7 @@ from ..backends.base import Unsupported
 from ..common import arguments
 from ..common.signal_safety import imported
 from ..runtime import dtypes
+from . import layouts
 from .operands import (
     BOOL,
     INTP,
@@ -27,10 +28,12 @@ from .operands import (
     to_host,
     truth,
 )
-from .registry import implements
+from .registry import family, implements
 
 Native = Any
 NoValue: Any = np._NoValue
+
+position = family(into=("positions",), layout=layouts.c, returns="scalar")
 
 
 # -- sorting ---------------------------------------------------------------------------------------------------------
@@ -54,14 +57,14 @@ def _sortable(xp: Any, a: Native, axis: Any) -> tuple[Native, int]:
     return a, normalize_axis_index(operator.index(axis), len(xp.shape_of(a)))
 
 
-@implements(np.sort, returns="array", layout="first", apart=True)
+@implements(np.sort, layout=layouts.first, apart=True)
 def sort(xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Native:
     a, axis = _sortable(xp, xp.asarray(a), axis)
     _check_kind(kind, order, stable)
     return xp.prim.sort(a, axis)
 
 
-@implements(np.argsort, returns="array", defined="argsort", apart=True, layout="c")
+@implements(np.argsort, defined="argsort", apart=True, layout=layouts.c)
 def argsort(xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Native:
     a = xp.asarray(a)
     if not xp.shape_of(a) and axis in (0, -1):
@@ -87,7 +90,7 @@ def _check_partition_kind(kind: Any, order: Any) -> None:
         raise ValueError("Cannot specify order when the array has no fields.")
 
 
-@implements(np.partition, returns="array", layout="first", defined="partition")
+@implements(np.partition, layout=layouts.first, defined="partition")
 def partition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Native:
     a, axis = _sortable(xp, xp.asarray(a), axis)
     _check_partition_kind(kind, order)
@@ -95,7 +98,7 @@ def partition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselec
     return xp.prim.sort(a, axis)  # sorted is partitioned at every kth
 
 
-@implements(np.argpartition, returns="array", defined="argpartition", layout="c")
+@implements(np.argpartition, defined="argpartition", layout=layouts.c)
 def argpartition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Native:
     a = xp.asarray(a)
     if not xp.shape_of(a) and axis in (0, -1):
@@ -106,7 +109,7 @@ def argpartition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introse
     return xp.prim.argsort(a, axis)
 
 
-@implements(np.lexsort, sequence=True)
+@implements(np.lexsort, sequence=True, returns="scalar")
 def lexsort(xp: Any, keys: Any, axis: Any = -1) -> Native:
     if xp.is_array(keys):
         imported("arraydispatch.functions.joining")
@@ -134,7 +137,7 @@ def lexsort(xp: Any, keys: Any, axis: Any = -1) -> Native:
     return order
 
 
-@implements(np.sort_complex, returns="array")
+@implements(np.sort_complex)
 def sort_complex(xp: Any, a: Any) -> Native:
     a, axis = _sortable(xp, xp.asarray(a), -1)
     made = xp.prim.sort(a, axis)
@@ -145,7 +148,7 @@ def sort_complex(xp: Any, a: Any) -> Native:
     return xp.prim.astype(made, dtypes.COMPLEX64 if narrow else dtypes.COMPLEX128)
 
 
-@implements(np.searchsorted, each=1)
+@implements(np.searchsorted, each=1, returns="scalar")
 def searchsorted(xp: Any, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Native:
     if not isinstance(side, str):
         raise TypeError(f"search side must be str, not {type(side).__name__}")
@@ -238,12 +241,12 @@ def _arg_complex(xp: Any, a: Native, axis: int, name: str) -> Native:
     return xp.prim.argmax(xp.prim.astype(wanted, INTP), axis)
 
 
-@implements(np.argmax, into=("positions",), apart=True, layout="c")
+@position(np.argmax, apart=True)
 def argmax(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
     return _arg(xp, a, axis, keepdims, "argmax")
 
 
-@implements(np.argmin, into=("positions",), apart=True, layout="c")
+@position(np.argmin, apart=True)
 def argmin(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
     return _arg(xp, a, axis, keepdims, "argmin")
 
@@ -259,12 +262,12 @@ def _without_nan(xp: Any, a: Any, axis: Any, instead: float) -> Native:
     return xp.prim.where(mask, scalar(xp, instead, xp.dtype_of(a), a), a)
 
 
-@implements(np.nanargmax, into=("positions",), layout="c")
+@position(np.nanargmax)
 def nanargmax(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
     return _arg(xp, _without_nan(xp, a, axis, -np.inf), axis, keepdims, "argmax")
 
 
-@implements(np.nanargmin, into=("positions",), layout="c")
+@position(np.nanargmin)
 def nanargmin(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
     return _arg(xp, _without_nan(xp, a, axis, np.inf), axis, keepdims, "argmin")
 
@@ -272,7 +275,7 @@ def nanargmin(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> 
 # -- where elements are true -----------------------------------------------------------------------------------------
 
 
-@implements(np.nonzero, pure=False, returns="array", kind="native")
+@implements(np.nonzero, pure=False, kind="native")
 def nonzero(xp: Any, a: Any) -> tuple[Native, ...]:
     a = xp.asarray(a)
     if not xp.shape_of(a):
@@ -283,12 +286,12 @@ def nonzero(xp: Any, a: Any) -> tuple[Native, ...]:
     return tuple(xp.prim.nonzero(a))
 
 
-@implements(np.flatnonzero, pure=False, returns="array")
+@implements(np.flatnonzero, pure=False)
 def flatnonzero(xp: Any, a: Any) -> Native:
     return xp.prim.nonzero(flat(xp, xp.asarray(a)))[0]
 
 
-@implements(np.argwhere, pure=False, returns="array", layout="columns")
+@implements(np.argwhere, pure=False, layout=layouts.columns)
 def argwhere(xp: Any, a: Any) -> Native:
     a = xp.asarray(a)
     ndim = len(xp.shape_of(a))
@@ -299,7 +302,7 @@ def argwhere(xp: Any, a: Any) -> Native:
     return xp.prim.concatenate([xp.prim.reshape(c, (count, 1)) for c in columns], 1)
 
 
-@implements(np.count_nonzero, layout="copied")
+@implements(np.count_nonzero, layout=layouts.copied, returns="scalar")
 def count_nonzero(xp: Any, a: Any, axis: Any = None, *, keepdims: bool = False) -> Native:
     return xp.add.reduce(
         truth(xp, xp.asarray(a)),
@@ -325,7 +328,7 @@ def _check_held(z: Any) -> None:
         raise Unsupported(dtypes.only_on_host(dtype))
 
 
-@implements(np.where, returns="array", layout="broadcast")
+@implements(np.where, layout=layouts.broadcast)
 def where(xp: Any, condition: Any, x: Any = NoValue, y: Any = NoValue, /) -> Any:
     if x is NoValue and y is NoValue:
         return nonzero(xp, condition)

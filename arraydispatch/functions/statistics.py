@@ -16,6 +16,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from ..backends.base import Native
 from ..common.user_warnings import warn
 from ..runtime import dtypes
+from . import layouts
 from .averages import average, checked_weights, mean, nanmean, report, warn_each, warn_if
 from .quantile_methods import Method, method_named
 from .reductions import NoValue, known_any, native_of, reduced
@@ -26,7 +27,7 @@ Shape = tuple[int, ...]
 # -- extent, median ------------------------------------------------------------------------------------------------------------
 
 
-@implements(np.ptp, layout="reduced", error="spread")
+@implements(np.ptp, layout=layouts.reduced, error="spread", returns="scalar")
 def ptp(xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue) -> Native:
     """`numpy.ptp`."""
     a = native_of(xp, a)
@@ -83,7 +84,7 @@ def _of_nothing(xp: XP, a: Native, func: Any, *args: Any, **kwargs: Any) -> Nati
     return xp.asarray(np.asarray(func(empty, *args, **kwargs)), like=a)
 
 
-@implements(np.median, into=("divides",), apart=True, layout="copied")
+@implements(np.median, into=("divides",), apart=True, layout=layouts.copied, returns="scalar")
 def median(xp: XP, a: Any, axis: Any = None, overwrite_input: Any = False, keepdims: Any = False) -> Native:
     """`numpy.median`."""
     a = native_of(xp, a)
@@ -108,7 +109,7 @@ def median(xp: XP, a: Any, axis: Any = None, overwrite_input: Any = False, keepd
     return prim.reshape(middle, shape)
 
 
-@implements(np.nanmedian, into=("casts", "fills"))
+@implements(np.nanmedian, into=("casts", "fills"), returns="scalar")
 def nanmedian(xp: XP, a: Any, axis: Any = None, overwrite_input: Any = False, keepdims: Any = NoValue) -> Native:
     """`numpy.nanmedian`."""
     a = native_of(xp, a)
@@ -343,7 +344,7 @@ def _weighted(xp: XP, lanes: Native, weights: Native, q: Any, skip_nans: bool) -
     return result if skip_nans else _or_nan(xp, greatest, result)
 
 
-@implements(np.quantile, into=("fills",), apart=True, layout="c")
+@implements(np.quantile, into=("fills",), apart=True, layout=layouts.c, returns="scalar")
 def quantile(
     xp: XP,
     a: Any,
@@ -359,7 +360,7 @@ def quantile(
     return _quantiles(xp, a, q, axis, method, keepdims, weights, percent=False, skip_nans=False)
 
 
-@implements(np.percentile, into=("fills",), apart=True, layout="c")
+@implements(np.percentile, into=("fills",), apart=True, layout=layouts.c, returns="scalar")
 def percentile(
     xp: XP,
     a: Any,
@@ -375,7 +376,7 @@ def percentile(
     return _quantiles(xp, a, q, axis, method, keepdims, weights, percent=True, skip_nans=False)
 
 
-@implements(np.nanquantile, into=("casts", "fills"))
+@implements(np.nanquantile, into=("casts", "fills"), returns="scalar")
 def nanquantile(
     xp: XP,
     a: Any,
@@ -391,7 +392,7 @@ def nanquantile(
     return _quantiles(xp, a, q, axis, method, keepdims, weights, percent=False, skip_nans=True)
 
 
-@implements(np.nanpercentile, into=("casts", "fills"))
+@implements(np.nanpercentile, into=("casts", "fills"), returns="scalar")
 def nanpercentile(
     xp: XP,
     a: Any,
@@ -430,7 +431,7 @@ def _sample_weights(xp: XP, weights: Any, samples: int, name: str, like: Native)
     return weights
 
 
-@implements(np.cov, returns="array", error="square")
+@implements(np.cov, error="square")
 def cov(
     xp: XP,
     m: Any,
@@ -522,7 +523,7 @@ def _centre_and_factor(xp: XP, x: Native, w: Native | None, aweights: Native | N
     return centre, xp.true_divide(1.0, xp.maximum(free, 0.0))
 
 
-@implements(np.corrcoef, error="spread")
+@implements(np.corrcoef, error="spread", returns="scalar")
 def corrcoef(xp: XP, x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) -> Native:
     """`numpy.corrcoef`."""
     c = cov(xp, x, y, rowvar, dtype=dtype)

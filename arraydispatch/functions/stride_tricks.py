@@ -12,7 +12,7 @@ from .operands import counting
 from .registry import XP, implements
 
 
-@implements(_numpy_windows, mode="view", returns="array")
+@implements(_numpy_windows, mode="view")
 def sliding_window_view(
     xp: XP, x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
 ) -> Any:

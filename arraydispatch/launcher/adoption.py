@@ -413,7 +413,7 @@ class Function(Stand):
             return kwargs.get("copy") is False
         return (
             spec.mode == "arrays"
-            or (spec.view_if is not None and spec.view_if(args, kwargs))
+            or (spec.views.view_if is not None and spec.views.view_if(args, kwargs))
             or (spec.uncopied and len(args) > 1 and not args[1])
         )
 

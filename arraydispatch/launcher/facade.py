@@ -36,7 +36,7 @@ def _rule(real: Any) -> type[adoption.Stand] | None:
         return adoption.Output
     if facts.looks or mode in ("meta", "update"):  # an ndarray need not move for that, or must be written itself
         return None
-    if spec is not None and mode in ("view", "attribute") and spec.view_if is None:
+    if spec is not None and mode in ("view", "attribute") and spec.views.view_if is None:
         return adoption.ViewsOfMany if facts.sequence else adoption.Views
     if facts.sequence:
         return adoption.Sequences

@@ -23,6 +23,7 @@ import arraydispatch as ad
 from .. import fastpath
 from ..api import creation
 from ..common.process_state import process
+from ..common.sentinels import DECLINED
 from ..engine import draws
 from ..memory import views
 from .adoption import Stand, asked_by_user, by_name, move, to_host
@@ -167,12 +168,12 @@ def _method(counterpart: Any, name: str) -> Any:
     @functools.wraps(plain, assigned=("__name__", "__qualname__", "__doc__"))  # by which pickle finds it in this module
     def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
         if fastpath.takes(args, kwargs) and not process.draws_on_device:
-            result = draws.NOT_APART
+            result = DECLINED
             if at >= 0:
                 size = args[at] if len(args) > at else kwargs.get("size") if kwargs else None
                 if size is not None and (type(size) is not int or size >= draws.LEAST):
                     result = draws.call(plain, self, args, kwargs)
-            if result is draws.NOT_APART:
+            if result is DECLINED:
                 result = plain(self, *args, **kwargs)
             return move(result, what) if type(result) is np.ndarray and asked_by_user(1) else result
         user = asked_by_user(1)

@@ -23,7 +23,6 @@ import numpy as np
 import arraydispatch as ad
 
 from ..array import exports
-from ..array.members import OPERATORS
 from ..backends import loader
 from ..common import events
 from ..common.patching import Exchange, Exchanges
@@ -31,6 +30,7 @@ from ..common.process_state import process
 from ..common.pytrees import mapped
 from ..dispatch import host_fallback
 from ..dispatch.wrapping import check_writeable
+from ..ufuncs.facts import OPERATORS
 from . import extension_modules, facade, numpy_classes, user_compilers
 from .adoption import holds_array
 from .memory_writes import shared

@@ -17,14 +17,12 @@ from ..backends.base import Backend
 from ..common import process_state
 from ..common.errors import PrecisionError, SettingError
 from ..common.process_state import SETTINGS, process
+from ..common.sentinels import UNSET
 
 Precision = Literal[64, 32, 16, "bf16"] | None
 Fallback = Literal["warn", "error", "silent"]
 Execution = Literal["eager", "fused"] | None
 T = TypeVar("T")
-
-UNSET: Any = object()
-"""Mark of a setting without an override: the process default applies."""
 
 
 class Rules(NamedTuple):

@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..common import names, signal_safety
+from ..common.arguments import PLAIN
 from ..functions import registry
 from ..functions.registry import METHODS, SCIENTIFIC
 from ..memory.views import Handle
@@ -57,10 +58,7 @@ MODULES: dict[str, str] = {
 _ArrayFunctionDispatcher: Any = importlib.import_module("numpy._core._multiarray_umath")._ArrayFunctionDispatcher
 """Type of NumPy's own dispatching functions (NEP 18)."""
 
-PLAIN = frozenset({
-    int, float, complex, bool, str, bytes, type(None), type, slice, np.ndarray, np.dtype, np.bool_, np.float64, np.float32,
-    np.int64, np.int32, FunctionType,
-})  # fmt: skip
+_HOLD_NONE = PLAIN | {np.ndarray, FunctionType}
 """Types that are not an `Array` and contain none."""
 
 _PARTS: dict[str, tuple[str, ...]] = {
@@ -85,13 +83,13 @@ def arrays_among(values: Iterable[Any], found: list[Any], depth: int = 3) -> Non
     """Collect the `Array` objects among arguments, also within sequences and dicts."""
     for x in values:
         cls = type(x)
-        if cls in PLAIN:
+        if cls in _HOLD_NONE:
             continue
         if isinstance(x, Handle):
             found.append(x)
         elif issubclass(cls, list | tuple | dict) and depth:
             items = x.values() if issubclass(cls, dict) else x
-            if not PLAIN.issuperset(map(type, items)):
+            if not _HOLD_NONE.issuperset(map(type, items)):
                 arrays_among(items, found, depth - 1)
 
 

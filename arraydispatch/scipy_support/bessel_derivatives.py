@@ -36,12 +36,12 @@ def _derivative(xp: XP, kernel: Any, v: Any, z: Any, n: Any) -> Any:
     return xp.divide(total, 2.0**n)
 
 
-@implements("scipy.special.ivp")
+@implements("scipy.special.ivp", returns="scalar")
 def ivp(xp: XP, v: Any, z: Any, n: Any = 1) -> Any:
     return _derivative(xp, scipy.special.iv, v, z, n)
 
 
-@implements("scipy.special.kvp")
+@implements("scipy.special.kvp", returns="scalar")
 def kvp(xp: XP, v: Any, z: Any, n: Any = 1) -> Any:
     value = _derivative(xp, scipy.special.kv, v, z, n)
     return xp.multiply((-1) ** _count(n), value)

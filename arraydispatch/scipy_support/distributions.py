@@ -162,7 +162,7 @@ def _method(name: str) -> None:
         return
     inverse = name in ("ppf", "isf")
 
-    @registry.implements(func, pure=True)
+    @registry.implements(func, pure=True, returns="scalar")
     def body(xp: XP, owner: Any, x: Any, /, *args: Any, **kwds: Any) -> Any:
         kind = type(owner)
         known = _KNOWN.get(getattr(owner, "name", ""))

@@ -13,7 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ..functions import fft as numpys
 from ..functions.contractions import conjugate
-from ..functions.registry import XP
+from ..functions.registry import XP, family
 from ..runtime import dtypes
 from . import implements
 from .operand_checks import array, only, row_of
@@ -21,6 +21,8 @@ from .operand_checks import array, only, row_of
 Body = Callable[..., Any]
 
 _OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+fourier = family(implements, min_bits=32, error="sum")
 
 
 def _check_workers(workers: Any) -> None:
@@ -53,7 +55,7 @@ def _norm(norm: Any) -> Any:
 
 
 def _of_one_axis(body: Body, name: str, real: bool = False) -> None:
-    @implements(f"scipy.fft.{name}", returns="array", min_bits=32, error="sum")
+    @fourier(f"scipy.fft.{name}")
     def transform(
         xp: XP, x: Any, n: Any = None, axis: Any = -1, norm: Any = None, overwrite_x: Any = False, workers: Any = None,
         *, plan: Any = None,
@@ -111,7 +113,7 @@ def _of_several(body: Body, name: str, plane: bool, real: bool = False, back: bo
 
     if plane:
 
-        @implements(f"scipy.fft.{name}", returns="array", min_bits=32, error="sum")
+        @fourier(f"scipy.fft.{name}")
         def of_plane(
             xp: XP, x: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, overwrite_x: Any = False,
             workers: Any = None, *, plan: Any = None,
@@ -119,7 +121,7 @@ def _of_several(body: Body, name: str, plane: bool, real: bool = False, back: bo
             return transform(xp, x, s, axes, norm, plan, workers)
     else:
 
-        @implements(f"scipy.fft.{name}", returns="array", min_bits=32, error="sum")
+        @fourier(f"scipy.fft.{name}")
         def of_all(
             xp: XP, x: Any, s: Any = None, axes: Any = None, norm: Any = None, overwrite_x: Any = False,
             workers: Any = None, *, plan: Any = None,
@@ -144,12 +146,12 @@ for _plane in ("n", "2"):
     _of_several(_ihfftn, f"ihfft{_plane}", _plane == "2", real=True)
 
 
-@implements("scipy.fft.fftshift", returns="array")
+@implements("scipy.fft.fftshift")
 def fftshift(xp: XP, x: Any, axes: Any = None) -> Any:
     return numpys.fftshift(xp, x, axes)
 
 
-@implements("scipy.fft.ifftshift", returns="array")
+@implements("scipy.fft.ifftshift")
 def ifftshift(xp: XP, x: Any, axes: Any = None) -> Any:
     return numpys.ifftshift(xp, x, axes)
 
@@ -239,7 +241,7 @@ def _ready(xp: XP, x: Any, kind: Any, workers: Any) -> Any:
 
 
 def _real_transforms(name: str, sine: bool, forward: bool) -> None:
-    @implements(f"scipy.fft.{name}", returns="array", min_bits=32, error="sum")
+    @fourier(f"scipy.fft.{name}")
     def of_one(
         xp: XP, x: Any, type: Any = 2, n: Any = None, axis: Any = -1, norm: Any = None, overwrite_x: Any = False,
         workers: Any = None, orthogonalize: Any = None,
@@ -254,7 +256,7 @@ def _real_transforms(name: str, sine: bool, forward: bool) -> None:
         only(0 not in xp.shape_of(x), "an empty array")
         return _transform(xp, x, sine, type, forward, axis, _norm(norm), orthogonalize)
 
-    @implements(f"scipy.fft.{name}n", returns="array", min_bits=32, error="sum")
+    @fourier(f"scipy.fft.{name}n")
     def of_several(
         xp: XP, x: Any, type: Any = 2, s: Any = None, axes: Any = None, norm: Any = None, overwrite_x: Any = False,
         workers: Any = None, *, orthogonalize: Any = None,

@@ -326,17 +326,17 @@ def _of_weights(xp: XP, name: str, *weights: Any) -> Any:
     return xp.backend.from_numpy(np.asarray(made), xp.backend.device_of(like))
 
 
-@implements("scipy.signal.lfilter_zi", returns="array", pure=False)
+@implements("scipy.signal.lfilter_zi", pure=False)
 def lfilter_zi(xp: XP, b: Any, a: Any) -> Any:
     return _of_weights(xp, "lfilter_zi", b, a)
 
 
-@implements("scipy.signal.sosfilt_zi", returns="array", pure=False)
+@implements("scipy.signal.sosfilt_zi", pure=False)
 def sosfilt_zi(xp: XP, sos: Any) -> Any:
     return _of_weights(xp, "sosfilt_zi", sos)
 
 
-@implements("scipy.signal.lfilter", returns="array", error="sum")
+@implements("scipy.signal.lfilter", error="sum")
 def lfilter(xp: XP, b: Any, a: Any, x: Any, axis: Any = -1, zi: Any = None) -> Any:
     like = next((v for v in (x, zi, b, a) if xp.is_array(v)), None)
     x = array(xp, x, like)
@@ -375,7 +375,7 @@ def lfilter(xp: XP, b: Any, a: Any, x: Any, axis: Any = -1, zi: Any = None) -> A
     return out, xp.prim.astype(left, to)
 
 
-@implements("scipy.signal.sosfilt", returns="array", error="sum")
+@implements("scipy.signal.sosfilt", error="sum")
 def sosfilt(xp: XP, sos: Any, x: Any, axis: Any = -1, zi: Any = None) -> Any:
     like = next((v for v in (x, zi, sos) if xp.is_array(v)), None)
     x = array(xp, x, like)
@@ -490,7 +490,7 @@ _BEYOND = {
 """Mode -> function that extends rows beyond their ends."""
 
 
-@implements("scipy.signal.upfirdn", returns="array", error="sum")
+@implements("scipy.signal.upfirdn", error="sum")
 def upfirdn(
     xp: XP, h: Any, x: Any, up: Any = 1, down: Any = 1, axis: Any = -1, mode: Any = "constant", cval: Any = 0
 ) -> Any:

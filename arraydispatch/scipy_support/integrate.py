@@ -13,7 +13,7 @@ from . import implements
 from .operand_checks import array, only
 
 
-@implements("scipy.integrate.simpson", error="sum")
+@implements("scipy.integrate.simpson", error="sum", returns="scalar")
 def simpson(xp: XP, y: Any, x: Any = None, *, dx: Any = 1.0, axis: Any = -1) -> Any:
     only(x is None and isinstance(dx, int | float), "the samples are not evenly spaced")
     y = array(xp, y)

@@ -18,7 +18,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ..common.signal_safety import imported
 from ..common.user_warnings import warn
-from ..functions.registry import XP
+from ..functions.registry import XP, family
 from ..runtime import dtypes
 from . import implements, stand_in
 from .images import along, beyond, checked_dtype, each, stored, taken, through
@@ -31,6 +31,8 @@ _LONGEST = 512
 _REACH = 50
 _PADS = 12
 """Number of elements that SciPy pads with in modes whose splines have no boundary condition of their own."""
+
+resampling = family(implements, mode="output")
 
 
 def _known(mode: Any, order: Any) -> None:
@@ -88,7 +90,7 @@ def _of_parts(xp: XP, input: Any, output: Any, compute: Real, cval: Any = 0.0, f
     return xp.prim.complex(compute(xp.prim.real(x), np.real(cval)), compute(xp.prim.imag(x), np.imag(cval))), to
 
 
-@implements("scipy.ndimage.spline_filter1d", returns="array", mode="output")
+@resampling("scipy.ndimage.spline_filter1d")
 def spline_filter1d(
     xp: XP, input: Any, order: Any = 3, axis: Any = -1, output: Any = np.float64, mode: Any = "mirror"
 ) -> Any:
@@ -101,7 +103,7 @@ def spline_filter1d(
     return stored(xp, made, to)
 
 
-@implements("scipy.ndimage.spline_filter", returns="array", mode="output")
+@resampling("scipy.ndimage.spline_filter")
 def spline_filter(xp: XP, input: Any, order: Any = 3, output: Any = np.float64, mode: Any = "mirror") -> Any:
     if not 2 <= order <= 5:
         raise RuntimeError("spline order not supported")
@@ -290,7 +292,7 @@ def _host_places(xp: XP, like: Any, lines: Sequence[np.ndarray[Any, Any]]) -> li
     return [xp.backend.from_numpy(line.astype(np.float64), device) for line in shaped]
 
 
-@implements("scipy.ndimage.map_coordinates", returns="array", mode="output")
+@resampling("scipy.ndimage.map_coordinates")
 def map_coordinates(
     xp: XP, input: Any, coordinates: Any, output: Any = None, order: Any = 3, mode: Any = "constant", cval: Any = 0.0,
     prefilter: Any = True,
@@ -311,7 +313,7 @@ def map_coordinates(
     return _interpolated(xp, x, rows, wanted, output, order, mode, cval, prefilter)
 
 
-@implements("scipy.ndimage.shift", returns="array", mode="output")
+@resampling("scipy.ndimage.shift")
 def shift(
     xp: XP, input: Any, shift: Any, output: Any = None, order: Any = 3, mode: Any = "constant", cval: Any = 0.0,
     prefilter: Any = True,
@@ -325,7 +327,7 @@ def shift(
     return _interpolated(xp, x, _host_places(xp, x, lines), shape, output, order, mode, cval, prefilter)
 
 
-@implements("scipy.ndimage.zoom", returns="array", mode="output")
+@resampling("scipy.ndimage.zoom")
 def zoom(
     xp: XP, input: Any, zoom: Any, output: Any = None, order: Any = 3, mode: Any = "constant", cval: Any = 0.0,
     prefilter: Any = True, *, grid_mode: Any = False,
@@ -367,7 +369,7 @@ def _matrix(xp: XP, matrix: Any, offset: Any, ndim: int, out: int) -> tuple[Any,
     return matrix, np.asarray(each(xp, offset, ndim), dtype=np.float64)
 
 
-@implements("scipy.ndimage.affine_transform", returns="array", mode="output")
+@resampling("scipy.ndimage.affine_transform")
 def affine_transform(
     xp: XP, input: Any, matrix: Any, offset: Any = 0.0, output_shape: Any = None, output: Any = None, order: Any = 3,
     mode: Any = "constant", cval: Any = 0.0, prefilter: Any = True,
@@ -394,7 +396,7 @@ def affine_transform(
     return _interpolated(xp, x, places, wanted, output, order, mode, cval, prefilter)
 
 
-@implements("scipy.ndimage.rotate", returns="array", mode="output")
+@resampling("scipy.ndimage.rotate")
 def rotate(
     xp: XP, input: Any, angle: Any, axes: Any = (1, 0), reshape: Any = True, output: Any = None, order: Any = 3,
     mode: Any = "constant", cval: Any = 0.0, prefilter: Any = True,
@@ -439,7 +441,7 @@ def rotate(
     return xp.moveaxis(whole, (0, 1), axes)
 
 
-@implements("scipy.ndimage.geometric_transform", returns="array", mode="output")
+@resampling("scipy.ndimage.geometric_transform")
 def geometric_transform(
     xp: XP, input: Any, mapping: Any, output_shape: Any = None, output: Any = None, order: Any = 3,
     mode: Any = "constant", cval: Any = 0.0, prefilter: Any = True, extra_arguments: Any = (),

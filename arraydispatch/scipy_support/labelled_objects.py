@@ -37,7 +37,7 @@ def _structure(xp: XP, structure: Any, ndim: int) -> np.ndarray[Any, Any]:
     return known
 
 
-@implements("scipy.ndimage.label", returns="array", pure=False)
+@implements("scipy.ndimage.label", pure=False)
 def label(xp: XP, input: Any, structure: Any = None, output: Any = None) -> Any:
     """Label components: each element points to one of its component, in the end to the first one.
 

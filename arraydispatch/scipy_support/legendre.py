@@ -144,7 +144,7 @@ def _enter() -> None:
     if func not in registry.METHODS:
         return
 
-    @registry.implements(func, returns="array", orders=True)
+    @registry.implements(func, orders=True)
     def body(xp: XP, owner: Any, /, *args: Any, **options: Any) -> Any:
         only(owner in _OBJECTS and all(hasattr(owner, part) for part in _PARTS), "an object that is not known")
         options = owner._default_kwargs | options

@@ -12,12 +12,14 @@ from ..common.signal_safety import imported
 from ..common.user_warnings import warn
 from ..functions import factorisations, linalg as numpys
 from ..functions.factorisations import adjoint, filled, identity, real_of, swapped
-from ..functions.registry import XP
+from ..functions.registry import XP, family
 from ..runtime import dtypes
 from . import implements
 from .operand_checks import array, checked, floats, lapack, number, only, row_of
 
 _SINGULAR = "Matrix is singular"
+
+linear_algebra = family(implements, min_bits=32)
 
 
 def _square(xp: XP, a: Any, check_finite: bool = True) -> Any:
@@ -58,7 +60,7 @@ def _warn_of_condition(xp: XP, a: Any, inverse: Any) -> None:
 # -- equations -----------------------------------------------------------------------------------------------------------
 
 
-@implements("scipy.linalg.inv", returns="array", min_bits=32, defined="SciPy's inverse")
+@linear_algebra("scipy.linalg.inv", defined="SciPy's inverse")
 def inv(
     xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True, *, assume_a: Any = None, lower: Any = False
 ) -> Any:
@@ -74,7 +76,7 @@ def inv(
     return made
 
 
-@implements("scipy.linalg.solve", returns="array", min_bits=32, defined="SciPy's solve")
+@linear_algebra("scipy.linalg.solve", defined="SciPy's solve")
 def solve(
     xp: XP, a: Any, b: Any, lower: Any = False, overwrite_a: Any = False, overwrite_b: Any = False,
     check_finite: Any = True, assume_a: Any = None, transposed: Any = False,
@@ -109,7 +111,7 @@ def diagonal(xp: XP, a: Any) -> Any:
     return xp.diagonal(a, axis1=-2, axis2=-1)
 
 
-@implements("scipy.linalg.det", min_bits=32, defined="determinant")
+@linear_algebra("scipy.linalg.det", defined="determinant", returns="scalar")
 def det(xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True) -> Any:
     a = checked(xp, a, check_finite)
     shape = xp.shape_of(a)
@@ -124,7 +126,7 @@ def det(xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True) -> A
     return xp.prim.astype(xp.prim.det(xp.prim.astype(a, to)), to)
 
 
-@implements("scipy.linalg.lstsq", min_bits=32, pure=False, defined="SciPy's least squares")
+@linear_algebra("scipy.linalg.lstsq", pure=False, defined="SciPy's least squares", returns="scalar")
 def lstsq(
     xp: XP, a: Any, b: Any, cond: Any = None, overwrite_a: Any = False, overwrite_b: Any = False,
     check_finite: Any = True, lapack_driver: Any = None,
@@ -145,7 +147,7 @@ def lstsq(
     return x, residuals, int(rank), s
 
 
-@implements("scipy.linalg.pinv", min_bits=32, pure=False, defined="pseudo-inverse")
+@linear_algebra("scipy.linalg.pinv", pure=False, defined="pseudo-inverse", returns="scalar")
 def pinv(
     xp: XP, a: Any, *, atol: Any = None, rtol: Any = None, return_rank: Any = False, check_finite: Any = True
 ) -> Any:
@@ -154,7 +156,7 @@ def pinv(
     return _pseudo_inverse(xp, a, u, s, vh, atol, rtol, return_rank)
 
 
-@implements("scipy.linalg.pinvh", min_bits=32, pure=False)
+@linear_algebra("scipy.linalg.pinvh", pure=False, returns="scalar")
 def pinvh(
     xp: XP,
     a: Any,
@@ -188,7 +190,7 @@ def _pseudo_inverse(xp: XP, a: Any, u: Any, s: Any, vh: Any, atol: Any, rtol: An
 # -- factorisations ------------------------------------------------------------------------------------------------------
 
 
-@implements("scipy.linalg.cholesky", returns="array", min_bits=32)
+@linear_algebra("scipy.linalg.cholesky")
 def cholesky(xp: XP, a: Any, lower: Any = False, overwrite_a: Any = False, check_finite: Any = True) -> Any:
     a = matrix(xp, a, check_finite)
     shape = xp.shape_of(a)
@@ -198,7 +200,7 @@ def cholesky(xp: XP, a: Any, lower: Any = False, overwrite_a: Any = False, check
     return factor if lower else adjoint(xp, factor)
 
 
-@implements("scipy.linalg.qr", returns="array", min_bits=32, defined="SciPy's qr")
+@linear_algebra("scipy.linalg.qr", defined="SciPy's qr")
 def qr(
     xp: XP, a: Any, overwrite_a: Any = False, lwork: Any = None, mode: Any = "full", pivoting: Any = False,
     check_finite: Any = True,
@@ -211,7 +213,7 @@ def qr(
     return (r,) if mode == "r" else (q, r)
 
 
-@implements("scipy.linalg.svd", returns="array", min_bits=32, defined="svd")
+@linear_algebra("scipy.linalg.svd", defined="svd")
 def svd(
     xp: XP, a: Any, full_matrices: Any = True, compute_uv: Any = True, overwrite_a: Any = False,
     check_finite: Any = True, lapack_driver: Any = "gesdd",
@@ -224,7 +226,7 @@ def svd(
     return xp.prim.svd(a, bool(full_matrices)) if compute_uv else xp.prim.svdvals(a)
 
 
-@implements("scipy.linalg.svdvals", returns="array", min_bits=32)
+@linear_algebra("scipy.linalg.svdvals")
 def svdvals(xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True) -> Any:
     return xp.prim.svdvals(matrix(xp, a, check_finite))
 
@@ -237,7 +239,7 @@ def _symmetric(xp: XP, a: Any, b: Any, check_finite: Any, kind: int, *subsets: A
     return a
 
 
-@implements("scipy.linalg.eigh", returns="array", min_bits=32, defined="SciPy's eigh")
+@linear_algebra("scipy.linalg.eigh", defined="SciPy's eigh")
 def eigh(
     xp: XP, a: Any, b: Any = None, *, lower: Any = True, eigvals_only: Any = False, overwrite_a: Any = False,
     overwrite_b: Any = False, type: Any = 1, check_finite: Any = True, subset_by_index: Any = None,
@@ -247,7 +249,7 @@ def eigh(
     return xp.prim.eigvalsh(a, bool(lower)) if eigvals_only else xp.prim.eigh(a, bool(lower))
 
 
-@implements("scipy.linalg.eigvalsh", returns="array", min_bits=32)
+@linear_algebra("scipy.linalg.eigvalsh")
 def eigvalsh(
     xp: XP, a: Any, b: Any = None, *, lower: Any = True, overwrite_a: Any = False, overwrite_b: Any = False,
     type: Any = 1, check_finite: Any = True, subset_by_index: Any = None, subset_by_value: Any = None, driver: Any = None,
@@ -257,7 +259,7 @@ def eigvalsh(
     )
 
 
-@implements("scipy.linalg.eig", returns="array", min_bits=32, pure=False, defined="SciPy's eig")
+@linear_algebra("scipy.linalg.eig", pure=False, defined="SciPy's eig")
 def eig(
     xp: XP, a: Any, b: Any = None, left: Any = False, right: Any = True, overwrite_a: Any = False,
     overwrite_b: Any = False, check_finite: Any = True, homogeneous_eigvals: Any = False,
@@ -272,7 +274,7 @@ def eig(
     return xp.prim.astype(w, factorisations.complex_of(xp.dtype_of(w))), v
 
 
-@implements("scipy.linalg.eigvals", returns="array", min_bits=32)
+@linear_algebra("scipy.linalg.eigvals")
 def eigvals(
     xp: XP, a: Any, b: Any = None, overwrite_a: Any = False, check_finite: Any = True, homogeneous_eigvals: Any = False
 ) -> Any:
@@ -283,7 +285,7 @@ def eigvals(
     return xp.prim.eigvals(a)
 
 
-@implements("scipy.linalg.polar", returns="array", min_bits=32, defined="polar")
+@linear_algebra("scipy.linalg.polar", defined="polar")
 def polar(xp: XP, a: Any, side: Any = "right") -> Any:
     if side not in ("right", "left"):
         raise ValueError("`side` must be either 'right' or 'left'")
@@ -295,7 +297,7 @@ def polar(xp: XP, a: Any, side: Any = "right") -> Any:
     return xp.prim.matmul(w, vh), xp.prim.matmul(xp.multiply(side_of, row), adjoint(xp, side_of))
 
 
-@implements("scipy.linalg.orthogonal_procrustes", min_bits=32, defined="procrustes")
+@linear_algebra("scipy.linalg.orthogonal_procrustes", defined="procrustes", returns="scalar")
 def orthogonal_procrustes(xp: XP, A: Any, B: Any, check_finite: Any = True) -> Any:
     a, b = lapack(xp, checked(xp, A, check_finite, B), checked(xp, B, check_finite, A))
     if xp.ndim_of(a) != 2:
@@ -313,14 +315,14 @@ def _rank(xp: XP, a: Any, s: Any, rcond: Any) -> int:
     return int(np.sum(host > np.max(host, initial=0.0) * rcond, dtype=int))
 
 
-@implements("scipy.linalg.orth", returns="array", min_bits=32, pure=False, defined="basis")
+@linear_algebra("scipy.linalg.orth", pure=False, defined="basis")
 def orth(xp: XP, A: Any, rcond: Any = None) -> Any:
     a = matrix(xp, A, batches=False)
     u, s, _ = xp.prim.svd(a, False)
     return row_of(xp, u, 1, 0, _rank(xp, a, s, rcond))
 
 
-@implements("scipy.linalg.null_space", returns="array", min_bits=32, pure=False, defined="basis")
+@linear_algebra("scipy.linalg.null_space", pure=False, defined="basis")
 def null_space(
     xp: XP,
     A: Any,
@@ -335,7 +337,7 @@ def null_space(
     return adjoint(xp, row_of(xp, vh, 0, _rank(xp, a, s, rcond), xp.shape_of(vh)[0]))
 
 
-@implements("scipy.linalg.norm", min_bits=32)
+@linear_algebra("scipy.linalg.norm", returns="scalar")
 def norm(xp: XP, a: Any, ord: Any = None, axis: Any = None, keepdims: Any = False, check_finite: Any = True) -> Any:
     a = checked(xp, a, check_finite)
     only(0 not in xp.shape_of(a), "an empty array")
@@ -365,7 +367,7 @@ _UNKNOWN = 24
 """Number of squarings if the norm is not known yet."""
 
 
-@implements("scipy.linalg.expm", returns="array", min_bits=32)
+@linear_algebra("scipy.linalg.expm")
 def expm(xp: XP, A: Any) -> Any:
     a = xp.asarray(A)
     shape = xp.shape_of(a)
@@ -428,31 +430,31 @@ def _of_hyperbola(xp: XP, A: Any, sine: bool) -> Any:
     return xp.multiply(xp.subtract(plus, minus) if sine else xp.add(plus, minus), 0.5)
 
 
-@implements("scipy.linalg.cosm", returns="array", min_bits=32)
+@linear_algebra("scipy.linalg.cosm")
 def cosm(xp: XP, A: Any) -> Any:
     return _of_circle(xp, A, False)
 
 
-@implements("scipy.linalg.sinm", returns="array", min_bits=32)
+@linear_algebra("scipy.linalg.sinm")
 def sinm(xp: XP, A: Any) -> Any:
     return _of_circle(xp, A, True)
 
 
-@implements("scipy.linalg.tanm", returns="array", min_bits=32)
+@linear_algebra("scipy.linalg.tanm")
 def tanm(xp: XP, A: Any) -> Any:
     return xp.prim.solve(cosm(xp, A), sinm(xp, A))
 
 
-@implements("scipy.linalg.coshm", returns="array", min_bits=32)
+@linear_algebra("scipy.linalg.coshm")
 def coshm(xp: XP, A: Any) -> Any:
     return _of_hyperbola(xp, A, False)
 
 
-@implements("scipy.linalg.sinhm", returns="array", min_bits=32)
+@linear_algebra("scipy.linalg.sinhm")
 def sinhm(xp: XP, A: Any) -> Any:
     return _of_hyperbola(xp, A, True)
 
 
-@implements("scipy.linalg.tanhm", returns="array", min_bits=32)
+@linear_algebra("scipy.linalg.tanhm")
 def tanhm(xp: XP, A: Any) -> Any:
     return xp.prim.solve(coshm(xp, A), sinhm(xp, A))

@@ -29,7 +29,7 @@ def _offsets(rows: int, columns: int) -> np.ndarray[Any, Any]:
     return np.arange(rows)[:, None] - np.arange(columns)[None, :]
 
 
-@implements("scipy.linalg.toeplitz", returns="array")
+@implements("scipy.linalg.toeplitz")
 def toeplitz(xp: XP, c: Any, r: Any = None) -> Any:
     c = array(xp, c, r)
     c = _vector(xp, c)
@@ -39,14 +39,14 @@ def toeplitz(xp: XP, c: Any, r: Any = None) -> Any:
     return _picked(xp, values, rows - 1 - _offsets(rows, columns))
 
 
-@implements("scipy.linalg.circulant", returns="array")
+@implements("scipy.linalg.circulant")
 def circulant(xp: XP, c: Any) -> Any:
     c = _vector(xp, c)
     n = xp.shape_of(c)[0]
     return _picked(xp, c, _offsets(n, n) % n)
 
 
-@implements("scipy.linalg.hankel", returns="array")
+@implements("scipy.linalg.hankel")
 def hankel(xp: XP, c: Any, r: Any = None) -> Any:
     c = _vector(xp, array(xp, c, r))
     rows = xp.shape_of(c)[0]
@@ -56,7 +56,7 @@ def hankel(xp: XP, c: Any, r: Any = None) -> Any:
     return _picked(xp, values, np.arange(rows)[:, None] + np.arange(columns)[None, :])
 
 
-@implements("scipy.linalg.companion", returns="array", pure=False)
+@implements("scipy.linalg.companion", pure=False)
 def companion(xp: XP, a: Any) -> Any:
     a = _vector(xp, a)
     n = xp.shape_of(a)[0]
@@ -70,7 +70,7 @@ def companion(xp: XP, a: Any) -> Any:
     return xp.prim.concatenate([xp.prim.reshape(row, (1, n - 1)), below], 0)
 
 
-@implements("scipy.linalg.leslie", returns="array")
+@implements("scipy.linalg.leslie")
 def leslie(xp: XP, f: Any, s: Any) -> Any:
     f = _vector(xp, array(xp, f, s))
     s = _vector(xp, array(xp, s, f))
@@ -85,7 +85,7 @@ def leslie(xp: XP, f: Any, s: Any) -> Any:
     return xp.prim.concatenate([xp.prim.reshape(f, (1, n)), below], 0)
 
 
-@implements("scipy.linalg.convolution_matrix", returns="array")
+@implements("scipy.linalg.convolution_matrix")
 def convolution_matrix(xp: XP, a: Any, n: Any, mode: Any = "full") -> Any:
     if n <= 0:
         raise ValueError("n must be a positive integer.")
@@ -105,7 +105,7 @@ def convolution_matrix(xp: XP, a: Any, n: Any, mode: Any = "full") -> Any:
     return _picked(xp, padded, np.where((places >= 0) & (places < m), places + 1, 0))
 
 
-@implements("scipy.linalg.diagsvd", returns="array")
+@implements("scipy.linalg.diagsvd")
 def diagsvd(xp: XP, s: Any, M: Any, N: Any) -> Any:
     s = array(xp, s)
     only(xp.ndim_of(s) == 1, "a batch of this function")
@@ -115,7 +115,7 @@ def diagsvd(xp: XP, s: Any, M: Any, N: Any) -> Any:
     return xp.prim.pad(xp.diag(s), [(0, M - k), (0, N - k)], xp.dtype_of(s).type(0).item())
 
 
-@implements("scipy.linalg.khatri_rao", returns="array")
+@implements("scipy.linalg.khatri_rao")
 def khatri_rao(xp: XP, a: Any, b: Any) -> Any:
     a, b = array(xp, a, b), array(xp, b, a)
     left, right = xp.shape_of(a), xp.shape_of(b)
@@ -128,7 +128,7 @@ def khatri_rao(xp: XP, a: Any, b: Any) -> Any:
     return xp.prim.reshape(c, (left[0] * right[0], left[1]))
 
 
-@implements("scipy.linalg.block_diag", returns="array")
+@implements("scipy.linalg.block_diag")
 def block_diag(xp: XP, *arrs: Any) -> Any:
     like = next((x for x in arrs if xp.is_array(x)), None)
     blocks = [xp.atleast_2d(array(xp, x, like)) for x in arrs]

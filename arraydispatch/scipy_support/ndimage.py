@@ -13,16 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from ..functions.registry import XP
+from ..functions.registry import XP, family
 from . import implements
 from .images import MOST_TAPS, along, axes_of, beyond, each, padding, stored, taken, through
 from .neighbourhoods import extremes, windows
 from .operand_checks import only, plain, row_of
 
+filtering = family(implements, mode="output")
+
+
 # -- linear ----------------------------------------------------------------------------------------------------------------
 
 
-@implements("scipy.ndimage.correlate1d", returns="array", mode="output")
+@filtering("scipy.ndimage.correlate1d")
 def correlate1d(
     xp: XP, input: Any, weights: Any, axis: Any = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
     origin: Any = 0,
@@ -38,7 +41,7 @@ def _real(xp: XP, weights: Any) -> Any:
     return weights.astype(np.float64)
 
 
-@implements("scipy.ndimage.convolve1d", returns="array", mode="output")
+@filtering("scipy.ndimage.convolve1d")
 def convolve1d(
     xp: XP, input: Any, weights: Any, axis: Any = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
     origin: Any = 0,
@@ -70,7 +73,7 @@ def _weighted(
     return stored(xp, xp.zeros_like(x) if total is None else total, to)
 
 
-@implements("scipy.ndimage.correlate", returns="array", mode="output")
+@filtering("scipy.ndimage.correlate")
 def correlate(
     xp: XP, input: Any, weights: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
     axes: Any = None,
@@ -78,7 +81,7 @@ def correlate(
     return _weighted(xp, input, weights, output, mode, cval, origin, axes, False)
 
 
-@implements("scipy.ndimage.convolve", returns="array", mode="output")
+@filtering("scipy.ndimage.convolve")
 def convolve(
     xp: XP, input: Any, weights: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
     axes: Any = None,
@@ -107,7 +110,7 @@ def _gaussian(sigma: Any, order: Any, truncate: float, radius: Any) -> np.ndarra
     return phi[::-1]
 
 
-@implements("scipy.ndimage.gaussian_filter1d", returns="array", mode="output")
+@filtering("scipy.ndimage.gaussian_filter1d")
 def gaussian_filter1d(
     xp: XP, input: Any, sigma: Any, axis: Any = -1, order: Any = 0, output: Any = None, mode: Any = "reflect",
     cval: Any = 0.0, truncate: Any = 4.0, *, radius: Any = None,
@@ -137,7 +140,7 @@ def _smoothed(
     return x
 
 
-@implements("scipy.ndimage.gaussian_filter", returns="array", mode="output")
+@filtering("scipy.ndimage.gaussian_filter")
 def gaussian_filter(
     xp: XP, input: Any, sigma: Any, order: Any = 0, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
     truncate: Any = 4.0, *, radius: Any = None, axes: Any = None,
@@ -157,17 +160,17 @@ def _edges(xp: XP, input: Any, axis: Any, output: Any, mode: Any, cval: Any, acr
     return stored(xp, x, to)
 
 
-@implements("scipy.ndimage.sobel", returns="array", mode="output")
+@filtering("scipy.ndimage.sobel")
 def sobel(xp: XP, input: Any, axis: Any = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
     return _edges(xp, input, axis, output, mode, cval, [1, 2, 1])
 
 
-@implements("scipy.ndimage.prewitt", returns="array", mode="output")
+@filtering("scipy.ndimage.prewitt")
 def prewitt(xp: XP, input: Any, axis: Any = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
     return _edges(xp, input, axis, output, mode, cval, [1, 1, 1])
 
 
-@implements("scipy.ndimage.laplace", returns="array", mode="output")
+@filtering("scipy.ndimage.laplace")
 def laplace(xp: XP, input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None) -> Any:
     x, to = taken(xp, input, output)
     axes = axes_of(axes, xp.ndim_of(x))
@@ -179,7 +182,7 @@ def laplace(xp: XP, input: Any, output: Any = None, mode: Any = "reflect", cval:
     return stored(xp, total, to)
 
 
-@implements("scipy.ndimage.gaussian_laplace", returns="array", mode="output")
+@filtering("scipy.ndimage.gaussian_laplace")
 def gaussian_laplace(
     xp: XP, input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None,
     truncate: Any = 4.0, radius: Any = None,
@@ -187,7 +190,7 @@ def gaussian_laplace(
     return _derivatives(xp, input, sigma, output, mode, cval, axes, truncate, radius, 2)
 
 
-@implements("scipy.ndimage.gaussian_gradient_magnitude", returns="array", mode="output")
+@filtering("scipy.ndimage.gaussian_gradient_magnitude")
 def gaussian_gradient_magnitude(
     xp: XP, input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None,
     truncate: Any = 4.0, radius: Any = None,
@@ -229,7 +232,7 @@ def _mean_along(xp: XP, x: Any, size: int, axis: int, mode: str, cval: Any, orig
     return xp.divide(total, float(size))
 
 
-@implements("scipy.ndimage.uniform_filter1d", returns="array", mode="output")
+@filtering("scipy.ndimage.uniform_filter1d")
 def uniform_filter1d(
     xp: XP, input: Any, size: Any, axis: Any = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
     origin: Any = 0,
@@ -239,7 +242,7 @@ def uniform_filter1d(
     return stored(xp, _mean_along(xp, x, size, axis, padding(mode), cval, origin), to)
 
 
-@implements("scipy.ndimage.uniform_filter", returns="array", mode="output")
+@filtering("scipy.ndimage.uniform_filter")
 def uniform_filter(
     xp: XP, input: Any, size: Any = 3, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
     axes: Any = None,
@@ -262,7 +265,7 @@ def _extreme_along(xp: XP, x: Any, size: int, axis: int, mode: str, cval: Any, o
 
 
 def _extremes(name: str, most: bool) -> None:
-    @implements(f"scipy.ndimage.{name}_filter1d", returns="array", mode="output")
+    @filtering(f"scipy.ndimage.{name}_filter1d")
     def of_one(
         xp: XP, input: Any, size: Any, axis: Any = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
         origin: Any = 0,
@@ -271,7 +274,7 @@ def _extremes(name: str, most: bool) -> None:
         axis = normalize_axis_index(axis, xp.ndim_of(x))
         return stored(xp, _extreme_along(xp, x, size, axis, padding(mode), cval, origin, most), to)
 
-    @implements(f"scipy.ndimage.{name}_filter", returns="array", mode="output")
+    @filtering(f"scipy.ndimage.{name}_filter")
     def of_several(
         xp: XP, input: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect",
         cval: Any = 0.0, origin: Any = 0, *, axes: Any = None,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..common.user_warnings import warn
-from ..functions.registry import SCIENTIFIC, XP, bind, spec_of
+from ..functions.registry import SCIENTIFIC, XP, bind, family, spec_of
 from ..memory.views import Handle
 from ..runtime import dtypes
 from . import implements
@@ -22,6 +22,8 @@ from .operand_checks import array, only, plain, row_of
 
 _MOST = 1 << 27
 """Largest number of elements of all windows together."""
+
+filtering = family(implements, mode="output")
 
 
 def windows(
@@ -114,7 +116,7 @@ def _ranked(
     return stored(xp, xp.prim.reshape(row_of(xp, ordered, 0, k, k + 1), xp.shape_of(x)), to)
 
 
-@implements("scipy.ndimage.median_filter", returns="array", mode="output")
+@filtering("scipy.ndimage.median_filter")
 def median_filter(
     xp: XP, input: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect",
     cval: Any = 0.0, origin: Any = 0, *, axes: Any = None,
@@ -122,7 +124,7 @@ def median_filter(
     return _ranked(xp, input, size, footprint, output, mode, cval, origin, axes, lambda n: n // 2)
 
 
-@implements("scipy.ndimage.rank_filter", returns="array", mode="output")
+@filtering("scipy.ndimage.rank_filter")
 def rank_filter(
     xp: XP, input: Any, rank: Any, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect",
     cval: Any = 0.0, origin: Any = 0, *, axes: Any = None,
@@ -131,7 +133,7 @@ def rank_filter(
     return _ranked(xp, input, size, footprint, output, mode, cval, origin, axes, lambda n: rank)
 
 
-@implements("scipy.ndimage.percentile_filter", returns="array", mode="output")
+@filtering("scipy.ndimage.percentile_filter")
 def percentile_filter(
     xp: XP, input: Any, percentile: Any, size: Any = None, footprint: Any = None, output: Any = None,
     mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None,
@@ -161,7 +163,7 @@ def _of_lines(function: Any) -> Any:
     return spec.func if "axis" in inspect.signature(spec.func).parameters else None
 
 
-@implements("scipy.ndimage.generic_filter", returns="array", mode="output")
+@filtering("scipy.ndimage.generic_filter")
 def generic_filter(
     xp: XP, input: Any, function: Any, size: Any = None, footprint: Any = None, output: Any = None,
     mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, extra_arguments: Any = (), extra_keywords: Any = None, *,

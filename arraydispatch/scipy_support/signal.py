@@ -144,12 +144,12 @@ def _reversed(xp: XP, v: Any) -> Any:
     return xp.prim.flip(conjugate(xp, v), tuple(range(xp.ndim_of(v))))
 
 
-@implements("scipy.signal.convolve", error="sum")
+@implements("scipy.signal.convolve", error="sum", returns="scalar")
 def convolve(xp: XP, in1: Any, in2: Any, mode: Any = "full", method: Any = "auto") -> Any:
     return _convolved(xp, *_pair(xp, in1, in2), mode, method)
 
 
-@implements("scipy.signal.correlate", error="sum")
+@implements("scipy.signal.correlate", error="sum", returns="scalar")
 def correlate(xp: XP, in1: Any, in2: Any, mode: Any = "full", method: Any = "auto") -> Any:
     a, v = _pair(xp, in1, in2)
     if xp.ndim_of(a) != xp.ndim_of(v):
@@ -215,12 +215,12 @@ def _of_axes(xp: XP, in1: Any, in2: Any, mode: Any, axes: Any) -> Any:
     return _cut(xp, _by_spectrum(xp, a, v, axes), left, right, mode, axes)
 
 
-@implements("scipy.signal.fftconvolve", error="sum", min_bits=32)
+@implements("scipy.signal.fftconvolve", error="sum", min_bits=32, returns="scalar")
 def fftconvolve(xp: XP, in1: Any, in2: Any, mode: Any = "full", axes: Any = None) -> Any:
     return _of_axes(xp, in1, in2, mode, axes)
 
 
-@implements("scipy.signal.oaconvolve", error="sum", min_bits=32)
+@implements("scipy.signal.oaconvolve", error="sum", min_bits=32, returns="scalar")
 def oaconvolve(xp: XP, in1: Any, in2: Any, mode: Any = "full", axes: Any = None) -> Any:
     return _of_axes(xp, in1, in2, mode, axes)
 
@@ -305,17 +305,17 @@ def _by_windows(xp: XP, a: Any, v: Any, shape: tuple[int, ...]) -> Any:
     return xp.prim.reshape(total, shape)
 
 
-@implements("scipy.signal.convolve2d", returns="array", error="sum")
+@implements("scipy.signal.convolve2d", error="sum")
 def convolve2d(xp: XP, in1: Any, in2: Any, mode: Any = "full", boundary: Any = "fill", fillvalue: Any = 0) -> Any:
     return _in_plane(xp, in1, in2, mode, boundary, fillvalue, False)
 
 
-@implements("scipy.signal.correlate2d", returns="array", error="sum")
+@implements("scipy.signal.correlate2d", error="sum")
 def correlate2d(xp: XP, in1: Any, in2: Any, mode: Any = "full", boundary: Any = "fill", fillvalue: Any = 0) -> Any:
     return _in_plane(xp, in1, in2, mode, boundary, fillvalue, True)
 
 
-@implements("scipy.signal.hilbert", returns="array", min_bits=32)
+@implements("scipy.signal.hilbert", min_bits=32)
 def hilbert(xp: XP, x: Any, N: Any = None, axis: Any = -1) -> Any:
     x = array(xp, x)
     if xp.dtype_of(x).kind == "c":
@@ -338,7 +338,7 @@ def hilbert(xp: XP, x: Any, N: Any = None, axis: Any = -1) -> Any:
     return transforms.ifft(xp, xp.multiply(spectrum, factors), n, axis)
 
 
-@implements("scipy.signal.detrend", returns="array", pure=False)
+@implements("scipy.signal.detrend", pure=False)
 def detrend(xp: XP, data: Any, axis: Any = -1, type: Any = "linear", bp: Any = 0, overwrite_data: Any = False) -> Any:
     if type not in ("linear", "l", "constant", "c"):
         raise ValueError("Trend type must be 'linear' or 'constant'.")
@@ -367,7 +367,7 @@ def detrend(xp: XP, data: Any, axis: Any = -1, type: Any = "linear", bp: Any = 0
     return xp.prim.transpose(made, tuple(int(i) for i in np.argsort(order)))
 
 
-@implements("scipy.signal.medfilt", returns="array")
+@implements("scipy.signal.medfilt")
 def medfilt(xp: XP, volume: Any, kernel_size: Any = None) -> Any:
     x = array(xp, volume)
     only(xp.ndim_of(x) > 0, "no axis")

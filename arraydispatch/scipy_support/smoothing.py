@@ -77,7 +77,7 @@ def _precision(given: float, usual: float) -> float:
     return usual if given < 0.0 or given >= 1.0 else given
 
 
-@implements("scipy.signal.cspline2d", returns="array", error="sum")
+@implements("scipy.signal.cspline2d", error="sum")
 def cspline2d(xp: XP, signal: Any, lamb: Any = 0.0, precision: Any = -1.0) -> Any:
     x, to, usual = _signal(xp, signal)
     lamb, precision = float(plain(xp, lamb)), _precision(float(plain(xp, precision)), usual)
@@ -92,7 +92,7 @@ def cspline2d(xp: XP, signal: Any, lamb: Any = 0.0, precision: Any = -1.0) -> An
     return _on_both(xp, x, to, "symiirorder2", r, omega, precision)
 
 
-@implements("scipy.signal.qspline2d", returns="array", error="sum")
+@implements("scipy.signal.qspline2d", error="sum")
 def qspline2d(xp: XP, signal: Any, lamb: Any = 0.0, precision: Any = -1.0) -> Any:
     x, to, usual = _signal(xp, signal)
     if plain(xp, lamb) > 0:
@@ -114,11 +114,11 @@ def _along_rows(xp: XP, signal: Any, name: str, precision: Any, *options: Any) -
     return xp.prim.astype(_filtered(xp, x, xp.ndim_of(x) - 1, name, *values, given), to)
 
 
-@implements("scipy.signal.symiirorder1", returns="array", error="sum")
+@implements("scipy.signal.symiirorder1", error="sum")
 def symiirorder1(xp: XP, signal: Any, c0: Any, z1: Any, precision: Any = -1.0) -> Any:
     return _along_rows(xp, signal, "symiirorder1", precision, c0, z1)
 
 
-@implements("scipy.signal.symiirorder2", returns="array", error="sum")
+@implements("scipy.signal.symiirorder2", error="sum")
 def symiirorder2(xp: XP, input: Any, r: Any, omega: Any, precision: Any = -1.0) -> Any:
     return _along_rows(xp, input, "symiirorder2", precision, r, omega)

@@ -125,7 +125,7 @@ def _between(xp: XP, a: Any, b: Any, metric: Callable[..., Any]) -> Any:
     return parts[0] if len(parts) == 1 else xp.prim.concatenate(parts, 0)
 
 
-@implements("scipy.spatial.distance.cdist", returns="array")
+@implements("scipy.spatial.distance.cdist")
 def cdist(xp: XP, XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
     a = _points(xp, XA, "XA", XB)
     b = _points(xp, XB, "XB", a)
@@ -134,7 +134,7 @@ def cdist(xp: XP, XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = Non
     return _between(xp, a, b, _metric(metric, kwargs))
 
 
-@implements("scipy.spatial.distance.pdist", returns="array")
+@implements("scipy.spatial.distance.pdist")
 def pdist(xp: XP, X: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
     x = array(xp, X)
     if xp.ndim_of(x) != 2:
@@ -148,7 +148,7 @@ def pdist(xp: XP, X: Any, metric: Any = "euclidean", *, out: Any = None, **kwarg
     )
 
 
-@implements("scipy.spatial.distance.squareform", returns="array", pure=False)
+@implements("scipy.spatial.distance.squareform", pure=False)
 def squareform(xp: XP, X: Any, force: Any = "no", checks: Any = True) -> Any:
     x = array(xp, X)
     shape = xp.shape_of(x)
@@ -178,7 +178,7 @@ def squareform(xp: XP, X: Any, force: Any = "no", checks: Any = True) -> Any:
 
 
 def _of_two(name: str, metric: Callable[..., Any]) -> None:
-    @implements(f"scipy.spatial.distance.{name}")
+    @implements(f"scipy.spatial.distance.{name}", returns="scalar")
     def distance(xp: XP, u: Any, v: Any, w: Any = None) -> Any:
         only(w is None, "weights")
         u, v = array(xp, u, v), array(xp, v, u)

@@ -12,14 +12,16 @@ from ..common.user_warnings import warn
 from ..functions import fft as transforms
 from ..functions.contractions import conjugate
 from ..functions.factorisations import adjoint, identity, real_of, swapped
-from ..functions.registry import XP
+from ..functions.registry import XP, family
 from ..runtime import dtypes
 from . import implements
 from .linalg import cholesky, diagonal, matrix
 from .operand_checks import array, checked, lapack, only, row_of
 
+linear_algebra = family(implements, min_bits=32)
 
-@implements("scipy.linalg.solve_triangular", returns="array", min_bits=32)
+
+@linear_algebra("scipy.linalg.solve_triangular")
 def solve_triangular(
     xp: XP, a: Any, b: Any, trans: Any = 0, lower: Any = False, unit_diagonal: Any = False, overwrite_b: Any = False,
     check_finite: Any = True,
@@ -54,7 +56,7 @@ def _triangular(xp: XP, a: Any, b: Any, lower: bool, trans: int, unit: bool = Fa
     return xp.prim.reshape(x, xp.shape_of(x)[:-1]) if vector else x
 
 
-@implements("scipy.linalg.cho_factor", returns="array", min_bits=32)
+@linear_algebra("scipy.linalg.cho_factor")
 def cho_factor(xp: XP, a: Any, lower: Any = False, overwrite_a: Any = False, check_finite: Any = True) -> Any:
     factor = cholesky(xp, a, lower, False, check_finite)
     (a,) = lapack(xp, xp.asarray(a))  # the other triangle stays, as LAPACK leaves it
@@ -62,7 +64,7 @@ def cho_factor(xp: XP, a: Any, lower: Any = False, overwrite_a: Any = False, che
     return xp.add(factor, rest), lower
 
 
-@implements("scipy.linalg.cho_solve", returns="array", min_bits=32)
+@linear_algebra("scipy.linalg.cho_solve")
 def cho_solve(xp: XP, c_and_lower: Any, b: Any, overwrite_b: Any = False, check_finite: Any = True) -> Any:
     c, lower = c_and_lower
     c, b = lapack(xp, checked(xp, c, check_finite, b), checked(xp, b, check_finite, c))
@@ -112,7 +114,7 @@ def _rows(xp: XP, x: Any, order: Any) -> Any:
     return xp.take_along_axis(x, xp.prim.reshape(order, (*xp.shape_of(order), 1)), -2)
 
 
-@implements("scipy.linalg.lu_factor", returns="array", min_bits=32)
+@linear_algebra("scipy.linalg.lu_factor")
 def lu_factor(xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True) -> Any:
     imported("scipy.linalg")
     from scipy.linalg import LinAlgWarning
@@ -126,7 +128,7 @@ def lu_factor(xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True
     return factors, xp.backend.from_numpy(_pivots(xp.backend.to_numpy(order)), xp.backend.device_of(factors))
 
 
-@implements("scipy.linalg.lu_solve", returns="array", min_bits=32)
+@linear_algebra("scipy.linalg.lu_solve")
 def lu_solve(
     xp: XP, lu_and_piv: Any, b: Any, trans: Any = 0, overwrite_b: Any = False, check_finite: Any = True
 ) -> Any:
@@ -164,7 +166,7 @@ def lu_solve(
     return xp.prim.reshape(x, xp.shape_of(x)[:-1]) if column else x
 
 
-@implements("scipy.linalg.lu", returns="array", min_bits=32)
+@linear_algebra("scipy.linalg.lu")
 def lu(
     xp: XP, a: Any, permute_l: Any = False, overwrite_a: Any = False, check_finite: Any = True, p_indices: Any = False
 ) -> Any:
@@ -190,7 +192,7 @@ def _circulant(xp: XP, c: Any, r: Any, check_finite: Any) -> tuple[Any, Any]:
     return c, conjugate(xp, c) if r is None else checked(xp, r, check_finite, c)
 
 
-@implements("scipy.linalg.matmul_toeplitz", returns="array", min_bits=32, error="sum")
+@linear_algebra("scipy.linalg.matmul_toeplitz", error="sum")
 def matmul_toeplitz(xp: XP, c_or_cr: Any, x: Any, check_finite: Any = False, workers: Any = None) -> Any:
     column, row = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
     like = next(v for v in (x, column, row) if xp.is_array(v))
@@ -216,7 +218,7 @@ def matmul_toeplitz(xp: XP, c_or_cr: Any, x: Any, check_finite: Any = False, wor
     return xp.prim.astype(xp.prim.reshape(made, (n, *xp.shape_of(x)[1:])), to)
 
 
-@implements("scipy.linalg.solve_circulant", returns="array", min_bits=32, error="sum")
+@linear_algebra("scipy.linalg.solve_circulant", error="sum")
 def solve_circulant(
     xp: XP, c: Any, b: Any, singular: Any = "raise", tol: Any = None, caxis: Any = -1, baxis: Any = 0, outaxis: Any = 0
 ) -> Any:

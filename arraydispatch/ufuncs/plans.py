@@ -24,7 +24,7 @@ from ..runtime.settings import Precision
 from . import special
 from .array_api_rules import STANDARD
 from .composed import COMPOSED, compare_signs
-from .traits import COMPARISONS, REPORTED
+from .facts import ufunc_facts
 
 Key = Kind | type
 """Key of an operand: its Kind if it is an array, its Python or NumPy type if it is a scalar."""
@@ -179,7 +179,8 @@ def _build(
         kernel = backend.kernel(ufunc, computed[0], any(not isinstance(key, Kind) for key in keys))
     else:
         kind, computed, kernel = "composed", ins, partial(COMPOSED[ufunc], backend.xp)
-    if ufunc in COMPARISONS and ins[0] != ins[1]:  # NumPy's loops of uint64 against int64
+    facts = ufunc_facts(ufunc)
+    if facts.comparison and ins[0] != ins[1]:  # NumPy's loops of uint64 against int64
         kind, computed = "composed", ins
         kernel = partial(compare_signs, backend.xp, ufunc)
     elif ufunc is np.power and ins[1].kind == "i" and not backend.native_is_ndarray:
@@ -197,7 +198,7 @@ def _build(
     plan.kernel, plan.loops, plan.infinities = None if of_standard else kernel, loops, of_standard
     if precision is not None:
         plan.cast = _changed(ufunc, keys, kinds, signature, casting)
-    plan.reported = ufunc in REPORTED and not backend.native_is_ndarray  # NumPy reports by itself
+    plan.reported = facts.reported and not backend.native_is_ndarray  # NumPy reports by itself
     plan.one_float = ufunc.nout == 1 and kinds[0].dtype.char in "fdFD"
     if kernel is ufunc and precision is None and signature is None:
         plan.run = kernel  # NumPy casts by itself, and warns at the calling line
@@ -272,7 +273,9 @@ def _real(x: Any, have: np.dtype[Any], loop: np.dtype[Any], prim: Any) -> Any:
 
 def _first_run(plan: Plan, backend: Backend, convert: Run, ufunc: np.ufunc, keys: tuple[Key, ...]) -> Run:
     """Return a run that checks the kernel's result dtypes once, then leaves the leanest possible code in ``plan.run``."""
-    any_int = ufunc in COMPARISONS and int in keys and all(k.dtype.kind in "iu" for k in keys if isinstance(k, Kind))
+    any_int = (
+        ufunc_facts(ufunc).comparison and int in keys and all(k.dtype.kind in "iu" for k in keys if isinstance(k, Kind))
+    )
 
     def run(*operands: Any) -> Any:
         result = convert(*operands)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .elementary import INSTRUCTIONS
+from .facts import INSTRUCTIONS
 
 __all__ = ["LEAST", "call", "called", "lie_in_rows"]
 

@@ -15,8 +15,8 @@ from ..backends.base import Backend, Unsupported
 from ..common import tracing
 from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
+from .facts import ufunc_facts
 from .plans import PLANS, Plan, check_shapes, plan_for
-from .traits import ASSOCIATIVE, LOGICAL, REORDERABLE
 
 _EXTREMA = frozenset({np.maximum, np.minimum})
 
@@ -98,7 +98,8 @@ class Bound:
             raise TypeError(f"{type(axis).__name__!r} object cannot be interpreted as an integer")
         axes = reduction_axes(axis, len(shape))
         a, to = self._accumulator(a, dtype)
-        if len(axes) > 1 and ufunc not in REORDERABLE:
+        facts = ufunc_facts(ufunc)
+        if len(axes) > 1 and (facts.one_axis or not facts.associative):
             raise ValueError(
                 f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified"
             )
@@ -117,7 +118,7 @@ class Bound:
             return prim.full(final, _element(start, to), to, backend.device_of(a))
         if 0 in final:
             return prim.full(final, 0, to, backend.device_of(a))
-        if ufunc not in ASSOCIATIVE:
+        if not facts.associative:
             return prim.reshape(self._fold_in_order(a, axes[0] if axes else None, initial, where, to), final)
         if where is not True:
             neutral = _element(initial if ufunc.identity is None else ufunc.identity, backend.dtype_of(a))
@@ -152,7 +153,7 @@ class Bound:
             dtype = dtypes.default_accumulator(given)
         to, operand = dtypes.reduction_dtypes(ufunc, given, None if dtype is None else np.dtype(dtype))
         warn_of_cast(given, operand)
-        return (a if given == operand or ufunc in LOGICAL else backend.prim.astype(a, operand)), to
+        return (a if given == operand or ufunc_facts(ufunc).logical else backend.prim.astype(a, operand)), to
 
     def _mask(self, a: Any, where: Any, given: bool) -> Any:
         """Return the ``where=`` of a reduction in the operand's shape."""
@@ -176,7 +177,7 @@ class Bound:
         shape = backend.shape_of(a)
         rest = tuple(i for i in range(len(shape)) if i not in axes)
         length = int(np.prod([shape[i] for i in axes]))
-        if self.ufunc in LOGICAL:
+        if ufunc_facts(self.ufunc).logical:
             a = prim.astype(a, dtypes.BOOL)
         x = prim.reshape(prim.transpose(a, axes + rest), (length, *(shape[i] for i in rest)))
         if length == 1:
@@ -222,7 +223,7 @@ class Bound:
         shape = backend.shape_of(a)
         axis = _one_axis("accumulate", axis, len(shape))
         a, to = self._accumulator(a, dtype)
-        if self.ufunc in LOGICAL:
+        if ufunc_facts(self.ufunc).logical:
             a = prim.astype(a, dtypes.BOOL)
         if 0 in shape:
             return prim.full(shape, 0, to, backend.device_of(a))
@@ -293,7 +294,9 @@ class Bound:
             key = [slice(0, n, 1) for n in shape]
             key[axis] = slice(begin, max(end, begin + 1), 1)
             part = prim.slice(a, tuple(key))
-            parts.append(self.reduce(part, axis=axis, dtype=None if self.ufunc in LOGICAL else to, keepdims=True))
+            parts.append(
+                self.reduce(part, axis=axis, dtype=None if ufunc_facts(self.ufunc).logical else to, keepdims=True)
+            )
         if not parts:
             return prim.full(tuple(0 if i == axis else n for i, n in enumerate(shape)), 0, to, backend.device_of(a))
         return prim.concatenate(parts, axis)

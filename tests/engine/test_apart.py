@@ -97,7 +97,7 @@ def test_parts_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
         parts.clear()
         call()
         assert parts == [3] * many
-    assert registry.spec_of(np.sort).apart  # type: ignore[union-attr]
+    assert registry.spec_of(np.sort).parallel.apart  # type: ignore[union-attr]
 
 
 _SORTED = np.sort(_RNG.normal(size=9))

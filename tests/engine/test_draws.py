@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.random import PCG64, PCG64DXSM, SFC64, Generator
 
+from arraydispatch.common.sentinels import DECLINED
 from arraydispatch.engine import draws
 from arraydispatch.engine.host_blocks import thread_pool
 from arraydispatch.launcher import numpy_random
@@ -76,7 +77,7 @@ def both(ours: Generator, theirs: Generator, name: str, args: tuple[Any, ...], k
     """Draw by both, and say whether ours was in parts."""
     method = getattr(Generator, name)
     expected, made = method(theirs, *args, **kwargs), draws.call(method, ours, args, kwargs)
-    parts = made is not draws.NOT_APART
+    parts = made is not DECLINED
     made = made if parts else method(ours, *args, **kwargs)
     assert (made.dtype, made.shape, made.tobytes()) == (expected.dtype, expected.shape, expected.tobytes())
     assert made.base is None and made.flags.c_contiguous
@@ -151,9 +152,9 @@ def test_what_is_left_to_numpy() -> None:
     ):
         drawing = np.random.default_rng(1)
         before = drawing.bit_generator.state
-        assert draws.call(getattr(Generator, name), drawing, args, kwargs) is draws.NOT_APART, (name, args, kwargs)
+        assert draws.call(getattr(Generator, name), drawing, args, kwargs) is DECLINED, (name, args, kwargs)
         assert drawing.bit_generator.state == before
-    assert draws.call(Generator.random, Generator(SFC64(1)), (500,), {}) is draws.NOT_APART
+    assert draws.call(Generator.random, Generator(SFC64(1)), (500,), {}) is DECLINED
 
 
 def test_draws_that_do_not_meet(monkeypatch: pytest.MonkeyPatch) -> None:

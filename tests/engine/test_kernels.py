@@ -21,7 +21,7 @@ from arraydispatch.engine import nodes
 from arraydispatch.engine.host_blocks import blocks, kernel_compiler, kernel_source, kernels, thread_pool
 from arraydispatch.engine.recording import fp_reports as telling, tape
 from arraydispatch.runtime.settings import default, kept, set_execution
-from arraydispatch.ufuncs.elementary import INSTRUCTIONS
+from arraydispatch.ufuncs.facts import INSTRUCTIONS
 
 pytest.importorskip("llvmlite")
 N = 1031

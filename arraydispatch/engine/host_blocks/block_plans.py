@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...ufuncs import rows
-from ...ufuncs.elementary import INSTRUCTIONS
+from ...ufuncs.facts import INSTRUCTIONS
 from ..loops import in_place
 from ..nodes import Bound, Form, Node, Shift, Update, elsewhere, like
 from .bounded_steps import Shifted, Written

@@ -18,7 +18,7 @@ class Call(NamedTuple):
     """One elementwise call."""
 
     op: str
-    """As :data:`arraydispatch.ufuncs.elementary.INSTRUCTIONS` has it; ``cast``; ``select``, of a condition and two values."""
+    """As :data:`arraydispatch.ufuncs.facts.INSTRUCTIONS` has it; ``cast``; ``select``, of a condition and two values."""
     ins: tuple[str, ...]
     """The dtypes in which it takes its operands, and that of the result: ``np.dtype.str`` without the byte order."""
     out: str

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...common.signal_safety import aside, imported, may_import
-from ...ufuncs.elementary import INSTRUCTIONS, neutral
+from ...ufuncs.facts import INSTRUCTIONS, neutral
 from ..loops import cast, select
 from ..nodes import Buffer, Elsewhere, Node, Shift, Update, far
 from .cells import Cells

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ufuncs.elementary import neutral
+from ...ufuncs.facts import neutral
 from ..loops import cast
 from ..nodes import Bound, Box, Elsewhere, Form, Update, strides_of
 from .cells import boxes, offset

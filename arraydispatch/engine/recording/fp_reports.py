@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ...common.callers import is_core
+from ...common.sentinels import DECLINED
 from ...common.user_warnings import FLOATING_ERRORS
 from ..host_blocks.blocks import Block
 from ..nodes import Place
 
-__all__ = ["NOTHING", "REFUSED", "begin", "now", "tell"]
+__all__ = ["NOTHING", "begin", "now", "tell"]
 
 _errors_in_force: Any = np._core.umath._extobj_contextvar.get
 _warnings = vars(warnings)
@@ -32,7 +33,6 @@ def begin() -> None:
 
 _ORDER = {kind: i for i, kind in enumerate(("divide by zero", "overflow", "underflow", "invalid value"))}
 """In which order NumPy tells of the errors of one call."""
-REFUSED: Any = object()
 NOTHING = None, None
 """What :func:`now` says where no error is to be told."""
 _heeded = True
@@ -48,7 +48,7 @@ _MOST_PLACES = 4096
 def now() -> tuple[Any, Place | None]:
     """The modes of ``np.errstate`` in force, and the line of the user's that is being run.
 
-    The modes are the same object each time; None where all is ignored, ``REFUSED`` where an error is more than a warning.
+    The modes are the same object each time; None where all is ignored, ``DECLINED`` where an error is more than a warning.
     """
     seen, found = _modes_known
     errors = _errors_in_force()
@@ -56,13 +56,13 @@ def now() -> tuple[Any, Place | None]:
         found = _learn_modes(errors)
     if found is None:
         return NOTHING
-    if found is REFUSED:
-        return REFUSED, None
+    if found is DECLINED:
+        return DECLINED, None
     filters, known = _warnings["filters"], _filters_known
     if filters != known[0]:
         known = _learn_filters(filters)
     if (filters is not _filters or known[2]) and _heeded:
-        return REFUSED, None
+        return DECLINED, None
     frame: FrameType = _getframe(0)
     code: CodeType = frame.f_code
     while _inside(code.co_filename) and frame.f_back is not None:
@@ -88,7 +88,7 @@ def _learn_modes(errors: Any) -> Any:
     global _modes_known
     modes: dict[str, Any] = {**np.geterr()}
     said = set(modes.values())
-    found: Any = REFUSED if not said <= {"ignore", "warn"} else None if said == {"ignore"} else modes
+    found: Any = DECLINED if not said <= {"ignore", "warn"} else None if said == {"ignore"} else modes
     if found is modes:
         found = _every_modes.setdefault(tuple(modes.items()), modes)
     _modes_known = errors, found

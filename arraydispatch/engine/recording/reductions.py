@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ...common.sentinels import DECLINED
 from ...memory.views import Handle
-from ...ufuncs.recorded import UNSIGNED
+from ...ufuncs.facts import ufunc_facts
 from ..host_blocks import column_sums
 from ..nodes import Form, Node, Whole, node_of
 from . import block_reports, fp_reports, tape
@@ -110,9 +111,9 @@ def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
             return None
         fortran = not v.flags.c_contiguous
     modes, place = _told(func, dtype)
-    if modes is fp_reports.REFUSED:
+    if modes is DECLINED:
         return None
-    extreme = func is not np.add and dtype.kind == "f" and not (pending and v.form.func in UNSIGNED)
+    extreme = func is not np.add and dtype.kind == "f" and not (pending and ufunc_facts(v.form.func).no_minus_zero)
     node = node_of(_form_of_all(func, kind.backend.kind(dtype), v.shape, fortran), modes, place)
     look = _Look()
     look._v = look._kind = look._root = node
@@ -157,7 +158,7 @@ def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, die
     if order is None or order[1]:
         return None
     modes, place = _told(func, dtype)
-    if modes is fp_reports.REFUSED:
+    if modes is DECLINED:
         return None
     node = node_of(_form_along(func, kind.backend.kind(dtype), v.shape, axes, keepdims), modes, place)
     made = tape.array_of(node)

@@ -17,7 +17,7 @@ cdef class Tape:
     cpdef _hand_over(self, Node node)
 
 cdef dict _waiting
-cdef object _bare, _cls, _every, _ref, _NOTHING, _REFUSED
+cdef object _bare, _cls, _every, _ref, _NOTHING, _DECLINED
 
 cpdef array_of(Node node)
 cpdef Tape mine()

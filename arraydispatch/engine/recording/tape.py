@@ -20,14 +20,16 @@ import numpy as np
 from numpy import ndarray
 
 from ...common import events
+from ...common.arguments import SCALARS
 from ...common.process_state import process
+from ...common.sentinels import DECLINED
 from ...memory import views
 from ...memory.roots import memory_of
 from ...memory.views import NEVER, Handle
 from ...runtime import settings
 from ..host_blocks import thread_pool
 from ..host_blocks.blocks import Block, Short, needed, planned, whole_rounds
-from ..loops import PYTHON, SCALARS, cast, fits, loop_of, select
+from ..loops import PYTHON, cast, fits, loop_of, select
 from ..nodes import Buffer, Form, Node, PendingView, Shift, buffer_of, laid, node_of
 from . import block_reports, fp_reports
 from .fp_reports import now
@@ -62,7 +64,7 @@ _bare: Any = None
 """Makes one without a value."""
 _every: Any = None
 _waiting = views.waiting
-_ref, _NOTHING, _REFUSED = weakref.ref, fp_reports.NOTHING, fp_reports.REFUSED
+_ref, _NOTHING, _DECLINED = weakref.ref, fp_reports.NOTHING, DECLINED
 
 
 @process.follows("tap")
@@ -584,7 +586,7 @@ def record(
     if like is not None and (form.dtype, form.shape) != like:
         return None
     modes, place = now() if form.reports else _NOTHING
-    if modes is _REFUSED:
+    if modes is _DECLINED:
         return None
 
     if into is not None and into._v is not values[0]:  # a signal's handler has written to it

@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from ...common import events
+from ...common.arguments import SCALARS
+from ...common.sentinels import DECLINED
 from ...memory import views
 from ...memory.views import NEVER, Handle
 from ...ufuncs import rows
-from ...ufuncs.recorded import HEAVY
+from ...ufuncs.facts import ufunc_facts
 from ..host_blocks.cells import boxes
-from ..loops import PYTHON, SCALARS, fits, loop_of
+from ..loops import PYTHON, fits, loop_of
 from ..nodes import Box, Form, Node, PendingView, Update, node_of
 from . import fp_reports, tape
 
@@ -386,7 +388,7 @@ def _record(func: np.ufunc | None, root: Any, window: Window, y: Any, of: Window
     if not is_array and type(y) in PYTHON and not fits(y, kind.dtype):
         return False
     modes, place = fp_reports.now() if form.reports else fp_reports.NOTHING
-    if modes is fp_reports.REFUSED:
+    if modes is DECLINED:
         return False
     if root._v is not v:  # a signal's handler has written to it
         return False
@@ -415,7 +417,7 @@ def _form(func: np.ufunc | None, kind: Any, window: Window, y: Any, of: Window |
         elif not (dtype.kind in "fc" and type(y) in (int, float)) and np.dtype(type(y)).kind != dtype.kind:
             return None
     else:
-        if func in HEAVY:
+        if ufunc_facts(func).heavy:
             return None
         loop = loop_of(func, (dtype, y.dtype if is_array else type(y)))
         if loop is None or loop.out != dtype or loop.pinned:

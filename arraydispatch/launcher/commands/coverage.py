@@ -22,12 +22,12 @@ import numpy as np
 from ... import scipy_support
 from ...api import creation
 from ...array import Array
-from ...array.members import OPERATORS
 from ...backends import loader
 from ...backends.base import Backend
 from ...common import names as known_names
 from ...functions import registry
 from ...ufuncs import describe, describe_method, special
+from ...ufuncs.facts import OPERATORS
 from .. import numpy_classes, numpy_names
 
 __all__ = ["CLASSES", "KINDS", "Row", "as_dict", "dispatched", "markdown", "rows", "ufuncs"]

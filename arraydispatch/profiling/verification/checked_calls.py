@@ -27,7 +27,6 @@ import arraydispatch
 from ...api import creation, public
 from ...array import Array
 from ...array.flat import Flat
-from ...array.members import OPERATORS
 from ...backends import loader
 from ...common.callers import shown, straight
 from ...common.errors import ArrayDispatchError
@@ -38,6 +37,7 @@ from ...dispatch.scipy_calls import known_as
 from ...functions.registry import METHODS, SPECS, facts_of, spec_of
 from ...memory.views import Handle
 from ...runtime import dtypes, settings
+from ...ufuncs.facts import OPERATORS
 from ..recorder import Profile, function_name
 from .comparison import Finding, compare
 from .host_inputs import Hosts, Unfit, to_host
@@ -368,7 +368,7 @@ class Verification:
             if refused is not None:
                 return []
             calls += max(other.calls for other in others)
-            found = jump(facts_of(func).jumps, ours, reference, largest(inputs), others[0].origin)
+            found = jump(facts_of(func).checks.jumps, ours, reference, largest(inputs), others[0].origin)
             findings = [] if found is None else [found]
         if isinstance(result, Handle) and not findings:
             nearby.keep(result, ours, reference, calls, lambda: others[0].origin if others else self._here(func))

@@ -6,7 +6,6 @@ a view that has lost its array is detected.
 
 from __future__ import annotations
 
-import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from ...backends import loader
 from ...backends.base import Backend
 from ...backends.devices import Device
+from ...common.arguments import PLAIN
 from ...common.pytrees import mapped
 from ...memory import views
 from ...memory.views import Handle
@@ -22,10 +22,8 @@ from ...runtime import dtypes
 
 __all__ = ["Hosts", "Unfit", "to_host"]
 
-_PLAIN = (
-    bool, int, float, complex, str, bytes, type(None), type, np.dtype, slice, types.EllipsisType, np.generic, np.ufunc,
-    np.random.Generator, type(np._NoValue), range, Backend, Device,
-)  # fmt: skip
+_AS_THEY_ARE: tuple[Any, ...] = (*PLAIN, np.generic, np.ufunc, np.random.Generator, range, Backend, Device)
+"""Types of the arguments that NumPy gets as they are."""
 _WIDE = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128)}
 
 
@@ -68,7 +66,7 @@ class Hosts:
             return self._array(x)
         if isinstance(x, np.ndarray):
             return self._ndarray(x)
-        if isinstance(x, _PLAIN):
+        if isinstance(x, _AS_THEY_ARE):
             return self._wide_type(x) if self.widen else x
         if isinstance(x, list | tuple | dict):
             return mapped(self.of, x)

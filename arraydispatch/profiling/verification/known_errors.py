@@ -27,12 +27,12 @@ Check = Callable[[tuple[Any, ...], dict[str, Any], Any, Any], list[Finding] | No
 def unverified(func: Any) -> str:
     """Return why a function is not run twice; empty if it is."""
     facts = facts_of(func)
-    return "is about memory" if facts.memory else "writes files" if facts.files else facts.unverified
+    return "is about memory" if facts.memory else "writes files" if facts.files else facts.checks.unverified
 
 
 def raw(func: Any) -> bool:
     """Whether a result depends on the dtype itself: NumPy then gets its inputs unchanged."""
-    return func in _RAW_METHODS or facts_of(func).raw
+    return func in _RAW_METHODS or facts_of(func).checks.raw
 
 
 _RAW_METHODS = ("view", "byteswap")
@@ -43,18 +43,18 @@ def scale_for(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], run: Cal
 
     ``wide``: whether the function acts on the whole array, not elementwise.
     """
-    facts = facts_of(func)
-    if facts.error == "period":
+    checks = facts_of(func).checks
+    if checks.error == "period":
         return 1.0
-    if facts.error == "remainder":
+    if checks.error == "remainder":
         return largest(args)
     if not wide:
-        return run(_term(args[0]), _term(args[1], facts.sign), **kwargs) if facts.sign else None
-    if facts.error == "square":
+        return run(_term(args[0]), _term(args[1], checks.sign), **kwargs) if checks.sign else None
+    if checks.error == "square":
         return largest(args) ** 2
-    if facts.error == "spread":
+    if checks.error == "spread":
         return largest(args)
-    if facts.error == "sum":
+    if checks.error == "sum":
         try:
             made = run(*[absolute(x) for x in args], **kwargs)
         except Exception:  # noqa: BLE001 -- an axis, or a bound, has become another one: do without
@@ -315,4 +315,4 @@ _CHECKS: dict[str, Check] = {
 
 def check_for(func: Any) -> Check | None:
     """Return the check of a function whose result is not unique."""
-    return _CHECKS.get(facts_of(func).defined)
+    return _CHECKS.get(facts_of(func).checks.defined)

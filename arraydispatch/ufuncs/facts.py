@@ -1,0 +1,220 @@
+"""Facts about NumPy's ufuncs, one row per ufunc, the same on every backend.
+
+Everything that depends on which ufunc it is reads this table: the engine, the report of floating-point errors, reductions,
+operators, verification. A ufunc of another package has the row :data:`ORDINARY`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy._core import umath as _umath
+
+__all__ = [
+    "CLIP", "FACTS", "INSTRUCTIONS", "OPERATORS", "Error", "Jumps", "UfuncFacts", "neutral", "operator_of", "reflected_name", "ufunc_facts",
+]  # fmt: skip
+
+Error = Literal["sum", "square", "spread", "remainder", "period"]
+Jumps = Literal["unit", "exact", "operand"]
+
+
+class UfuncFacts(NamedTuple):
+    """Facts about one ufunc."""
+
+    operator: str = ""
+    """The name in ``__add__``, ``__radd__`` and ``__iadd__``, if an operator calls it."""
+    instruction: str = ""
+    """The name in :mod:`arraydispatch.engine.host_blocks.kernel_source`, if it is an instruction or two of a processor.
+
+    The result of each element is then determined to the bit. Ufuncs have none whose loops round more than once, or of two zeros
+    give one or the other.
+    """
+    neutral: float | None = None
+    """The second operand that leaves each first one as it is."""
+    heavy: bool = False
+    """Whether it takes several times as long as a sum."""
+    reports: Literal["never", "seldom", "methods", "often", "divisors"] = "seldom"
+    """When it reports floating-point errors.
+
+    ``never``: no ordinary loop does. ``methods``: all methods but ``outer`` do. ``often``: calls of ordinary arguments do too, and
+    take longer than a look at the result. ``divisors``: so do loops of integers, of a zero divisor.
+    """
+    values_decide: bool = False
+    """Whether an integer operand may be refused for its value, or is of a dtype of its own."""
+    last_differ: bool = False
+    """Whether the vector code takes another of two zeros than the code that computes the last elements."""
+    by_parts: bool = False
+    """Whether the complex loops only add or compare parts."""
+    no_minus_zero: bool = False
+    """Whether it never results in a negative zero."""
+    comparison: bool = False
+    logical: bool = False
+    associative: bool = False
+    """Whether a reduction may regroup its operands."""
+    one_axis: bool = False
+    """Whether NumPy reduces by it along one axis alone, though it is associative."""
+    error: Error | None = None
+    sign: float = 0.0
+    jumps: Jumps | None = None
+    raw: bool = False
+    """These four as in :class:`arraydispatch.functions.registry.Checks`."""
+
+    @property
+    def reported(self) -> bool:
+        """Whether an ordinary argument gives a floating-point error."""
+        return self.reports in ("often", "divisors")
+
+
+CLIP: Any = _umath.clip  # type: ignore[attr-defined]
+"""The ufunc that ``np.clip`` calls."""
+
+ORDINARY = UfuncFacts()
+"""The row of a ufunc of which nothing is so."""
+
+FACTS: dict[Any, UfuncFacts] = {
+    # Arithmetic
+    np.add: UfuncFacts(
+        operator="add", instruction="add", neutral=-0.0, reports="methods", by_parts=True, associative=True, error="sum", sign=1.0,
+    ),
+    np.subtract: UfuncFacts(operator="sub", instruction="sub", neutral=0, reports="methods", by_parts=True, error="sum", sign=-1.0),
+    np.multiply: UfuncFacts(operator="mul", instruction="mul", neutral=1, reports="methods", associative=True),
+    np.divide: UfuncFacts(operator="truediv", instruction="div", neutral=1, reports="often"),
+    np.floor_divide: UfuncFacts(operator="floordiv", heavy=True, reports="divisors", jumps="unit"),
+    np.remainder: UfuncFacts(operator="mod", heavy=True, reports="divisors", error="remainder", jumps="operand"),
+    np.fmod: UfuncFacts(heavy=True, reports="divisors", error="remainder", jumps="operand"),
+    np.divmod: UfuncFacts(operator="divmod", reports="divisors"),
+    np.power: UfuncFacts(operator="pow", heavy=True, reports="often", values_decide=True),
+    np.float_power: UfuncFacts(heavy=True, reports="often"),
+    np.matmul: UfuncFacts(operator="matmul", error="sum"),
+    np.vecdot: UfuncFacts(error="sum"),
+    np.reciprocal: UfuncFacts(instruction="reciprocal", reports="divisors"),
+    np.negative: UfuncFacts(operator="neg", instruction="neg", reports="never"),
+    np.positive: UfuncFacts(operator="pos", instruction="same", reports="never"),
+    np.absolute: UfuncFacts(operator="abs", instruction="abs", no_minus_zero=True),
+    np.fabs: UfuncFacts(instruction="abs", reports="never", no_minus_zero=True),
+    np.sign: UfuncFacts(instruction="sign", reports="never", jumps="unit"),
+    np.square: UfuncFacts(instruction="square", no_minus_zero=True),
+    np.sqrt: UfuncFacts(instruction="sqrt", reports="often"),
+    np.cbrt: UfuncFacts(heavy=True),
+    np.hypot: UfuncFacts(heavy=True, reports="often", no_minus_zero=True, associative=True),
+    np.gcd: UfuncFacts(associative=True),
+    np.lcm: UfuncFacts(associative=True, one_axis=True),
+    # Bits
+    np.bitwise_and: UfuncFacts(operator="and", instruction="and", associative=True),
+    np.bitwise_or: UfuncFacts(operator="or", instruction="or", neutral=0, associative=True),
+    np.bitwise_xor: UfuncFacts(operator="xor", instruction="xor", neutral=0, associative=True),
+    np.left_shift: UfuncFacts(operator="lshift"),
+    np.right_shift: UfuncFacts(operator="rshift"),
+    np.invert: UfuncFacts(operator="invert", instruction="invert"),
+    np.bitwise_count: UfuncFacts(),
+    # Comparisons and truth values
+    np.less: UfuncFacts(operator="lt", instruction="lt", comparison=True, jumps="exact"),
+    np.less_equal: UfuncFacts(operator="le", instruction="le", comparison=True, jumps="exact"),
+    np.greater: UfuncFacts(operator="gt", instruction="gt", comparison=True, jumps="exact"),
+    np.greater_equal: UfuncFacts(operator="ge", instruction="ge", comparison=True, jumps="exact"),
+    np.equal: UfuncFacts(operator="eq", instruction="eq", by_parts=True, comparison=True, jumps="exact"),
+    np.not_equal: UfuncFacts(operator="ne", instruction="ne", by_parts=True, comparison=True, jumps="exact"),
+    np.logical_and: UfuncFacts(instruction="both", reports="never", logical=True, associative=True),
+    np.logical_or: UfuncFacts(instruction="either", reports="never", logical=True, associative=True),
+    np.logical_xor: UfuncFacts(instruction="one", reports="never", logical=True, associative=True),
+    np.logical_not: UfuncFacts(instruction="none", reports="never", jumps="exact"),
+    np.maximum: UfuncFacts(last_differ=True, associative=True),
+    np.minimum: UfuncFacts(last_differ=True, associative=True),
+    np.fmax: UfuncFacts(last_differ=True, associative=True),
+    np.fmin: UfuncFacts(last_differ=True, associative=True),
+    CLIP: UfuncFacts(last_differ=True),
+    # Parts of floating-point numbers
+    np.isfinite: UfuncFacts(instruction="isfinite", reports="never", jumps="exact"),
+    np.isinf: UfuncFacts(instruction="isinf", reports="never", jumps="exact"),
+    np.isnan: UfuncFacts(instruction="isnan", reports="never", jumps="exact"),
+    np.isnat: UfuncFacts(),
+    np.signbit: UfuncFacts(instruction="signbit", reports="never", jumps="exact"),
+    np.copysign: UfuncFacts(instruction="copysign", reports="never", jumps="unit"),
+    np.nextafter: UfuncFacts(raw=True),
+    np.spacing: UfuncFacts(raw=True),
+    np.heaviside: UfuncFacts(jumps="unit"),
+    np.floor: UfuncFacts(instruction="floor", reports="never", jumps="unit"),
+    np.ceil: UfuncFacts(instruction="ceil", reports="never", jumps="unit"),
+    np.trunc: UfuncFacts(instruction="trunc", reports="never", jumps="unit"),
+    np.rint: UfuncFacts(instruction="rint", reports="never", jumps="unit"),
+    np.modf: UfuncFacts(),
+    np.frexp: UfuncFacts(),
+    np.ldexp: UfuncFacts(reports="often", values_decide=True),
+    np.conjugate: UfuncFacts(reports="never"),
+    # Exponentials, logarithms and trigonometry
+    np.exp: UfuncFacts(heavy=True, reports="often", no_minus_zero=True),
+    np.exp2: UfuncFacts(heavy=True, reports="often", no_minus_zero=True),
+    np.expm1: UfuncFacts(heavy=True, reports="often"),
+    np.log: UfuncFacts(heavy=True, reports="often"),
+    np.log2: UfuncFacts(heavy=True, reports="often"),
+    np.log10: UfuncFacts(heavy=True, reports="often"),
+    np.log1p: UfuncFacts(heavy=True, reports="often"),
+    np.logaddexp: UfuncFacts(heavy=True, reports="often", associative=True),
+    np.logaddexp2: UfuncFacts(heavy=True, reports="often", associative=True),
+    np.sin: UfuncFacts(heavy=True, reports="often", error="period"),
+    np.cos: UfuncFacts(heavy=True, reports="often", error="period"),
+    np.tan: UfuncFacts(heavy=True, reports="often", error="period"),
+    np.arcsin: UfuncFacts(heavy=True, reports="often"),
+    np.arccos: UfuncFacts(heavy=True, reports="often"),
+    np.arctan: UfuncFacts(heavy=True),
+    np.arctan2: UfuncFacts(heavy=True, jumps="unit"),
+    np.sinh: UfuncFacts(heavy=True, reports="often"),
+    np.cosh: UfuncFacts(heavy=True, reports="often", no_minus_zero=True),
+    np.tanh: UfuncFacts(heavy=True),
+    np.arcsinh: UfuncFacts(heavy=True),
+    np.arccosh: UfuncFacts(heavy=True, reports="often"),
+    np.arctanh: UfuncFacts(heavy=True, reports="often"),
+    np.degrees: UfuncFacts(),
+    np.rad2deg: UfuncFacts(),
+    np.radians: UfuncFacts(),
+    np.deg2rad: UfuncFacts(),
+    _umath._ones_like: UfuncFacts(),  # type: ignore[attr-defined]
+}  # fmt: skip
+"""Ufunc -> its facts."""
+
+FACTS.update((getattr(np, name), ORDINARY) for name in ("matvec", "vecmat") if hasattr(np, name))  # NumPy 2.2
+FACTS.update(
+    (getattr(_umath, name), ORDINARY)
+    for name in (
+        "_center _expandtabs _expandtabs_length _ljust _lstrip_chars _lstrip_whitespace _partition _partition_index _replace"
+        " _rjust _rpartition _rpartition_index _rstrip_chars _rstrip_whitespace _slice _strip_chars _strip_whitespace _zfill"
+        " count endswith find index isalnum isalpha isdecimal isdigit islower isnumeric isspace istitle isupper rfind rindex"
+        " startswith str_len"
+    ).split()
+    if hasattr(_umath, name)  # some came with later versions of NumPy
+)
+
+INSTRUCTIONS: dict[Any, str] = {ufunc: row.instruction for ufunc, row in FACTS.items() if row.instruction}
+"""Ufunc -> its instruction, of those that have one."""
+
+OPERATORS: dict[str, np.ufunc] = {row.operator: ufunc for ufunc, row in FACTS.items() if row.operator}
+"""The name in ``__add__``, ``__radd__`` and ``__iadd__`` -> the ufunc."""
+
+_MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+
+
+def ufunc_facts(ufunc: Any) -> UfuncFacts:
+    """Give the row of a ufunc, also of one that is not NumPy's."""
+    return FACTS.get(ufunc, ORDINARY)
+
+
+def neutral(ufunc: np.ufunc | None, x: np.dtype[Any], y: np.dtype[Any]) -> float | None:
+    """Give the second operand, of dtype ``y``, that leaves each first one, of ``x``, as it is; None where there is none."""
+    if ufunc is np.add and x.kind == "f" and y.kind != "f":
+        return None  # minus zero plus an integer zero is plus zero
+    return ufunc_facts(ufunc).neutral
+
+
+def operator_of(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
+    """Give the function of :mod:`operator` that calls a ufunc of two operands."""
+    word = FACTS[ufunc].operator
+    return divmod if word == "divmod" else getattr(operator, f"__{word}__")
+
+
+def reflected_name(ufunc: np.ufunc) -> str:
+    """Give the name of the method by which that operator asks the second operand."""
+    word = FACTS[ufunc].operator
+    return f"__{_MIRRORED.get(word, f'r{word}')}__"
