@@ -26,7 +26,7 @@ from ..functions import creation as bodies
 from ..memory import ghosts, views
 from ..memory.views import Handle
 from ..runtime import conversion, dtypes, settings
-from .public import asarray as _to_backend, at_host, from_protocol, from_sequence
+from .arrays import asarray as _to_backend, at_host, from_protocol, from_sequence
 
 __all__ = [
     "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "bartlett", "blackman",

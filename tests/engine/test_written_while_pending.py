@@ -314,7 +314,7 @@ def test_what_gives_an_argument_back_gives_the_array(monkeypatch: pytest.MonkeyP
 
     registry.load_topics()
     spec = registry.SPECS[np.median]
-    monkeypatch.setitem(registry.SPECS, keep, replace(spec, func=keep, apart=False))
+    monkeypatch.setitem(registry.SPECS, keep, replace(spec, func=keep, parallel=registry.Parallel()))
     with threshold(1, "fused"), ad.backend("numpy"), np.errstate(all="ignore"):
         x = _new(X)
         late = x + 1

@@ -1,0 +1,219 @@
+"""Choice of the backend, and the settings that hold for it: devices, precision, execution, seeds."""
+
+from __future__ import annotations
+
+import operator
+from contextlib import AbstractContextManager
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..backends import loader
+from ..backends.base import Backend
+from ..backends.devices import Device
+from ..common.errors import NoBackendFoundError, OptionError
+from ..common.pytrees import leaves
+from ..common.sentinels import UNSET
+from ..dispatch import wrapping
+from ..memory.views import Handle
+from ..runtime import placement, settings, threads as numbers
+
+
+def use(
+    name: str | Backend | None = None,
+    *,
+    device: Any = None,
+    precision: Any = UNSET,
+    execution: Any = UNSET,
+    fallback: Any = UNSET,
+    threads: Any = UNSET,
+    **options: Any,
+) -> Backend:
+    """Set the process default: where new arrays go. Arrays that exist stay where they are.
+
+    Parameters
+    ----------
+    name : str, Backend or None
+        The backend; None keeps the default backend and applies the rest.
+    device : str or Device, optional
+        Where on it new arrays go: ``"cpu"``, ``"gpu"``, ``"cuda:1"``, …
+    precision : {64, 32, 16, "bf16", None}, optional
+        Of fresh floating results; None means NumPy's own rules.
+    execution : {"eager", "fused", None}, optional
+        ``"eager"``: each call runs at once and by the library itself. None, to begin with: at once too, but where
+        the values are in host memory NumPy may compute on that memory if it is faster (a *host kernel*, which
+        reports and ``arraydispatch coverage`` name). ``"fused"``: values of a CPU's are on the host, and elementwise calls on
+        large ones are recorded and run together, in several threads, when a value is looked at.
+    fallback : {"warn", "error", "silent"}, optional
+        What a call does that has to run on the host: ``"warn"``, to begin with, says each source line once; ``"error"``
+        raises :class:`HostFallbackError`; ``"silent"`` says nothing. :func:`arraydispatch.fallback` does it for a block.
+    threads : int or None, optional
+        Threads that one operation uses on the CPU, in NumPy and in every library; None: as many as this process may use, by its CPU
+        affinity and the quota of its container. Until it is given, libraries decide. JAX and TensorFlow take it only before
+        their first array.
+    **options
+        Options of the library, see ``Backend.OPTIONS``.
+
+    Returns
+    -------
+    Backend
+        The default backend.
+
+    Raises
+    ------
+    NoBackendFoundError, BackendNotInstalledError, DeviceNotFoundError, PrecisionError, SettingError
+        Each says what there is; nothing is changed then.
+    RuntimeError
+        If the library has started with another number of threads.
+    OptionError
+        For an option the backend does not have, or threads that are no number.
+    """
+    chosen = default_backend() if name is None else backend_named(name)
+    bits = settings.default.rules.precision if precision is UNSET else settings.check_precision(precision)
+    settings.check_held(bits, chosen)
+    way = settings.default.usual_execution if execution is UNSET else settings.check_execution(execution)
+    policy = settings.default.fallback if fallback is UNSET else settings.check_fallback(fallback)
+    place = None if device is None else placement.find(chosen, device)
+    unknown = [option for option in options if option not in chosen.OPTIONS]
+    if unknown:
+        known = ", ".join(chosen.OPTIONS) or "none"
+        raise OptionError(f"backend {chosen.name!r} has no option {unknown[0]!r}; its options are: {known}.")
+    if threads is not UNSET:
+        numbers.use(numbers.check(threads), chosen)
+    if options:
+        chosen.configure(**options)
+    devices = settings.default.devices if place is None else {**settings.default.devices, chosen.name: place}
+    settings.default.change(backend=chosen.name, devices=devices, fallback=policy)
+    settings.set_default_precision(bits)
+    settings.set_execution(way)
+    return chosen
+
+
+def execution(way: settings.Execution) -> AbstractContextManager[None]:
+    """How calls run while the block does, in all threads; :func:`use` sets it for the process.
+
+    Parameters
+    ----------
+    way : {"eager", "fused", None}
+        As of :func:`use`. Under ``"fused"`` arrays made without a backend by name begin on the host, if it is a CPU's.
+
+    Raises
+    ------
+    SettingError
+        For another way.
+    """
+    return settings.execution(way)
+
+
+def backend_named(target: Any) -> Backend:
+    """Return the backend for a name, a library's module or a backend."""
+    if isinstance(target, Backend):
+        return target
+    if isinstance(target, ModuleType):
+        root = target.__name__.partition(".")[0]
+        for name, row in loader.KNOWN.items():
+            if root in row.roots:
+                return loader.load(name)
+        raise NoBackendFoundError(
+            f"module {target.__name__!r} is no backend; choose one of: {', '.join(loader.KNOWN)}."
+        )
+    if not isinstance(target, str):
+        raise NoBackendFoundError(f"{target!r} is no backend; choose one of: {', '.join(loader.KNOWN)}.")
+    return loader.load(target)
+
+
+def backend(name: str | Backend) -> Backend:
+    """The backend of that name, loaded; also a context manager: ``with ad.backend("torch"): …``."""
+    return backend_named(name)
+
+
+def default_backend() -> Backend:
+    """The backend new arrays go to: of the innermost ``with`` block here, else the process default."""
+    return settings.current_backend()
+
+
+def context_backend() -> Backend | None:
+    """The backend of the innermost ``with ad.backend(…)`` block of this thread or task, or None."""
+    return settings.context_backend()
+
+
+def available_backends() -> list[str]:
+    """Names of the backends whose library is installed."""
+    return loader.available()
+
+
+def choose_backend(*values: Any, prefer_default: bool = False) -> Backend:
+    """The backend that holds these values: the data decides.
+
+    Parameters
+    ----------
+    *values
+        Arrays (ours or native), NumPy arrays, Python numbers, sequences of these.
+    prefer_default : bool
+        Choose the default backend if it can take all the values, that is, unless an array of another ML library is there.
+
+    Raises
+    ------
+    NoBackendFoundError
+        If a value is nothing a backend handles.
+    BackendMismatchError
+        If arrays of two ML libraries are there.
+    """
+    _check_values(values)
+    found = wrapping.backend_among(values)
+    found = None if found is None else found.home
+    if found is None or found.native_is_ndarray:
+        return default_backend() if prefer_default else loader.load("numpy")
+    return found
+
+
+def _check_values(values: Any) -> None:
+    for x in leaves(values):
+        if not isinstance(x, Handle | np.ndarray | np.number | np.bool_ | int | float | complex) and (
+            loader.backend_of(x) is None
+        ):
+            raise NoBackendFoundError(
+                f"no backend handles a {type(x).__name__}; pass arrays, numbers, or sequences of them."
+            )
+
+
+def devices(backend: Any = None, kind: str | None = None) -> list[Device]:
+    """The devices of a backend (default: the default backend), each with name, memory, processor count, description.
+
+    Parameters
+    ----------
+    backend : str, Backend or module, optional
+        Whose devices.
+    kind : {"CPU", "GPU", "TPU"}, optional
+        Only these.
+    """
+    there = (default_backend() if backend is None else backend_named(backend)).devices()
+    return [d for d in there if kind is None or d.kind == kind.upper()]
+
+
+def precision(bits: Any) -> Any:
+    """A context in which fresh floating results and creations have ``bits``: 64, 32, 16, ``"bf16"``, None (NumPy's rules)."""
+    return settings.precision_context(bits)
+
+
+def set_precision(bits: Any) -> None:
+    """Set the process default of the precision."""
+    checked = settings.check_precision(bits)
+    settings.check_held(checked, default_backend())
+    settings.set_default_precision(checked)
+
+
+def get_precision() -> settings.Precision:
+    """The precision in force here."""
+    return settings.current_precision()
+
+
+def seed(n: int) -> None:
+    """Seed the own random generators of all loaded libraries and of the default backend."""
+    n = operator.index(n)
+    if n < 0:
+        raise ValueError("expected non-negative integer")  # NumPy's words
+    default_backend()
+    for each in loader.loaded():
+        each.seed(n)
