@@ -1,8 +1,8 @@
 """Compiles the core: the modules through which every call on a small array goes.
 
 They are ordinary Python, and run as such where nothing compiles them: without a C compiler, without Cython, with
-``ARRAYDISPATCH_PURE=1``. Then nothing is different but the time of a call, and that C code sees no array's memory. The ``.pxd`` file beside a module says which of its values are C values; ``arraydispatch/_fields.h`` how the slots of the
-classes lie that are read as structs. All of them are compiled or none.
+``ARRAYDISPATCH_PURE=1``. Then nothing is different but the time of a call, and that C code sees no array's memory. The ``.pxd`` file beside a module says which of its values are C values; ``arraydispatch/_core.h`` has the
+state of an array as a C struct. All of them are compiled or none.
 
 Run as a script, it compiles them in place, those that have changed; installing does the same.
 """
@@ -19,25 +19,25 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent
 PACKAGE = ROOT / "arraydispatch"
 MODULES = (
-    "dispatch/protocols", "dispatch/shortcuts",
+    "backends/kinds", "dispatch/protocols", "dispatch/shortcuts",
     "engine/loops", "engine/nodes",
     "engine/recording/fp_reports", "engine/recording/reductions", "engine/recording/result_order", "engine/recording/tape",
     "engine/recording/updates", "engine/recording/writes",
     "fastpath/creation", "fastpath/functions", "fastpath/methods", "fastpath/recorded", "fastpath/results",
-    "memory/roots", "transforms/call_cache", "ufuncs/rows",
+    "memory/roots", "transforms/call_cache", "ufuncs/plans", "ufuncs/rows",
 )  # fmt: skip
-FIELDS, MEMORY = "_fields", "_memory"
-"""Those that are written in C: new arrays, and a look at where slots lie; memory that arrays have left."""
+CORE, MEMORY = "_core/_handles", "_core/_allocator"
+"""Those that are written in C: the state of arrays and their operators; memory that arrays have left."""
 
 
 def sources() -> list[Path]:
     """What the core is compiled from."""
-    declared = [*PACKAGE.rglob("*.pxd"), *PACKAGE.glob(f"{FIELDS}.*[ch]"), *PACKAGE.glob(f"{MEMORY}.c")]
+    declared = [*PACKAGE.rglob("*.pxd"), *PACKAGE.glob(f"{CORE}.*[ch]"), *PACKAGE.glob(f"{MEMORY}.c")]
     return sorted([Path(__file__).resolve(), *(PACKAGE / f"{name}.py" for name in MODULES), *declared])
 
 
 def state() -> str:
-    """What tells whether a compiled core is of today's sources: it is ``arraydispatch._fields.SOURCES``."""
+    """What tells whether a compiled core is of today's sources: it is ``arraydispatch._core._handles.SOURCES``."""
     said = hashlib.sha256()
     for path in sources():
         said.update(path.read_bytes())
@@ -47,7 +47,7 @@ def state() -> str:
 def compiled() -> list[Path]:
     """The files that :func:`build` makes for this Python."""
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    return [PACKAGE / f"{name}{suffix}" for name in (FIELDS, MEMORY, *MODULES)]
+    return [PACKAGE / f"{name}{suffix}" for name in (CORE, MEMORY, *MODULES)]
 
 
 def build() -> list[Path]:
@@ -88,14 +88,14 @@ def _compile() -> None:
     before = Path.cwd()
     os.chdir(ROOT)  # setuptools and Cython go by relative paths
     try:
-        headers = [f"{PACKAGE.name}/{FIELDS}.h"]
+        headers = [f"{PACKAGE.name}/{CORE}.h"]
         modules = cythonize(
             [extension(name, "py", define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")]) for name in MODULES],
             build_dir="build/core", language_level=3, quiet=True,
         )  # fmt: skip
-        fields = extension(FIELDS, "c", define_macros=[("SOURCES", f'"{state()}"')])
-        fields.depends = [str(path.relative_to(ROOT)) for path in sources()]  # compiled anew for the new state
-        extensions = [fields, extension(MEMORY, "c"), *modules]
+        core = extension(CORE, "c", define_macros=[("SOURCES", f'"{state()}"')])
+        core.depends = [str(path.relative_to(ROOT)) for path in sources()]  # compiled anew for the new state
+        extensions = [core, extension(MEMORY, "c"), *modules]
         command = build_ext(Distribution({"name": PACKAGE.name, "ext_modules": extensions}))
         command.inplace, command.parallel, command.build_temp = True, os.cpu_count(), "build/core"
         command.ensure_finalized()

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import arraydispatch
+from arraydispatch._core import handles
 from arraydispatch.backends import loader
 from arraydispatch.launcher.commands.cli import _split, main
 from arraydispatch.launcher.options import Choices
@@ -285,7 +286,7 @@ def test_info(
     assert all(name in table for name in loader.KNOWN)
     assert data["defaults"]["execution"] == Choices.of(None).execution  # that of a run without options
     assert (data["defaults"]["execution"] == "fused") is not bool(hardware.accelerators())
-    assert data["compiled"] is views.compiled
+    assert data["compiled"] is handles.compiled
     for compiled in (True, False):
         monkeypatch.setattr(views, "compiled", compiled)
         assert main(["info"]) == 0

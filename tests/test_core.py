@@ -16,10 +16,9 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch.backends.base import Kind
-from arraydispatch.common.callable_proxy import Called
+from arraydispatch._core import handles
+from arraydispatch._core.callable_proxy import Called
 from arraydispatch.memory import views
-from arraydispatch.ufuncs.plans import Plan
 
 ROOT = Path(__file__).parents[1]
 
@@ -35,42 +34,66 @@ def build() -> Any:
 
 def test_it_is_of_these_sources(build: Any) -> None:
     """Else the tests are of something else than the files: `make` compiles what has changed, as does `python hatch_build.py`."""
-    if views.compiled:
-        assert build.state() == views._fields.SOURCES
+    if handles.compiled:
+        assert build.state() == handles._compiled.SOURCES
     files = {
         name: importlib.import_module(f"arraydispatch.{name.replace('/', '.')}").__file__ for name in build.MODULES
     }
-    assert {Path(str(file)).suffix == ".py" for file in files.values()} == {not views.compiled}
+    assert {Path(str(file)).suffix == ".py" for file in files.values()} == {not handles.compiled}
 
 
-def test_slots_lie_where_they_are_read() -> None:
-    if not views.compiled:
+def test_each_slot_has_a_form() -> None:
+    if not handles.compiled:
         pytest.skip("nothing is compiled here")
-    for cls in (views.Handle, Kind, Plan):
-        assert views.fields(cls) is cls
-    with pytest.raises(SystemError, match="is not where"):
-        views._fields.check(Kind, ("dtype", "backend"))
-    with pytest.raises(AttributeError):
-        views._fields.check(Kind, ("bogus",))
-    with pytest.raises(TypeError, match="by position"):
-        views.wrapper(1, 2, owned=True)
+    assert set(handles.general) == handles.SLOTS | handles.METHODS
+    attributes = {"shape", "ndim", "size", "T", "mT"}
+    assert handles.SLOTS - attributes <= set(vars(handles.Handle)) and not handles.SLOTS & set(vars(ad.Array))
+    with pytest.raises(TypeError, match="there is no form of __"):
+        handles._compiled.install({})
+    with pytest.raises(TypeError, match="is no dict"):
+        handles._compiled.install([])
 
 
-def test_no_slot_of_a_new_array_is_empty() -> None:
+def test_arrays_are_made_by_position() -> None:
+    kind = ad.asarray(np.arange(3.0))._kind
+    with pytest.raises(TypeError):
+        views.wrapper(kind)
+    if handles.compiled:
+        with pytest.raises(TypeError):
+            views.wrapper(1, kind, owned=True)
+    made = handles.maker(handles.Handle)(1, kind, True)
+    assert (made._v, made._kind, made._owned, made._writes, made._base) == (1, kind, True, 0, None)
+
+
+def test_no_field_of_a_new_array_is_empty() -> None:
     """A compiled module reads them as they are."""
-    if not views.compiled:
+    if not handles.compiled:
         pytest.skip("nothing is compiled here")
 
-    class Made(views.Handle):
+    class Made(handles.Handle):
         __slots__ = ()
 
-    made = [views.Handle(), Made(), views.maker(Made).bare(), Made._holding(None, None)]  # type: ignore[attr-defined]
-    for a in made:
+    class New(handles.Handle):
+        __slots__ = ()
+
+        def __new__(cls) -> Any:
+            return None
+
+    for a in (handles.Handle(), Made(), handles.bare(Made), Made.__new__(Made)):
         assert (a._v, a._kind, a._base, a._root, a._ghost, a._seen, a._writes) == (None, None, None, None, None, 0, 0)
+        assert (a._twin, a._views, a._looks, a._owned) == (None, None, 0, False)
+        for name in ("_v", "_twin", "_seen", "_owned"):
+            with pytest.raises(AttributeError, match="cannot be deleted"):
+                delattr(a, name)
+        with pytest.raises(TypeError):
+            a._writes = "many"  # type: ignore[assignment]
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(a)
     with pytest.raises(TypeError, match="not safe"):
         object.__new__(Made)
-    with pytest.raises(TypeError, match="no class of arrays"):
-        views._fields.bare(int)
+    for cls in (int, New, 3):
+        with pytest.raises(TypeError, match="no class of arrays"):
+            handles.bare(cls)  # type: ignore[arg-type]
 
 
 def test_the_memory_of_an_array_is_used_again_and_nothing_else_of_it() -> None:
@@ -95,32 +118,41 @@ def test_the_memory_of_an_array_is_used_again_and_nothing_else_of_it() -> None:
         gc.collect()
         assert own() is None
         new = made._holding(np.arange(3.0), kind)
-        assert not hasattr(new, "_views") and not hasattr(new, "_twin") and not hasattr(new, "_looks")
+        assert not getattr(new, "_views", None) and not getattr(new, "_twin", None) and not getattr(new, "_looks", 0)
         assert weakref.getweakrefcount(new) == 0 and gc.is_tracked(new)
     assert len(told) == 600
 
 
 def test_operators_find_methods_that_are_assigned_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not views.compiled:
-        pytest.skip("nothing is compiled here")
-    with pytest.raises(TypeError, match="no class of arrays"):
-        views._fields.direct(int)
-
     class Own(ad.Array):
         __slots__ = ()
 
     kind = ad.asarray(np.arange(3.0))._kind
     a = Own._holding(np.arange(3.0), kind)
-    views._fields.direct(Own)
+    assert (a + 1)._v.tolist() == (1 + a)._v.tolist() == [1, 2, 3]
+    monkeypatch.setattr(Own, "__add__", lambda self, other: "own", raising=False)
+    monkeypatch.setattr(Own, "__getitem__", lambda self, key: key, raising=False)
+    monkeypatch.setattr(Own, "sum", lambda self: "sum", raising=False)
+    assert a + 1 == "own" and a[7] == 7 and (1 + a)._v.tolist() == [1, 2, 3] and a.sum() == "sum"
+    monkeypatch.undo()
+    assert (a + 1)._v.tolist() == [1, 2, 3] and a.sum() == 3
+
+
+def test_the_forms_in_force_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = ad.asarray(np.arange(3.0))
+    before = dict(vars(ad.Array)), dict(vars(handles.Handle))
+    handles.install({"__add__": lambda x, y: "form", "sum": lambda x, **_: "sum", "shape": property(lambda x: "shape")})
     try:
-        assert (a + 1)._v.tolist() == (1 + a)._v.tolist() == [1, 2, 3]
-        monkeypatch.setattr(Own, "__add__", lambda self, other: "own", raising=False)
-        monkeypatch.setattr(Own, "__getitem__", lambda self, key: key, raising=False)
-        assert a + 1 == "own" and a[7] == 7 and (1 + a)._v.tolist() == [1, 2, 3]
-        views._fields.direct(Own)
-        assert a + 1 == "own" and a[7] == 7
+        assert (a + 1, a.sum(axis=0), a.shape) == ("form", "sum", "shape")
+        assert a.__add__(1) == ad.Array.__add__(a, 1) == "form" and ad.Array.sum(a) == "sum"
+        assert a.mean() == 1
+        if handles.compiled:
+            assert (dict(vars(ad.Array)), dict(vars(handles.Handle))) == before
     finally:
-        views._fields.direct(views.wrapper.cls)  # type: ignore[attr-defined]
+        handles.install({})
+    assert (a + 1).tolist() == [1, 2, 3] and a.sum() == 3 and a.shape == (3,)
+    with pytest.raises(AttributeError):
+        a.T = a  # type: ignore[misc]
 
 
 def test_what_is_called_may_be_exchanged() -> None:
@@ -172,7 +204,7 @@ def _passes(folder: Path, *what: str) -> None:
 
 
 def test_without_it_small_calls_are_the_same(pure: Path) -> None:
-    if not views.compiled:
+    if not handles.compiled:
         pytest.skip("nothing is compiled here: all tests are of that")
     _passes(
         pure,
@@ -188,7 +220,7 @@ def test_without_it_small_calls_are_the_same(pure: Path) -> None:
 
 @pytest.mark.long
 def test_without_it_all_that_it_does_is_the_same(pure: Path) -> None:
-    if not views.compiled:
+    if not handles.compiled:
         pytest.skip("nothing is compiled here: all tests are of that")
     _passes(
         pure,

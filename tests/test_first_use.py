@@ -21,7 +21,7 @@ import pytest
 
 import arraydispatch as ad
 from arraydispatch.backends import loader
-from arraydispatch.backends.base import Kind
+from arraydispatch.backends.kinds import Kind
 from arraydispatch.common.patching import Exchanges
 from arraydispatch.dispatch import ufuncs
 from arraydispatch.launcher import facade, package_patches

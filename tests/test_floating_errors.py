@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch.memory import views
+from arraydispatch._core import handles
 
 from .launched import Zygote, Zygotes
 from .rows import each
@@ -168,7 +168,7 @@ def test_the_values_are_the_same_after_an_error(backend: str) -> None:
 
 def test_each_line_warns_once(backend: str) -> None:
     """As a script has it: the warning names the line that divides, so a second line is heard of too."""
-    if backend == "numpy" and not views.compiled:
+    if backend == "numpy" and not handles.compiled:
         pytest.skip("NumPy itself warns there, and names our line")
     with ad.backend(backend):
         a = ad.asarray([1.0, 0.0])

@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch.memory import views
+from arraydispatch._core import handles
 
 from .launched import Zygotes
 
@@ -230,7 +230,7 @@ def test_operands_that_show_their_memory_stay_off_the_host(backend: str) -> None
 
 # -- bytes ---------------------------------------------------------------------------------------------------------------
 
-shows = pytest.mark.skipif(not views.compiled, reason="a class that is written in Python shows no memory")
+shows = pytest.mark.skipif(not handles.compiled, reason="a class that is written in Python shows no memory")
 BYTES: dict[str, Callable[[Any], Any]] = {
     "md5": lambda x: hashlib.md5(x).hexdigest(),
     "crc32": zlib.crc32,

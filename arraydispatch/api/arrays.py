@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..array import Array, casts
 from ..backends import loader
 from ..backends.base import Backend, Unsupported
@@ -15,7 +16,7 @@ from ..common.errors import NoBackendFoundError
 from ..common.pytrees import each_leaf, mapped
 from ..dispatch import wrapping
 from ..memory import views
-from ..memory.views import Handle, native
+from ..memory.views import native
 from ..runtime import conversion, dtypes, placement
 from .backends import backend_named, default_backend
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends import loader
 from ..backends.base import Backend
 from ..backends.devices import Device
@@ -16,7 +17,6 @@ from ..common.errors import NoBackendFoundError, OptionError
 from ..common.pytrees import leaves
 from ..common.sentinels import UNSET
 from ..dispatch import wrapping
-from ..memory.views import Handle
 from ..runtime import placement, settings, threads as numbers
 
 

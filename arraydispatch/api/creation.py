@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import fastpath
+from .._core.handles import Handle
 from ..array import Array
 from ..backends.base import Backend, Unsupported
 from ..common import arguments, events
@@ -24,7 +25,6 @@ from ..common.user_warnings import real_of, reporting
 from ..dispatch import functions, host_values, wrapping
 from ..functions import creation as bodies
 from ..memory import ghosts, views
-from ..memory.views import Handle
 from ..runtime import conversion, dtypes, settings
 from .arrays import asarray as _to_backend, at_host, from_protocol, from_sequence
 

@@ -14,9 +14,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .._core import handles
+from .._core.handles import Handle
 from ..backends import loader
 from ..backends.base import Backend
 from ..backends.devices import Device
+from ..backends.kinds import Kind
 from ..common import arguments, events, tracing
 from ..common.process_state import process
 from ..common.signal_safety import imported
@@ -24,7 +27,7 @@ from ..common.user_warnings import real_of
 from ..dispatch import functions, host_fallback as host, indexing, matrix_products, protocols, ufuncs, wrapping
 from ..functions import bits
 from ..memory import ghosts, reshaping, views
-from ..memory.views import Handle, ghost, native
+from ..memory.views import ghost, native
 from ..runtime import conversion, placement, settings
 from . import casts, exports
 from .flat import Flat
@@ -40,13 +43,7 @@ _power = ufuncs.binary_operator(np.power)
 _inplace_power = ufuncs.inplace_operator(np.power)
 
 
-class _Slotted:
-    """Has in front of it what an ``Array`` has: what Python's collector keeps, from 3.12 on the place of weak references too."""
-
-    __slots__ = ("__weakref__", "_v")
-
-
-_HEAD = sys.getsizeof(np.empty((), bool)) - 1 - (sys.getsizeof(_Slotted()) - _Slotted.__basicsize__)
+_HEAD = sys.getsizeof(np.empty((), bool)) - 1 - (sys.getsizeof(Handle()) - Handle.__basicsize__)
 """Bytes of an ndarray beside its shape, strides and elements, less those that Python keeps in front of an ``Array``."""
 
 
@@ -59,8 +56,13 @@ class Array(Handle):
 
     __slots__ = ()
     __array_priority__ = 100.0
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
     __class__ = property(exports.class_shown)
+
+    @classmethod
+    def _holding(cls, value: Any, kind: Kind) -> Any:
+        """Make an array of this very class, where :data:`arraydispatch.memory.views.wrapper` makes another."""
+        return handles.new_array(cls, value, kind, False, None)
 
     # -- identity ----------------------------------------------------------------------------------------------------
 
@@ -328,9 +330,16 @@ class Array(Handle):
     def __bytes__(self) -> bytes:
         return self.tobytes()
 
-    def _lent(self, writes: int) -> memoryview:
-        """What C code is shown of the memory by a compiled core, which may write it or not."""
-        return self.data
+    def _lent(self, flags: int) -> np.ndarray[Any, Any]:
+        """Return the ndarray whose memory C code gets that asks for a buffer with these flags: what ``__array__`` gives.
+
+        ``np.asarray`` asks so, as ``memoryview`` does, before it looks for ``__array__``.
+        """
+        if self._kind.dtype.isbuiltin != 1:  # for which the buffer protocol has no format
+            raise TypeError(
+                "a bytes-like object is required: x.data is a memoryview of an array, x.tobytes() its bytes"
+            )
+        return exports.as_ndarray(self, self._host(events.AT_A_DOOR))
 
     @property
     def data(self) -> memoryview:
@@ -629,9 +638,10 @@ def _rebuild_array(*state: Any) -> Any:
 for _name, _made in vars(Array).items():
     if _name in vars(np.ndarray) and (callable(_made) or isinstance(_made, property)):
         named(_made, _name)
+handles.of_class(Array)
 ndarray = Array
 """By which pickle finds the class's functions: they are named as NumPy's."""
 
-process.wrapper = views.maker(Array)
-events.entrance = Array.__array_ufunc__.__code__
+process.wrapper = handles.maker(Array)
+events.entrance = protocols.__array_ufunc__.__code__
 loader.set_wrapper(Array)

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends.base import Unsupported
 from ..common import events
 from ..common.sentinels import DECLINED
 from ..common.user_warnings import warn_of_cast
 from ..dispatch import fp_errors, host_fallback, repeating_views, wrapping
 from ..memory import ghosts, views
-from ..memory.views import Handle, ghost, native
+from ..memory.views import ghost, native
 from ..runtime import conversion, dtypes
 from . import exports
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends import loader
 from ..common import callers, events
 from ..common.user_warnings import real_of
 from ..dispatch import wrapping
 from ..memory import views
-from ..memory.views import Handle, native
+from ..memory.views import native
 from ..runtime import conversion, settings
 
 _CPU = 1  # kDLCPU of dlpack.h

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..dispatch import indexing, wrapping
 from ..memory import views, writing
-from ..memory.views import Handle, ghost
+from ..memory.views import ghost
 
 __all__ = ["Flat"]
 

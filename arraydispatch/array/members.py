@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..dispatch import functions, ufuncs, wrapping
 from ..memory import views
-from ..memory.views import Handle
 from ..runtime import dtypes
 
 _call = functions.call

@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..backends.base import Kind
+from .._core.handles import general
+from ..backends.kinds import Kind
 from ..dispatch import indexing, wrapping
 from ..memory.views import native
 from .array import Array
@@ -37,7 +38,7 @@ def _of_zero_d(name: str) -> Callable[..., Any]:
 def _property_of_zero_d(name: str) -> Any:
     """The attribute of 0-d arrays, of a copy; it cannot be set."""
     inner = getattr(Array, name)
-    return property(lambda self: _scalar(inner.fget(wrapping.zero_d(self))), doc=inner.__doc__)
+    return property(lambda self: _scalar(inner.__get__(wrapping.zero_d(self))), doc=inner.__doc__)
 
 
 def _scalar(made: Any) -> Any:
@@ -155,9 +156,8 @@ class Scalar(Array):
     squeeze, swapaxes, transpose, view = map(_of_zero_d, ("squeeze", "swapaxes", "transpose", "view"))
     conjugate = conj
     T, flat, imag, real = map(_property_of_zero_d, ("T", "flat", "imag", "real"))
-    dtype, shape = (
-        property(getattr(Array, name).fget, doc=getattr(Array, name).__doc__) for name in ("dtype", "shape")
-    )
+    dtype = property(Array.dtype.fget, doc=Array.dtype.__doc__)  # type: ignore[attr-defined]
+    shape = property(general["shape"].fget, doc=general["shape"].__doc__)
 
     @property
     def flags(self) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core import handles
 from ..api import public
 from ..array import Array
 from ..array.scalar import Scalar
@@ -20,7 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-_made: Callable[..., Array] = views.maker(Array)
+_made: Callable[..., Array] = handles.maker(Array)
 
 
 def standard(x: Array) -> Array:

@@ -30,6 +30,7 @@ import numpy as np
 from ..common.process_state import process
 from ..common.signal_safety import imported
 from .devices import Device
+from .kinds import Kind
 
 Native = Any
 """Array of the backend's library (or a tracer of it)."""
@@ -49,39 +50,6 @@ def bytes_in(said: str) -> int:
 
 class Unsupported(Exception):
     """Raised by a primitive or a kernel that the library cannot compute; the message is the reason."""
-
-
-class Kind:
-    """Backend together with a dtype: the flyweight that every array carries, and the key of plans."""
-
-    __slots__ = ("backend", "dtype", "join", "product", "scalar", "standard", "whole")
-
-    def __init__(self, backend: Backend, dtype: np.dtype[Any], standard: bool = False) -> None:
-        self.backend = backend
-        self.dtype = dtype
-        self.standard = standard
-        """Whether 0-d results of arrays of this kind stay arrays, as in the array-API standard, and are never scalars."""
-        self.scalar: Callable[[Native], Any] = (lambda _: None) if standard else backend.scalar_maker(dtype)
-        """Convert a 0-d array of this kind to NumPy's scalar if it is concrete and in host memory, else return None."""
-        self.whole: dict[Any, Callable[[Any], Any]] = {}
-        """NumPy function -> its full reduction for arrays of this kind; filled by the dispatch layer."""
-        self.join: Callable[[list[Native]], Native] | None = None if backend.hosted else backend.join
-        """Join arrays of this kind with compatible shapes; None if placement must be decided first."""
-        plain = dtype.kind in "fc" and dtype.itemsize > 2 and not (backend.hosted or backend.scoped or backend.deferred)
-        self.product: Callable[[Native, Native], Native] | None = backend.prim.matmul if plain else None
-        """Multiply matrices of this kind; None if there is more to decide."""
-
-    @property
-    def home(self) -> Kind:
-        """Kind of this dtype in the library: itself, except for a value in the host state."""
-        return self.backend.home.kind(self.dtype) if self.backend.hosted else self
-
-    def of(self, dtype: np.dtype[Any]) -> Kind:
-        """Return the kind of another dtype with the same rule for 0-d results."""
-        return self.backend.standard_kind(dtype) if self.standard else self.backend.kind(dtype)
-
-    def __repr__(self) -> str:
-        return f"<{self.backend.name} {self.dtype}{' on the host' if self.backend.hosted else ''}>"
 
 
 PRIMITIVES: dict[str, str] = {

@@ -19,12 +19,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends.base import Backend
 from ..common.pytrees import mapped
 from ..common.user_warnings import reporting
 from ..functions import operands
 from ..functions.registry import SPECS
-from ..memory.views import Handle, held
+from ..memory.views import held
 from ..ufuncs import Plan
 from ..ufuncs.facts import ufunc_facts
 

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends import loader
-from ..backends.base import Backend, Kind, Unsupported
+from ..backends.base import Backend, Unsupported
+from ..backends.kinds import Kind
 from ..common import events, tracing
 from ..common.arguments import PLAIN
 from ..common.errors import HostFallbackError
@@ -18,7 +20,7 @@ from ..common.sentinels import DECLINED
 from ..functions.registry import Entry, Into, Spec, resolve
 from ..memory import views, writing
 from ..memory.ghosts import shown, stand_in, stand_in_like
-from ..memory.views import Handle, native
+from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
 from ..runtime.settings import context_rules
 from ..ufuncs.plans import whole_plan

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends import loader
 from ..backends.base import Backend, Unsupported
 from ..common import events, names, tracing
@@ -23,7 +24,7 @@ from ..common.signal_safety import imported
 from ..common.user_warnings import reporting, warn
 from ..functions.registry import HOST, SCIENTIFIC, SPECS
 from ..memory import views, writing
-from ..memory.views import Handle, native
+from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
 from . import wrapping
 

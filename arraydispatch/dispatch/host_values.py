@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends import loader
 from ..backends.base import Backend
 from ..common import events
@@ -25,7 +26,6 @@ from ..engine.recording import tape
 from ..functions.registry import SCIENTIFIC, spec_of
 from ..memory import views
 from ..memory.roots import memory_of
-from ..memory.views import Handle
 from ..runtime import conversion, dtypes, settings
 from . import wrapping
 

@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends import loader
-from ..backends.base import Backend, Kind
+from ..backends.base import Backend
+from ..backends.kinds import Kind
 from ..common import buffers, events, tracing
 from ..common.arguments import PLAIN
 from ..common.errors import TraceError, listed
 from ..common.user_warnings import real_of, reporting, warn_of_cast
 from ..functions import indexing
 from ..memory import reshaping, views, writing
-from ..memory.views import Handle, ghost, native
+from ..memory.views import ghost, native
 from ..runtime import conversion, dtypes, settings
 from . import fp_errors, host_fallback as host, host_values, memory_order, wrapping
 
@@ -59,7 +61,8 @@ def _belongs_to_the_host(a: Handle, key: Any) -> bool:
     if not _is_small(a, key):
         return False
     root = views.owner(a)
-    root._looks = looks = getattr(root, "_looks", 0) + 1
+    looks = getattr(root, "_looks", 0) + 1
+    root._looks = looks
     return looks > _LOOKS
 
 

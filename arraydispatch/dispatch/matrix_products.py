@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..common import events
 from ..memory import views
-from ..memory.views import Handle, native
+from ..memory.views import native
 from ..runtime import settings
 from ..runtime.settings import context_rules
 from . import ufuncs, wrapping

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..common.pytrees import first, mapped
 from ..functions import layouts
 from ..functions.layouts import ranked, together
 from ..functions.registry import SPECS
 from ..memory import ghosts, views
 from ..memory.ghosts import Ghost
-from ..memory.views import Handle
 
 __all__ = [
     "all_in_c_order",

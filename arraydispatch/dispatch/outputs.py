@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends.base import Backend, Unsupported
 from ..common.errors import listed
-from ..memory.views import Handle
 from ..runtime import dtypes, settings
 from . import wrapping
 

@@ -1,2 +1,2 @@
-from ..backends.base cimport Kind
-from ..memory.views cimport Handle
+from ..backends.kinds cimport Kind
+from .._core.handles cimport Handle

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.base import Kind
+from .._core.handles import Handle
+from ..backends.kinds import Kind
 from ..common.sentinels import DECLINED
-from ..memory.views import Handle
 from . import functions, ufuncs
 
 __all__ = ["__array_function__", "__array_ufunc__"]

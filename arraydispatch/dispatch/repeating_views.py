@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends.base import Backend
 from ..common import events
 from ..common.pytrees import mapped
 from ..common.sentinels import DECLINED
 from ..common.user_warnings import reporting
 from ..memory import views
-from ..memory.views import Handle, ghost, native
+from ..memory.views import ghost, native
 from ..runtime import conversion, settings
 from . import host_fallback
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends.base import Backend
 from ..common import events, names
 from ..common.pytrees import converted, mapped
 from ..functions.registry import METHODS
 from ..memory import views
-from ..memory.views import Handle
 from ..runtime import conversion, settings
 from . import host_fallback, host_values as hosted, wrapping
 

@@ -1,3 +1,3 @@
-from ..backends.base cimport Kind
+from ..backends.kinds cimport Kind
 from ..ufuncs.plans cimport Plan
-from ..memory.views cimport Handle
+from .._core.handles cimport Handle

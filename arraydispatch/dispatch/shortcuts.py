@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.base import Kind, Unsupported
+from .._core.handles import Handle
+from ..backends.base import Unsupported
+from ..backends.kinds import Kind
 from ..common.process_state import process
 from ..memory import views
-from ..memory.views import Handle, native
+from ..memory.views import native
 from ..runtime.settings import NO_POLICY, context_rules
 from ..ufuncs.plans import PLANS, Plan, WholePlan
 from . import fp_errors, host_fallback, memory_order, wrapping

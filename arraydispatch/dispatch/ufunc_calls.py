@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends import loader
-from ..backends.base import Backend, Kind, Unsupported
+from ..backends.base import Backend, Unsupported
+from ..backends.kinds import Kind
 from ..common import buffers, events, tracing
 from ..common.signal_safety import imported
 from ..common.user_warnings import reporting
 from ..functions.indexing import ufunc_at
 from ..memory import writing
-from ..memory.views import Handle, native
+from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
 from ..ufuncs import Bound, describe, plan_for
 from ..ufuncs.facts import ufunc_facts

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends import loader
 from ..backends.base import Backend
 from ..common import arguments, events
@@ -22,7 +23,7 @@ from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
 from ..functions.registry import Returns
 from ..memory import views, writing
-from ..memory.views import Handle, native
+from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
 from ..ufuncs.array_api_rules import STANDARD
 from ..ufuncs.facts import operator_of, reflected_name, ufunc_facts

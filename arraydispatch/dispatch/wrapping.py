@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends import loader
-from ..backends.base import Backend, Kind, Native, Unsupported
+from ..backends.base import Backend, Native, Unsupported
+from ..backends.kinds import Kind
 from ..common import buffers, events, tracing
 from ..common.arguments import PLAIN
 from ..common.errors import BackendMismatchError, DeviceMismatchError
@@ -19,7 +21,7 @@ from ..common.pytrees import first, leaves, mapped
 from ..common.user_warnings import warn_of_cast
 from ..functions.registry import Returns
 from ..memory import views, writing
-from ..memory.views import Handle, native
+from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
 from ..ufuncs.plans import check_shapes
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..array import Array
+from .._core.handles import general, install
 from ..array.members import named
 from ..backends import loader
 from ..common.process_state import process
@@ -54,14 +54,13 @@ _OPERANDS = frozenset({"clip", "dot", "repeat", "searchsorted", "take"})
 _OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift"
 
 
-def _made() -> dict[str, tuple[Any, Any, Any]]:
-    """Name -> the general attribute of ``Array``, the one made from it that records, and the thin one made from that."""
-    generals = {name: vars(Array)[name] for name in recording.NAMES}
-    table = {name: (general, made := recording.over(name, general), made) for name, general in generals.items()}
+def _made() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the forms of members that record, made from the general ones, and the thin ones, made from those that record."""
+    recorded = {name: recording.over(name, general[name]) for name in recording.NAMES}
+    thin = dict(recorded)
 
     def add(name: str, make: Callable[..., Any], *what: Any) -> None:
-        general = vars(Array)[name]
-        table[name] = general, (recorded := recording.over(name, general)), named(make(*what, recorded), name)
+        thin[name] = named(make(*what, recorded.get(name, general[name])), name)
 
     for word in _OPERATORS.split():
         # The ufunc is what NumPy's operator calls, but for powers that it has shorter ways for; it says the same, sooner.
@@ -94,12 +93,12 @@ def _made() -> dict[str, tuple[Any, Any, Any]]:
         add(name, methods.view_property, operator.attrgetter(name))
     for name in ("shape", "ndim", "size"):
         add(name, methods.property_of_value, operator.attrgetter(name))
-    return table
+    return recorded, thin
 
 
-_TABLE = _made()
+_FORMS: tuple[dict[str, Any], ...] = ({}, *_made())
 _layer = 0
-"""Which of the three is in force."""
+"""The index of those in force: general, recording, thin."""
 
 
 @process.follows("wrapper", *FOLLOWED)
@@ -110,11 +109,8 @@ def _follow() -> None:
         return  # it is not in force, and nothing else would change that
     layer = 2 if results.least else int(tape.least > 0)
     if layer != _layer:
-        for name, layers in _TABLE.items():
-            setattr(Array, name, layers[layer])
+        install(_FORMS[layer])
     least, _layer = results.least, layer
-    if layer == 2:
-        views.direct(results.array_class)
     if tape.least:
         recording.calibrate(layer, _ask)
 

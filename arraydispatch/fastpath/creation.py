@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from .._core import handles
 from ..array import Array
 from ..backends import loader
 from ..common import events
@@ -19,7 +20,6 @@ from ..common.process_state import process
 from ..common.sentinels import UNSET
 from ..dispatch import host_values, wrapping
 from ..memory import views
-from ..memory.views import Handle
 from ..runtime import settings
 from . import results
 from .methods import method_of
@@ -30,10 +30,9 @@ __all__ = ["at_once", "filled_at_once", "fresh", "new", "of_data_at_once", "plai
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
 _cls: Any = None
-_bare: Any = None
 least = 0
 _calls = 0
-_compiled = views.compiled
+_compiled = handles.compiled
 
 
 def _counted() -> int:
@@ -56,9 +55,9 @@ _kinds: dict[Any, Any] = {}
 
 @process.follows("wrapper", *FOLLOWED)
 def _follow() -> None:
-    global _any_size, _bare, _cls, _float_kind, _kinds, least
+    global _any_size, _cls, _float_kind, _kinds, least
     before = least
-    _bare, _cls, least = results.bare, results.array_class, results.least
+    _cls, least = results.array_class, results.least
     if not (process.min_size or before):
         return  # there is no host state, and there was none
     held = loader.hosted(process.backend)
@@ -197,13 +196,7 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
                     kind = _kinds.get(value.dtype)
                 if kind is not None and (_any_size or value.size < least):
                     _calls += 1
-                    made: Handle = _bare()
-                    made._v = value
-                    made._kind = kind
-                    made._owned = True
-                    made._root = made._ghost = made._base = None
-                    made._writes = 0
-                    return made
+                    return handles.new_array(_cls, value, kind, True, None)
             return real() if shape is UNSET else told(shape, dtype, order or "C", *more, **options)
 
         return made

@@ -1,6 +1,6 @@
-from ..backends.base cimport Kind
-from ..ndarrays cimport ndarray
-from ..memory.views cimport Handle
+from ..backends.kinds cimport Kind
+from .._core.ndarrays cimport ndarray
+from .._core.handles cimport Handle
 from .results cimport array_of, before_write, in_rows, is_plain, result_of
 
 cdef object PLAIN, SCALARS, _cls

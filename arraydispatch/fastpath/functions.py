@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from ..backends.base import Kind
+from .._core.handles import Handle
+from ..backends.kinds import Kind
 from ..common.arguments import PLAIN, SCALARS
 from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_values, wrapping
 from ..engine.recording import tape
 from ..functions.registry import Written, spec_of
 from ..memory import views
-from ..memory.views import Handle
 from ..ufuncs import rows
 from . import results
 from .results import DEEPEST, array_of, before_write, in_rows, is_plain, is_read, result_of, waiting

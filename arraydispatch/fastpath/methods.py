@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from .._core import handles
+from .._core.handles import Handle
 from ..array import exports
-from ..backends.base import Kind
+from ..backends.kinds import Kind
 from ..dispatch import host_values
 from ..engine.recording import tape
 from ..memory import views
-from ..memory.views import Handle
 from ..ufuncs import rows
 from . import results
 from .results import SCALARS, array_of, before_write, in_rows, is_plain, is_read, result_of, view_of, waiting
@@ -25,9 +26,8 @@ __all__ = [
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
-_compiled = views.compiled
+_compiled = handles.compiled
 _cls: Any = None
-_bare: Any = None
 least = 0
 _calls = 0
 
@@ -41,8 +41,8 @@ results.counters.append(_counted)
 
 @results.follows
 def _follow() -> None:
-    global _bare, _cls, least
-    _bare, _cls, least = results.bare, results.array_class, results.least
+    global _cls, least
+    _cls, least = results.array_class, results.least
 
 
 def _is_large(x: Any, y: Any) -> bool:
@@ -96,13 +96,7 @@ def binary(op: Callable[[Any, Any], Any], general: Any) -> Any:
                 new: ndarray = result
                 if new.dtype is not kind.dtype:
                     return array_of(new, kind)
-                made: Handle = _bare()
-                made._v = new
-                made._kind = kind
-                made._owned = True
-                made._root = made._ghost = made._base = None
-                made._writes = 0
-                return made
+                return handles.new_array(_cls, new, kind, True, None)
             if not kind.standard:
                 return result
         return general(self, other)
@@ -244,15 +238,8 @@ def getitem(general: Any) -> Any:
                 new: ndarray = result
                 owner = new.base
                 if owner is x or (owner is not None and owner is x.base):
-                    made: Handle = _bare()
                     base = self._base
-                    made._v = new
-                    made._kind = kind
-                    made._owned = False
-                    made._root = made._ghost = None
-                    made._base = self if base is None else base
-                    made._writes = 0
-                    return made
+                    return handles.new_array(_cls, new, kind, False, self if base is None else base)
                 return array_of(new, kind) if owner is None else host_values.dressed(result, [self])
         return general(self, key)
 
@@ -349,13 +336,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
                     new: ndarray = result
                     if new.base is None and new.dtype is kind.dtype and new is not x:
                         _calls += 1
-                        made: Handle = _bare()
-                        made._v = new
-                        made._kind = kind
-                        made._owned = True
-                        made._root = made._ghost = made._base = None
-                        made._writes = 0
-                        return made
+                        return handles.new_array(_cls, new, kind, True, None)
             elif operand and args and type(args[0]) is _cls:
                 their: Handle = args[0]
                 value = their._v

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from .._core.handles import Handle
 from ..array.members import named, short_power
 from ..common import events
 from ..common.arguments import SCALARS
@@ -22,7 +23,6 @@ from ..engine.nodes import Node, PendingView
 from ..engine.recording import reductions, shifts, tape, updates, writes
 from ..engine.recording.tape import record
 from ..memory import views
-from ..memory.views import Handle
 from ..ufuncs.facts import CLIP, OPERATORS
 
 __all__ = ["NAMES", "calibrate", "over"]

@@ -1,6 +1,7 @@
-from ..backends.base cimport Kind
-from ..ndarrays cimport ndarray
-from ..memory.views cimport Handle
+from ..backends.kinds cimport Kind
+from .._core.ndarrays cimport ndarray
+from .._core cimport handles
+from .._core.handles cimport Handle
 
 cpdef array_of(ndarray value, Kind kind)
 cpdef view_of(Handle a, ndarray value)

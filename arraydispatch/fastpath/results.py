@@ -7,18 +7,19 @@ from typing import Any
 
 from numpy import ndarray
 
-from ..backends.base import Kind
+from .._core import handles
+from .._core.handles import Handle
+from ..backends.kinds import Kind
 from ..common import events
 from ..common.arguments import PLAIN, SCALARS
 from ..common.process_state import process
 from ..dispatch import host_values
 from ..memory import views
-from ..memory.views import Handle
 from ..runtime import settings
 from ..ufuncs import rows
 
 __all__ = [
-    "DEEPEST", "FOLLOWED", "SCALARS", "array_class", "array_of", "bare", "before_write", "calls", "counters", "follows", "in_rows", "is_plain", "is_read", "least",
+    "DEEPEST", "FOLLOWED", "SCALARS", "array_class", "array_of", "before_write", "calls", "counters", "follows", "in_rows", "is_plain", "is_read", "least",
     "result_of", "view_of", "waiting",
 ]  # fmt: skip
 
@@ -26,8 +27,6 @@ waiting = views.waiting
 
 array_class: Any = None
 """The class of every new array."""
-bare: Any = None
-"""Makes one without a value."""
 _rows = rows.LEAST
 least = 0
 """Elements from which on a computation is the library's; 0 while the thin path is not in force."""
@@ -51,13 +50,13 @@ def follows(follower: Callable[[], None]) -> Callable[[], None]:
 
 @process.follows("wrapper", *FOLLOWED)
 def _follow() -> None:
-    global array_class, bare, least
-    before = array_class, bare, least
-    array_class, bare = getattr(process.wrapper, "cls", array_class), getattr(process.wrapper, "bare", bare)
+    global array_class, least
+    before = array_class, least
+    array_class = getattr(process.wrapper, "__self__", array_class)
     least = process.min_size
     if least and (not settings.only_values_decide() or events.told_each()):
         least = 0
-    if before != (array_class, bare, least):
+    if before != (array_class, least):
         for follower in _followers:
             follower()
 
@@ -83,26 +82,13 @@ def array_of(value: ndarray, kind: Kind) -> Any:
                 host_values.placed(value, kind.backend) if not kind.standard else views.wrapper(value, kind.of(dtype))
             )
         kind = known
-    made: Handle = bare()
-    made._v = value
-    made._kind = kind
-    made._owned = True
-    made._root = made._ghost = made._base = None
-    made._writes = 0
-    return made
+    return handles.new_array(array_class, value, kind, True, None)
 
 
 def view_of(a: Handle, value: ndarray) -> Any:
     """The view of an array that an ndarray view of its value is."""
-    made: Handle = bare()
     base = a._base
-    made._v = value
-    made._kind = a._kind
-    made._owned = False
-    made._root = made._ghost = None
-    made._base = a if base is None else base
-    made._writes = 0
-    return made
+    return handles.new_array(array_class, value, a._kind, False, a if base is None else base)
 
 
 def result_of(a: Handle, result: Any, kind: Kind) -> Any:

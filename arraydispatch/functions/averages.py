@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from ..backends.base import Kind, Native
+from ..backends.base import Native
+from ..backends.kinds import Kind
 from ..common.user_warnings import reporting, warn
 from ..runtime import dtypes
 from ..ufuncs.plans import WholePlan

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from .._core import handles
 from ..memory import views
 from . import layouts
 from .advanced_index import getitem, setitem
@@ -24,10 +25,10 @@ Native = Any
 
 def _unwrapped(xp: Any, x: Any, like: Native) -> Native:
     """What a caller's function returned, as a native array."""
-    if isinstance(x, views.Handle):
+    if isinstance(x, handles.Handle):
         x = views.native(x)
     elif isinstance(x, list | tuple):
-        x = [views.native(y) if isinstance(y, views.Handle) else y for y in x]
+        x = [views.native(y) if isinstance(y, handles.Handle) else y for y in x]
     elif not xp.is_array(x) and not isinstance(x, int | float | complex | np.generic | np.ndarray):
         native = getattr(x, "native", x)  # a scalar that stays on its device
         x = native if xp.is_array(native) else x
@@ -38,7 +39,7 @@ def _kept(xp: Any, x: Any, like: Native) -> Native:
     """What a caller's function returned, as a value that later writes to it do not reach."""
     with views.exchange:
         value = _unwrapped(xp, x, like)
-        if isinstance(x, views.Handle):
+        if isinstance(x, handles.Handle):
             views.expose(x)
     return unshared(xp, value)
 
@@ -100,10 +101,10 @@ def apply_along_axis(xp: Any, func1d: Callable[..., Any], axis: Any, arr: Any, *
 def apply_over_axes(xp: Any, func: Callable[..., Any], a: Any, axes: Any) -> Any:
     value = wrapped(xp, a)
     ndim = value.ndim
-    for given in to_host(xp, views.native(axes) if isinstance(axes, views.Handle) else axes).reshape(-1).tolist():
+    for given in to_host(xp, views.native(axes) if isinstance(axes, handles.Handle) else axes).reshape(-1).tolist():
         axis = given + ndim if given < 0 else given
         result = func(value, axis)
-        if not isinstance(result, views.Handle):
+        if not isinstance(result, handles.Handle):
             result = wrapped(xp, _unwrapped(xp, result, native_of(xp, value)))
         if result.ndim != value.ndim:
             result = np.expand_dims(result, axis)

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends.base import Native, Unsupported
 from ..common import tracing
 from ..common.user_warnings import warn, warn_of_cast
-from ..memory.views import Handle
 from ..runtime import dtypes
 from .averages import mean, std
 from .operands import first_native, itself

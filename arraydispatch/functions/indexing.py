@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from .._core import handles
 from ..backends.base import Unsupported
 from ..common import tracing
 from ..common.user_warnings import warn_of_cast
-from ..memory import views
 from ..runtime import dtypes
 from ..ufuncs.ufunc_methods import Bound
 from . import layouts
@@ -330,10 +330,10 @@ def triu_indices_from(xp: Any, arr: Native, k: int = 0) -> tuple[Native, ...]:
 
 @implements(np.ix_, pure=False, mode="arrays", sequence=True)
 def ix_(xp: Any, *args: Any) -> tuple[Any, ...]:
-    like = native_of(xp, next(x for x in args if isinstance(x, views.Handle)))
+    like = native_of(xp, next(x for x in args if isinstance(x, handles.Handle)))
     found = []
     for i, x in enumerate(args):
-        empty = not isinstance(x, views.Handle | np.ndarray) and not np.size(x)
+        empty = not isinstance(x, handles.Handle | np.ndarray) and not np.size(x)
         x = wrapped(xp, np.zeros(np.shape(x), INTP) if empty else x, like)
         if x.ndim != 1:
             raise ValueError("Cross index must be 1 dimensional")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from .._core import handles
 from ..common import tracing
 from ..common.errors import listed
 from ..common.pytrees import first
@@ -150,7 +151,7 @@ def unshared(xp: Any, a: Native) -> Native:
 
 def wrapped(xp: Any, x: Any, like: Native | None = None) -> Any:
     """An argument as an array of the backend: itself if it is one."""
-    if isinstance(x, views.Handle):
+    if isinstance(x, handles.Handle):
         kind, value = views.held(x)
         if kind.backend is xp.backend or (kind.backend.hosted and kind.backend.home is xp.backend):
             return x  # in the host state too, where another thread may just have brought it
@@ -159,7 +160,7 @@ def wrapped(xp: Any, x: Any, like: Native | None = None) -> Any:
     return views.wrapper(x, xp.backend.kind(xp.dtype_of(x)))
 
 
-def native_of(xp: Any, a: views.Handle) -> Native:
+def native_of(xp: Any, a: handles.Handle) -> Native:
     """The native value of what :func:`wrapped` gives."""
     kind, value = views.held(a)
     return views.lifted(a) if kind.backend.hosted and not xp.backend.hosted else value
@@ -175,7 +176,7 @@ def sequence(xp: Any, xs: Any) -> list[Any]:
 
 def itself(found: bool, made: Any, a: Any) -> Any:
     """The argument where NumPy returns it, if it is an array; else what was made of it."""
-    return a if found and isinstance(a, views.Handle | np.ndarray) else made
+    return a if found and isinstance(a, handles.Handle | np.ndarray) else made
 
 
 def check_broadcast(xp: Any, *xs: Any) -> None:

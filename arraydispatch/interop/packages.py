@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends import loader
 from ..common.patching import Exchange
-from ..memory.views import Handle
 
 __all__ = ["MODULES", "exchanges"]
 

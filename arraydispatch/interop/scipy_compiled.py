@@ -14,9 +14,9 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+from .._core.handles import Handle
 from ..common.patching import Exchange
 from ..dispatch import host_fallback, scipy_calls, wrapping
-from ..memory.views import Handle
 from ..scipy_support import arrays_among, method_stand_in
 
 __all__ = ["HELD", "Compiled", "exchanges"]

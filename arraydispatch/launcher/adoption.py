@@ -26,10 +26,10 @@ import numpy as np
 import arraydispatch as ad
 
 from .. import fastpath
+from .._core.callable_proxy import Called
 from ..api.public import from_protocol
 from ..backends import loader
 from ..common import events, tracing, user_warnings
-from ..common.callable_proxy import Called
 from ..common.errors import BackendMismatchError
 from ..common.process_state import process
 from ..common.pytrees import mapped

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..common.patching import Exchange, Exchanges
 from ..memory.roots import memory_of
-from ..memory.views import Handle
 from .user_files import UserFiles
 
 __all__ = ["for_c_code", "is_copy"]

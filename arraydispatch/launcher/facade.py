@@ -19,7 +19,6 @@ import numpy.linalg
 import numpy.random
 
 from ..api import creation
-from ..common.callable_proxy import names_first
 from ..functions.registry import facts_of, spec_of
 from . import adoption, numpy_classes, numpy_names, numpy_random
 
@@ -125,7 +124,6 @@ class _Vars(dict[str, Any]):
         delattr(self._facade, name)
 
 
-@names_first
 class Facade(ModuleType):
     """Stands for one NumPy module in user files.
 

@@ -26,9 +26,10 @@ class _Forks:
     def before(self) -> None:
         import gc
 
+        from .._core.handles import Handle
         from ..backends import loader
         from ..functions import registry
-        from ..memory.views import Handle, ghost, native
+        from ..memory.views import ghost, native
 
         registry.load_topics()  # which each fork would do for itself
         unsafe = [backend for backend in loader.loaded() if not backend.survives_fork]

@@ -45,5 +45,5 @@ def keep() -> bool:
     except (OSError, AttributeError, TypeError):
         return False
     with contextlib.suppress(ImportError):
-        importlib.import_module("arraydispatch._memory").keep(LARGEST - _AROUND, LARGE_KEPT)
+        importlib.import_module("arraydispatch._core._allocator").keep(LARGEST - _AROUND, LARGE_KEPT)
     return done

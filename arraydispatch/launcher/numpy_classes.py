@@ -18,11 +18,13 @@ from numpy.lib.array_utils import byte_bounds
 import arraydispatch as ad
 
 from .. import fastpath
+from .._core import handles
+from .._core.handles import SLOTS
 from ..api import creation
 from ..api.public import from_protocol
 from ..array import exports
 from ..backends import loader
-from ..backends.base import Kind
+from ..backends.kinds import Kind
 from ..common.errors import BackendMismatchError
 from ..common.process_state import process
 from ..common.pytrees import mapped
@@ -85,7 +87,11 @@ class _Unbound:
 
 def _unbound(name: str) -> property:
     """What ``np.ndarray.<name>`` is; arrays themselves never look here, but among their own methods."""
-    return property(lambda cls: _Unbound(name, vars(cls).get(name) or vars(ad.Array).get(name) or getattr(_real, name)))
+    return property(
+        lambda cls: _Unbound(
+            name, vars(cls).get(name) or vars(ad.Array).get(name) or getattr(ad.Array if name in SLOTS else _real, name)
+        )
+    )
 
 
 class _NdarrayType(abc.ABCMeta):
@@ -179,6 +185,16 @@ def _class_shown(a: Any) -> type:
     return _real if array_requests.expects_ndarrays(frame) else exports.class_seen(type(a), names)
 
 
+def _is_allowed(a: Any) -> None:
+    """Apply the fallback policy where compiled code that a user's line calls asks for the array as an ndarray.
+
+    User files have no ``np.asarray`` of NumPy's own, so no function of theirs asked.
+    """
+    asked = settings.current_fallback() != "silent" and not a._kind.backend.hosted and asked_by_user(2)
+    if asked and array_requests.could_compute(sys._getframe(2)):
+        host.allow("ndarray.__array__", a.backend, "compiled code on this line asks for an ndarray")
+
+
 class ndarray(ad.Array, metaclass=_NdarrayType):
     # The very type of every array made while a launcher runs, so that ``type(x) is np.ndarray`` holds.
     __slots__ = ()
@@ -196,10 +212,7 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
         return _shown_names()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        # User files have no np.asarray of NumPy's own: no function of theirs asked for this.
-        asked = settings.current_fallback() != "silent" and not self._kind.backend.hosted and asked_by_user(1)
-        if asked and array_requests.could_compute(sys._getframe(1)):
-            host.allow("ndarray.__array__", self.backend, "compiled code on this line asks for an ndarray")
+        _is_allowed(self)
         return super().__array__(dtype, copy)
 
     @property
@@ -210,9 +223,12 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
     __array_interface__ = property(exports.array_interface)
     __array_struct__ = property(exports.array_struct)
 
-    def _lent(self, writes: int) -> memoryview:
+    def _lent(self, flags: int) -> Any:
         """As of any array; what writes gets memory that the host can write."""
-        return shared(self, "the buffer of an array").data if writes else super()._lent(writes)
+        if flags & 1:  # PyBUF_WRITABLE
+            return shared(self, "the buffer of an array")
+        _is_allowed(self)
+        return super()._lent(flags)
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         """As ``ndarray.view``; NumPy holds the memory from then on where what is NumPy's own could not share it otherwise.
@@ -244,7 +260,7 @@ def _stays(wanted: Any) -> str:
     return f"dtype {dtype}"
 
 
-make = views.maker(ndarray)
+make = handles.maker(ndarray)
 """What makes every array while a launcher runs (:data:`arraydispatch.memory.views.wrapper`)."""
 
 loader.set_wrapper(ad.Array)  # libraries learn of the subclass

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import general
 from ..array import Array
 from ..common import callers
 from ..common.patching import Exchange, Exchanges
@@ -54,7 +55,7 @@ def _showing(exchange: Exchange) -> Any:
 
 def _method_codes() -> frozenset[CodeType]:
     """The methods and operators of arrays that the user calls by name, not the protocols that NumPy calls."""
-    named = {name: value for name, value in vars(Array).items() if not name.startswith("__array_")}
+    named = {name: value for name, value in {**vars(Array), **general}.items() if not name.startswith("__array_")}
     return frozenset(value.__code__ for value in named.values() if hasattr(value, "__code__"))
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.base import Backend, Kind, Native, Unsupported
+from ..backends.base import Backend, Native, Unsupported
+from ..backends.kinds import Kind
 
 __all__ = ["Placement", "component", "items", "reread"]
 

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends import loader
-from ..backends.base import Kind, Unsupported
+from ..backends.base import Unsupported
+from ..backends.kinds import Kind
 from ..runtime import conversion
 from . import views
 from .ghosts import memory_order, stand_in
-from .views import Handle, ghost, native
+from .views import ghost, native
 
 __all__ = ["hold_on_host", "resize", "set_dtype", "set_shape", "settle", "views_of"]
 

@@ -15,14 +15,15 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterable
-from importlib import import_module
 from time import monotonic
 from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle, compiled, maker
 from ..backends import loader
-from ..backends.base import Backend, Kind, Native
+from ..backends.base import Backend, Native
+from ..backends.kinds import Kind
 from ..common.process_state import process
 from ..common.pytrees import first, leaves, mapped
 from ..runtime import conversion
@@ -31,128 +32,8 @@ from .reinterpretation import Placement, items, reread
 from .roots import memory_of
 from .view_programs import compile_view
 
-
-class Handle:
-    """State of an array; :class:`arraydispatch.array.Array` adds the behaviour.
-
-    Slots
-    -----
-    _v : native array
-        The value; stale for a view whose ``_root`` was written since ``_seen``.
-    _kind : Kind
-        Backend and dtype.
-    _root : Handle or None
-        Root from which the value must be read again; None for roots and for views that alias natively.
-    _seen : int
-        The root's number of writes when ``_v`` was read.
-    _ghost : ndarray or None
-        Created on demand.
-    _base : Handle or None
-        The root, as in ``ndarray.base``; None for a root.
-    _owned : bool
-        For a root on an immutable backend: the value's buffer was created by one of our kernels and nothing else refers to
-        it, so an update may reuse it. Python's reference count cannot tell: ``device_put`` and ``addressable_data`` alias
-        without changing it. :func:`expose` clears the bit.
-    _writes : int
-        Number of writes to a root.
-    _twin : tuple
-        For a value in the host state: its native copy, and the key by which :func:`lifted` recognizes it. Unset until
-        there is one.
-    _looks : int
-        For a root: how often a small part of it was read. Unset until the first time.
-    _views : list of weak references
-        For a root: the views that read it. Unset until there is one.
-    """
-
-    __slots__ = (
-        "__weakref__",
-        "_base",
-        "_ghost",
-        "_kind",
-        "_looks",
-        "_owned",
-        "_root",
-        "_seen",
-        "_twin",
-        "_v",
-        "_views",
-        "_writes",
-    )
-
-    _v: Native
-    _kind: Kind
-    _root: Handle | None
-    _seen: int
-    _owned: bool
-    _writes: int
-    _ghost: Ghost | None
-    _base: Handle | None
-    _twin: tuple[Native, int, Any, Any]
-    _views: list[weakref.ref[Handle]]
-    _looks: int
-
-    @classmethod
-    def _holding(cls, value: Native, kind: Kind) -> Any:
-        """Create an array of exactly this class, where :data:`wrapper` creates another."""
-        made = _bare(cls)
-        made._v, made._kind, made._owned, made._writes = value, kind, False, 0
-        made._root = made._ghost = made._base = None
-        return made
-
-
-def maker(cls: type[Handle]) -> Callable[..., Any]:
-    """Return the constructor ``make(value, kind, owned=False)`` of arrays, whatever the metaclass of ``cls`` does in
-    calls.
-
-    ``make.bare()`` returns an array without a value. ``type.__call__`` gets there in two thirds of the time that
-    ``object.__new__`` takes, as long as no class in the MRO of ``cls`` has an ``__init__``.
-    """
-    bare = type.__call__.__get__(cls)
-
-    def make(value: Native, kind: Kind, owned: bool = False) -> Any:
-        made = bare()
-        made._v = value
-        made._kind = kind
-        made._owned = owned
-        made._root = made._ghost = made._base = None
-        made._writes = 0
-        return made
-
-    make.cls, make.bare = cls, bare  # type: ignore[attr-defined]
-    return make
-
-
-_bare: Callable[[type], Any] = object.__new__
-
-try:
-    _fields: Any = import_module("arraydispatch._fields")
-except ImportError:
-    compiled = False
-else:
-    compiled = True
-"""Whether the modules listed in hatch_build.py are compiled; compiled code reads the slots of some classes as struct fields."""
 frames = 0 if compiled else 1
-"""Number of Python frames that a call of a function there adds."""
-
-
-def fields(cls: Any) -> Any:
-    """Decorate a class whose slots are laid out as in ``_fields.h``."""
-    if compiled:
-        _fields.check(cls, tuple(sorted(set(cls.__slots__) - {"__weakref__"})))
-    return cls
-
-
-def direct(cls: type[Handle]) -> None:
-    """Let operators of arrays of exactly this class find their current methods directly, if the core is compiled."""
-    if compiled:
-        _fields.direct(cls)
-
-
-fields(Kind)
-fields(Handle)
-if compiled:
-    _fields.filled(Handle)
-    maker, _bare = _fields.Maker, _fields.bare
+"""Number of Python frames that a call of a function in a compiled module adds."""
 
 wrapper: Callable[..., Any] = maker(Handle)
 """Constructor of all arrays; the array layer sets its own."""
@@ -265,13 +146,12 @@ def lifted(a: Handle, device: Any = None) -> Native:
         return conversion.lift(backend, value, device)
     root = owner(a)
     writes = root._writes
-    try:
-        twin, seen, asked, place = a._twin
+    known = getattr(a, "_twin", None)
+    if known is not None:
+        twin, seen, asked, place = known
         # A result of the library knows its device; an array created without one next to it does not.
         if seen == writes and root._owned and (device is asked or (device is not None and device == place)):
             return twin
-    except AttributeError:
-        pass
     made = conversion.lift(backend, value, device)
     if root._owned and backend.is_concrete(made):  # otherwise it belongs to the program being traced
         a._twin = made, writes, device, backend.device_of(made)
@@ -578,9 +458,8 @@ _FEW = 32
 
 
 def _remember(root: Handle, view: Handle) -> None:
-    try:
-        known = root._views
-    except AttributeError:
+    known = getattr(root, "_views", None)
+    if known is None:
         known = root._views = []
     known.append(weakref.ref(view))
     if len(known) > _FEW and len(known) & (len(known) - 1) == 0:  # dead references are dropped at each doubling
@@ -589,10 +468,7 @@ def _remember(root: Handle, view: Handle) -> None:
 
 def readers(root: Handle) -> list[Handle]:
     """Return the views of a root, which would have to follow it if its value moved elsewhere."""
-    try:
-        found = [each() for each in root._views]
-    except AttributeError:
-        return []
+    found = [each() for each in getattr(root, "_views", None) or ()]
     return [view for view in found if view is not None]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends.base import Backend, Native
 from ..common import tracing
 from . import views
@@ -18,7 +19,7 @@ from .ghosts import memory_order
 from .reinterpretation import items, reread
 from .roots import memory_of
 from .view_programs import compile_view
-from .views import Handle, alias_of, derive, exchange, ghost, layout_of, native, owner, placement_of
+from .views import alias_of, derive, exchange, ghost, layout_of, native, owner, placement_of
 
 __all__ = ["assign", "places", "repeats", "update", "write_at"]
 

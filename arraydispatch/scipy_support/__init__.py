@@ -25,11 +25,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..common import names, signal_safety
 from ..common.arguments import PLAIN
 from ..functions import registry
 from ..functions.registry import METHODS, SCIENTIFIC
-from ..memory.views import Handle
 
 __all__ = ["MODULES", "arrays_among", "implements", "is_function", "load", "method_stand_in", "public", "stand_in"]
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends.base import Backend, Unsupported
 from ..common import pytrees
 from ..common.patching import Exchange
@@ -22,7 +23,6 @@ from ..common.pytrees import mapped
 from ..common.signal_safety import imported
 from ..functions.registry import XP
 from ..memory import views
-from ..memory.views import Handle
 from ..runtime import conversion
 from . import implements, stand_in
 

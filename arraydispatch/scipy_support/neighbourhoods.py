@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..common.user_warnings import warn
 from ..functions.registry import SCIENTIFIC, XP, bind, family, spec_of
-from ..memory.views import Handle
 from ..runtime import dtypes
 from . import implements
 from .images import MOST_TAPS, axes_of, beyond, each, padding, stored, taken

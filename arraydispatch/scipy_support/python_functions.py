@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends.base import Backend, Unsupported
 from ..common import pytrees
 from ..functions import registry
 from ..functions.registry import SCIENTIFIC, SPECS, XP
 from ..memory import views
-from ..memory.views import Handle, native
+from ..memory.views import native
 from . import MODULES, load, stand_in
 from .array_api_functions import by_the_standard, ours, plain_result
 from .operand_checks import only

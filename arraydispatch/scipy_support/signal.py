@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from .._core.handles import Handle
 from ..common.signal_safety import imported
 from ..common.user_warnings import warn
 from ..functions import convolutions, fft as transforms
 from ..functions.contractions import conjugate
 from ..functions.registry import XP
-from ..memory.views import Handle, native
+from ..memory.views import native
 from ..runtime import dtypes
 from . import implements, stand_in
 from .neighbourhoods import median_filter

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from scipy import signal
 
+from .._core.handles import Handle
 from ..functions import registry
 from ..functions.registry import XP
-from ..memory.views import Handle
 from . import stand_in
 from .operand_checks import only
 from .python_functions import enter

@@ -1,4 +1,4 @@
-from ..backends.base cimport Kind
-from ..memory.views cimport Handle
+from ..backends.kinds cimport Kind
+from .._core.handles cimport Handle
 
 cpdef kind_of_call(tuple args, list natives)

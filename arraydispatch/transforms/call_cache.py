@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.base import Kind, Native
+from .._core.handles import Handle
+from ..backends.base import Native
+from ..backends.kinds import Kind
 from ..common.process_state import process
 from ..common.pytrees import LEAF
 from ..memory import views
-from ..memory.views import Handle
 from ..runtime import conversion
 from ..runtime.settings import context_rules
 from .flattening import Body, Traced, finished, native_of

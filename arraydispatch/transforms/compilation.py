@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..array.scalar import Scalar
 from ..backends.base import Backend, Native
 from ..common import tracing
 from ..common.pytrees import Structure, exact, flatten_call
 from ..common.user_warnings import warn
-from ..memory.views import Handle
 from ..runtime import conversion, settings
 from .call_cache import Met, again, kind_of_call
 from .flattening import Body, Input, Same, finished, library_of, name_of, native_of

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._core.handles import Handle
 from ..array.scalar import Scalar
 from ..backends import loader
 from ..common.pytrees import tree_leaves, tree_map
 from ..memory import views
-from ..memory.views import Handle
 
 __all__ = ["is_traced", "stop_gradient"]
 

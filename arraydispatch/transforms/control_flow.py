@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends.base import Backend, Native
 from ..common import tracing
 from ..common.pytrees import Structure, tree_flatten, tree_paths, tree_unflatten
 from ..memory import views
-from ..memory.views import Handle
 from ..runtime import conversion
 from .flattening import Body, Given, Input, Traced, dressed, is_array, library_of, name_of, native_of
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends.base import Backend, Native
 from ..common.pytrees import Structure, flatten_call, leaves_of, parts_of, tree_leaves, tree_paths, tree_unflatten
-from ..memory.views import Handle
 from .flattening import Body, Given, Input, Traced, dressed, is_array, library_of, name_of, native_of
 
 __all__ = ["grad", "hessian", "jacobian", "value_and_grad"]

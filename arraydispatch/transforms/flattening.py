@@ -7,17 +7,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..array import Array
 from ..array.scalar import Scalar
 from ..backends import loader
-from ..backends.base import Backend, Kind, Native
+from ..backends.base import Backend, Native
+from ..backends.kinds import Kind
 from ..common import tracing
 from ..common.errors import TraceError
 from ..common.pytrees import Structure, tree_flatten, tree_unflatten, unflatten_call
 from ..common.tracing import Trace, name_of
 from ..dispatch import wrapping
 from ..memory import views, writing
-from ..memory.views import Handle
 from ..runtime import conversion, settings
 from . import trace_marks
 

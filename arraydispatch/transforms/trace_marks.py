@@ -11,14 +11,15 @@ from operator import call
 from typing import Any
 from weakref import ref
 
-from ..backends.base import Backend, Kind, Native
+from .._core.handles import Handle
+from ..backends.base import Backend, Native
+from ..backends.kinds import Kind
 from ..common import process_state, tracing
 from ..common.process_state import process
 from ..common.pytrees import leaves
 from ..common.tracing import Trace
 from ..memory import views
 from ..memory.reshaping import views_of
-from ..memory.views import Handle
 from ..runtime import conversion
 
 _SWEPT = 4096

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends.base import Backend, Native
 from ..common.pytrees import children_of, flatten_call, tree_leaves, tree_paths, tree_unflatten
-from ..memory.views import Handle
 from .flattening import Body, Given, Input, Same, Traced, dressed, is_array, library_of, name_of, native_of
 
 __all__ = ["vmap"]

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..array.scalar import Scalar
-from ..backends.base import Kind, Native
+from ..backends.base import Native
+from ..backends.kinds import Kind
 from ..common.pytrees import tree_leaves, tree_map
 from ..memory import views
-from ..memory.views import Handle
 from ..runtime import dtypes
 
 __all__ = ["Weak"]

@@ -1,12 +1,2 @@
-# The fields of plans, for compiled modules: slots of `plans.Plan`. All are set when a plan is made.
-
-cdef extern from "_fields.h":
-    ctypedef class arraydispatch.ufuncs.plans.Plan [object PlanObject, check_size ignore]:
-        cdef object cast
-        cdef object keeps_order
-        cdef object kind
-        cdef object kinds
-        cdef object laid_out
-        cdef object out
-        cdef object reported
-        cdef object run
+cdef class Plan:
+    cdef public object cast, infinities, keeps_order, kernel, kind, kinds, laid_out, loops, one_float, out, reason, reported, run

@@ -15,10 +15,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..backends.base import Backend, Kind, Unsupported
+from ..backends.base import Backend, Unsupported
+from ..backends.kinds import Kind
 from ..common.errors import listed
 from ..common.user_warnings import warn_of_cast
-from ..memory.views import fields
 from ..runtime import dtypes
 from ..runtime.settings import Precision
 from . import special
@@ -37,7 +37,6 @@ Run = Callable[..., Any]
 __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
 
 
-@fields
 class Plan:
     """Plan of a ufunc call.
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from arraydispatch._core import handles
 from arraydispatch.api import creation
-from arraydispatch.memory import views
 
 pytestmark = pytest.mark.usefixtures("fused")
 
@@ -121,7 +121,7 @@ def test_an_array_is_what_it_was_or_what_it_becomes(statement: Callable[[Any, An
     assert at > 1  # else the handler was never called
 
 
-@pytest.mark.skipif(not views.compiled, reason="without the compiled core handlers are called between any two steps")
+@pytest.mark.skipif(not handles.compiled, reason="without the compiled core handlers are called between any two steps")
 @each_root
 @each_statement
 def test_a_handler_sees_one_of_the_two_and_what_it_writes_stays(

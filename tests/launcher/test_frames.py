@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from arraydispatch._core import handles
 from arraydispatch.launcher import tracebacks
-from arraydispatch.memory import views
 from tests.launched import Done, Zygotes
 
 FAILS = """
@@ -55,7 +55,7 @@ def test_passes():
 
 
 def test_tests_of_numpys_own_fail_in_their_usual_way(tmp_path: Path, zygotes: Zygotes) -> None:
-    if not views.compiled:
+    if not handles.compiled:
         pytest.skip("only the compiled core lends an array's memory to a memoryview, which one of them makes")
     found = importlib.util.find_spec("numpy._core.tests.test_indexing")
     if found is None or found.origin is None:

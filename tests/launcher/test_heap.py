@@ -50,34 +50,34 @@ def test_freed_memory_is_used_again(tmp_path: Path) -> None:
 LARGE = """
 import threading
 import numpy as np
-from arraydispatch import _memory
+from arraydispatch._core import _allocator
 size = 5_000_000
 def name(x):
     return np._core.multiarray.get_handler_name(x)
 def at(x):
     return x.__array_interface__["data"][0]
-assert _memory.keep(1 << 25, 1 << 29) and _memory.kept() == 0
+assert _allocator.keep(1 << 25, 1 << 29) and _allocator.kept() == 0
 a = np.ones(size)
 first = at(a)
 assert name(a) == "arraydispatch"
 view = a[1:]
 del a
-assert _memory.kept() == 0 and view.sum() == size - 1  # the memory is held
+assert _allocator.kept() == 0 and view.sum() == size - 1  # the memory is held
 del view
-room = _memory.kept()
+room = _allocator.kept()
 assert 8 * size <= room < 8 * size * 17 / 16
 b = np.zeros(size - 1000)  # the same block, of zeros
-assert at(b) == first and not b.any() and _memory.kept() == 0
+assert at(b) == first and not b.any() and _allocator.kept() == 0
 b.resize(size + 1000, refcheck=False)
 assert not b.any() and b.size == size + 1000
 del b
 for more in range(-3000, 4000, 1000):  # in turn, of about one size: all the same block
-    assert _memory.kept() == room
+    assert _allocator.kept() == room
     b = np.full(size + more, 2.0)
-    assert _memory.kept() == 0
+    assert _allocator.kept() == 0
     del b
 c = np.empty(size // 8)  # too small for it
-assert _memory.kept() == room
+assert _allocator.kept() == room
 del c
 def resident():
     with open("/proc/self/statm") as told:
@@ -86,19 +86,19 @@ before, n = resident(), 40_000_000
 while n > size:  # what has been left is not forgotten
     np.ones(n)
     n = n * 9 // 10
-assert resident() - before < _memory.kept() + (1 << 24), (resident() - before, _memory.kept())
-_memory.keep(1 << 25, 0)
-_memory.keep(1 << 25, 1 << 29)
+assert resident() - before < _allocator.kept() + (1 << 24), (resident() - before, _allocator.kept())
+_allocator.keep(1 << 25, 0)
+_allocator.keep(1 << 25, 1 << 29)
 held = [np.empty(n * 1_000_000, np.uint8) for n in range(40, 60)]
 del held
-assert 0 < _memory.kept() <= 1 << 29
+assert 0 < _allocator.kept() <= 1 << 29
 np.empty(600_000_000, np.uint8)  # more than is kept of all together
-assert _memory.kept() <= 1 << 29
+assert _allocator.kept() <= 1 << 29
 try:
     np.empty(10**15)
 except MemoryError as error:
     assert "Unable to allocate" in str(error)
-assert _memory.kept() == 0  # given back before it was refused
+assert _allocator.kept() == 0  # given back before it was refused
 def work(seed):
     rng = np.random.default_rng(seed)
     for i in range(50):
@@ -114,9 +114,9 @@ work(9)
 for thread in threads:
     thread.join()
 d = np.ones(size)
-assert _memory.keep(1 << 25, 0) and _memory.kept() == 0 and name(np.ones(3)) == "default_allocator"
+assert _allocator.keep(1 << 25, 0) and _allocator.kept() == 0 and name(np.ones(3)) == "default_allocator"
 del d  # made before
-assert _memory.kept() == 0
+assert _allocator.kept() == 0
 print("ok")
 """
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import arraydispatch as ad
+from arraydispatch._core import handles
 from arraydispatch.backends import loader
-from arraydispatch.memory import views
 from arraydispatch.profiling.recorder import Profile
 from tests.launched import Zygotes
 
@@ -136,7 +136,7 @@ def test_who_wants_a_buffer_hears_of_tobytes(tmp_path: Path, zygotes: Zygotes, d
     way_out = does.replace("x)", "x.tobytes())").replace("[x]", "[x.tobytes()]")
     (tmp_path / "main.py").write_text(f"{imports}{way_out}\n{does}\n")
     done = zygotes.of("numpy").run("main.py", cwd=tmp_path)
-    if views.compiled:  # then they are lent the memory
+    if handles.compiled:  # then they are lent the memory
         assert done.code == 0, done.stderr
         return
     assert done.code == 1

@@ -17,9 +17,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax.interpreters.partial_eval import DynamicJaxprTracer
 
+from ...backends.kinds import Kind
 from ...common import events
 from ...common.signal_safety import imported
-from ..base import PRIMITIVES, Backend, Kind, Unsupported, bytes_in
+from ..base import PRIMITIVES, Backend, Unsupported, bytes_in
 from ..devices import Device, processors
 from . import primitives, reductions, ufuncs, visiting
 from .host_kernels import HOST_KERNELS, in_host_memory

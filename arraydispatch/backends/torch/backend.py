@@ -13,10 +13,11 @@ import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
 
+from ...backends.kinds import Kind
 from ...common.errors import SettingError
 from ...common.pytrees import mapped
 from ...common.signal_safety import imported
-from ..base import PRIMITIVES, Backend, Kind, Unsupported, bytes_in
+from ..base import PRIMITIVES, Backend, Unsupported, bytes_in
 from ..devices import Device
 from . import primitives, reductions, ufuncs
 from .dtype_tables import (

@@ -1,4 +1,4 @@
-from ...frames cimport CodeType, FrameType
+from ..._core.frames cimport CodeType, FrameType
 from ..nodes cimport Place
 
 cdef dict _is_inside, _places, _warnings

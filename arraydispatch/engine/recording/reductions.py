@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._core.handles import Handle
 from ...common.sentinels import DECLINED
-from ...memory.views import Handle
 from ...ufuncs.facts import ufunc_facts
 from ..host_blocks import column_sums
 from ..nodes import Form, Node, Whole, node_of

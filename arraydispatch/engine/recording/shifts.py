@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...memory.views import Handle
+from ..._core.handles import Handle
 from ..nodes import Box, Shift
 from . import tape
 

@@ -1,5 +1,6 @@
-from ...ndarrays cimport ndarray
-from ...memory.views cimport Handle
+from ..._core.ndarrays cimport ndarray
+from ..._core cimport handles
+from ..._core.handles cimport Handle
 from ..nodes cimport Buffer, Form, Node, buffer_of, laid, node_of
 from .fp_reports cimport now
 
@@ -17,7 +18,7 @@ cdef class Tape:
     cpdef _hand_over(self, Node node)
 
 cdef dict _waiting
-cdef object _bare, _cls, _every, _ref, _NOTHING, _DECLINED
+cdef object _cls, _every, _ref, _NOTHING, _DECLINED
 
 cpdef array_of(Node node)
 cpdef Tape mine()

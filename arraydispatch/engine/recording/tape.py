@@ -19,13 +19,15 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy import ndarray
 
+from ..._core import handles
+from ..._core.handles import Handle
 from ...common import events
 from ...common.arguments import SCALARS
 from ...common.process_state import process
 from ...common.sentinels import DECLINED
 from ...memory import views
 from ...memory.roots import memory_of
-from ...memory.views import NEVER, Handle
+from ...memory.views import NEVER
 from ...runtime import settings
 from ..host_blocks import thread_pool
 from ..host_blocks.blocks import Block, Short, needed, planned, whole_rounds
@@ -60,8 +62,6 @@ _live: set[Tape] = set()
 
 _cls: Any = None
 """The class of every new array."""
-_bare: Any = None
-"""Makes one without a value."""
 _every: Any = None
 _waiting = views.waiting
 _ref, _NOTHING, _DECLINED = weakref.ref, fp_reports.NOTHING, DECLINED
@@ -76,8 +76,8 @@ def _listen() -> None:
 @process.follows("backend", "devices", "execution", "min_size", "overrides", "rules", "suspended", "wrapper")
 def _follow() -> None:
     """Record calls from now on, or none, as the process is now."""
-    global _bare, _cls, least
-    _cls, _bare = getattr(process.wrapper, "cls", _cls), getattr(process.wrapper, "bare", _bare)
+    global _cls, least
+    _cls = getattr(process.wrapper, "__self__", _cls)
     fused = process.execution == "fused" and settings.only_values_decide() and settings.on_cpu(process.backend)
     elements = process.min_size if fused else 0
     if elements and not least:
@@ -487,11 +487,8 @@ def _is_shared(x: Handle, v: ndarray) -> bool:
 
 def array_of(node: Node) -> Any:
     """An array whose value is pending; ``node`` is on a tape."""
-    made: Handle = _bare()
-    made._v = made._kind = made._root = node  # type: ignore[assignment]
-    made._ghost = made._base = None
-    made._owned = True
-    made._writes = 0
+    made: Handle = handles.new_array(_cls, node, node, True, None)
+    made._root = node  # type: ignore[assignment]
     made._seen = NEVER
     node.handle = _ref(made)
     return made
@@ -499,11 +496,7 @@ def array_of(node: Node) -> Any:
 
 def blank() -> Any:
     """A new array without a value."""
-    made: Handle = _bare()
-    made._ghost = made._base = None
-    made._owned = True
-    made._writes = 0
-    return made
+    return handles.new_array(_cls, None, None, True, None)
 
 
 _forms: dict[Any, Form | None] = {}

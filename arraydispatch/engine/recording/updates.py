@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from ..._core.handles import Handle
 from ...common import events
 from ...common.arguments import SCALARS
 from ...common.sentinels import DECLINED
 from ...memory import views
-from ...memory.views import NEVER, Handle
+from ...memory.views import NEVER
 from ...ufuncs import rows
 from ...ufuncs.facts import ufunc_facts
 from ..host_blocks.cells import boxes

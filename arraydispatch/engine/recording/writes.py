@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..._core.handles import Handle
 from ...memory import views
 from ...memory.roots import memory_of
-from ...memory.views import Handle
 from ..loops import cast
 from ..nodes import Form, Node, PendingView, elsewhere, node_of
 from . import block_reports, tape, updates

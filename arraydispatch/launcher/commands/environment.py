@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ... import __version__
+from ..._core import handles
 from ...backends import loader
 from ...backends.devices import Device
 from ...common.errors import ArrayDispatchError
-from ...memory import views
 from ...runtime import hardware
 from ...runtime.threads import available
 from ..options import ENVIRONMENT, Choices, default_backend
@@ -29,7 +29,7 @@ def gather() -> dict[str, Any]:
         "arraydispatch": __version__,
         "python": sys.version.split()[0],
         "numpy": np.__version__,
-        "compiled": views.compiled,
+        "compiled": handles.compiled,
         "default_backend": default_backend().backend,
         "why": default_backend().why,
         "defaults": _defaults(backends),
@@ -106,7 +106,7 @@ def _faster(backends: list[dict[str, Any]]) -> list[str]:
         said.append(f"{_THREADS}={threads} keeps libraries to {threads} of {cores} cores: unset it.")
     if not fast and any("devices" in row for row in libraries):
         said.append("Only CPUs here: an accelerator pays for arrays of some ten thousand elements and more.")
-    if not views.compiled:
+    if not handles.compiled:
         said.append(
             "The core runs as Python: install a C compiler, then arraydispatch again, for shorter calls on small arrays."
         )

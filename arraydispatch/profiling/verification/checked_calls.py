@@ -24,6 +24,7 @@ import numpy as np
 
 import arraydispatch
 
+from ..._core.handles import SLOTS, Handle
 from ...api import creation, public
 from ...array import Array
 from ...array.flat import Flat
@@ -35,7 +36,6 @@ from ...common.pytrees import mapped
 from ...common.user_warnings import FLOATING_ERRORS
 from ...dispatch.scipy_calls import known_as
 from ...functions.registry import METHODS, SPECS, facts_of, spec_of
-from ...memory.views import Handle
 from ...runtime import dtypes, settings
 from ...ufuncs.facts import OPERATORS
 from ..recorder import Profile, function_name
@@ -58,6 +58,7 @@ _NOT_METHODS = frozenset(
 """Methods whose results are not arrays to compare."""
 _WRITING_METHODS = frozenset("__setitem__ fill sort partition put byteswap".split())
 _PROPERTIES = ("T", "mT", "real", "imag")
+_SET = ("real", "imag")
 _LARGEST = 10
 
 
@@ -151,11 +152,11 @@ class Verification:
     def _replace_all(self) -> None:
         process.add("suspended", 1)  # so that the general path is in force
         for name in sorted(set(dir(np.ndarray)) - _NOT_METHODS):
-            ours = vars(Array).get(name)
-            if callable(ours):
+            ours = getattr(Array, name, None)
+            if callable(ours) and (name in vars(Array) or name in SLOTS):
                 self._replace(Array, name, self._method(name, ours, getattr(np.ndarray, name)))
         for name in _PROPERTIES:
-            self._replace(Array, name, self._property(name, vars(Array)[name]))
+            self._replace(Array, name, self._property(name, getattr(Array, name)))
         self._replace(Array, "__array_ufunc__", self._ufunc_door(Array.__array_ufunc__))
         self._replace(Array, "__array_function__", self._function_door(Array.__array_function__))
         self._replace(Flat, "__setitem__", self._flat_door(Flat.__setitem__))
@@ -169,11 +170,15 @@ class Verification:
 
     def _put_back(self) -> None:
         while self._undo:
-            setattr(*self._undo.pop())
+            owner, name, before = self._undo.pop()
+            if before is None:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, before)
         process.add("suspended", -1)
 
     def _replace(self, owner: Any, name: str, made: Any) -> None:
-        self._undo.append((owner, name, vars(owner)[name] if isinstance(owner, type) else getattr(owner, name)))
+        self._undo.append((owner, name, vars(owner).get(name) if isinstance(owner, type) else getattr(owner, name)))
         setattr(owner, name, made)
 
     # -- the entry points
@@ -191,16 +196,14 @@ class Verification:
 
         return method
 
-    def _property(self, name: str, ours: property) -> property:
+    def _property(self, name: str, ours: Any) -> property:
         def read(a: Any) -> Any:
-            assert ours.fget is not None
-            return self._both(name, ours.fget, lambda x: getattr(x, name), (a,), {}, False, True)
+            return self._both(name, ours.__get__, lambda x: getattr(x, name), (a,), {}, False, True)
 
         def write(a: Any, value: Any) -> None:
-            assert ours.fset is not None
-            self._both(name, ours.fset, lambda x, v: setattr(x, name, v), (a, value), {}, True)
+            self._both(name, ours.__set__, lambda x, v: setattr(x, name, v), (a, value), {}, True)
 
-        return property(read, None if ours.fset is None else write, doc=ours.__doc__)
+        return property(read, write if name in _SET else None, doc=ours.__doc__)
 
     def _ufunc_door(self, ours: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(ours)

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ..._core.handles import Handle
 from ...backends import loader
 from ...backends.base import Backend
 from ...backends.devices import Device
 from ...common.arguments import PLAIN
 from ...common.pytrees import mapped
 from ...memory import views
-from ...memory.views import Handle
 from ...runtime import dtypes
 
 __all__ = ["Hosts", "Unfit", "to_host"]

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..._core.handles import Handle
 from ...backends import loader
 from ...backends.base import Backend
 from ...common import tracing
 from ...common.errors import TraceError
 from ...common.pytrees import first
 from ...memory import views
-from ...memory.views import Handle
 from ...runtime import conversion
 from ...transforms.flattening import name_of
 

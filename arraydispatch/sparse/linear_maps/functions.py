@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from ..._core.handles import Handle
 from ...common.pytrees import mapped, tree_flatten
-from ...memory.views import Handle
 from .affine import Affine, Run, affine, follows, holds_affine, made_of
 
 __all__: list[str] = []

@@ -196,10 +196,10 @@ static PyMethodDef functions[] = {
     {"kept", kept, METH_NOARGS, NULL},
     {NULL},
 };
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_memory", NULL, -1, functions};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_allocator", NULL, -1, functions};
 
 PyMODINIT_FUNC
-PyInit__memory(void)
+PyInit__allocator(void)
 {
     import_array();
     if ((lock = PyThread_allocate_lock()) == NULL) {

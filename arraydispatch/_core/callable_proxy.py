@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
-__all__ = ["Called", "names_first"]
+from .handles import _compiled
+
+__all__ = ["Called"]
 
 
 class _Called:
@@ -31,15 +32,4 @@ class _Called:
         self.__call__ = target
 
 
-def names_first(cls: type) -> type:
-    """Make a module class look attributes up in the module's own namespace first, before the class."""
-    if _fields is not None:
-        _fields.names_first(cls)
-    return cls
-
-
-try:
-    _fields: Any = import_module("arraydispatch._fields")
-except ImportError:
-    _fields = None
-Called: Any = _Called if _fields is None else _fields.Called
+Called: Any = _Called if _compiled is None else _compiled.Called

@@ -1,0 +1,4 @@
+cdef class Kind:
+    cdef public object backend, dtype, join, product, scalar
+    cdef public bint standard
+    cdef public dict whole

@@ -1,0 +1,46 @@
+"""``Kind``: a backend together with a dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .base import Backend
+
+__all__ = ["Kind"]
+
+
+class Kind:
+    """A backend together with a dtype: the flyweight that every array carries and every plan is keyed by."""
+
+    __slots__ = ("backend", "dtype", "join", "product", "scalar", "standard", "whole")
+
+    def __init__(self, backend: Backend, dtype: np.dtype[Any], standard: bool = False) -> None:
+        self.backend = backend
+        self.dtype = dtype
+        self.standard = standard
+        """Whether 0-d results of arrays of this kind are arrays, as the array-API standard has it, and never scalars."""
+        self.scalar: Callable[[Any], Any] = (lambda _: None) if standard else backend.scalar_maker(dtype)
+        """A 0-d array of this kind as NumPy's own scalar if it is concrete and in host memory, else None."""
+        self.whole: dict[Any, Callable[[Any], Any]] = {}
+        """NumPy function -> what reduces all of an array of this kind; filled by the dispatch layer."""
+        self.join: Callable[[list[Any]], Any] | None = None if backend.hosted else backend.join
+        """Joins arrays of this kind and of shapes that fit; None where rules of placement come first."""
+        plain = dtype.kind in "fc" and dtype.itemsize > 2 and not (backend.hosted or backend.scoped or backend.deferred)
+        self.product: Callable[[Any, Any], Any] | None = backend.prim.matmul if plain else None
+        """Matrix products of arrays of this kind; None where more is to decide."""
+
+    @property
+    def home(self) -> Kind:
+        """The kind of this dtype in the library: itself, but for a value in the host state."""
+        return self.backend.home.kind(self.dtype) if self.backend.hosted else self
+
+    def of(self, dtype: np.dtype[Any]) -> Kind:
+        """The kind of another dtype with the same rule for 0-d results."""
+        return self.backend.standard_kind(dtype) if self.standard else self.backend.kind(dtype)
+
+    def __repr__(self) -> str:
+        return f"<{self.backend.name} {self.dtype}{' on the host' if self.backend.hosted else ''}>"

@@ -1,0 +1,106 @@
+"""Nothing of Python's, NumPy's, SciPy's or a library's is another after the package is imported and used as a library."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+PROGRAM = """
+import ctypes, gc, importlib, json, pickle, signal, sys, threading, warnings
+import builtins, abc, collections, copyreg, functools, operator, os, traceback, types
+
+import numpy as np
+
+library = sys.argv[1]
+names = ["numpy.linalg", "numpy.fft", "numpy.random", "numpy.ma", "numpy.lib.stride_tricks", "numpy.testing",
+         "scipy", "scipy.linalg", "scipy.special", "scipy.signal", "scipy.ndimage", "scipy.fft", "scipy.optimize", "scipy.sparse"]
+names += {"jax": ["jax", "jax.numpy", "jax.lax", "jax.scipy.linalg", "jax.dlpack", "jax.tree_util"],
+          "torch": ["torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.utils.dlpack"],
+          "tensorflow": ["tensorflow", "tensorflow.experimental.numpy"], "numpy": []}[library]
+for name in names:
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        pass
+MODULES = [builtins, abc, collections, copyreg, functools, operator, os, pickle, signal, sys, threading, traceback, types, warnings, np]
+MODULES += [sys.modules[name] for name in names if name in sys.modules]
+
+# The words of a type object that are functions or tables of them: they lie in the order of Python's documentation.
+SLOTS = [6, *range(8, 19), 20, *range(23, 26), 27, 28, 33, 34, *range(36, 41), 46]
+TABLES = {9: 4, 11: 36, 12: 10, 13: 3, 20: 2}  # of slot: words
+
+def words(at, count):
+    return list((ctypes.c_void_p * count).from_address(at))
+
+def slots(cls):
+    found = words(id(cls), 48)
+    # A table of a class made in Python may be filled when a class of its is first used.
+    tables = {i: words(found[i], count) for i, count in TABLES.items() if found[i] and not cls.__flags__ & (1 << 9)}
+    return [[found[i] for i in SLOTS], sorted(tables.items())]
+
+def is_code(value):
+    return callable(value) or isinstance(value, (property, classmethod, staticmethod)) or hasattr(value, "__get__")
+
+kept = []
+
+def snapshot():
+    found = {}
+    def see(name, owner):
+        for key, value in list(vars(owner).items()):
+            if is_code(value):
+                kept.append(value)
+                found[f"{name}.{key}"] = [id(value), slots(value) if isinstance(value, type) and gc is not value else None]
+                if isinstance(value, type) and value not in seen:
+                    seen.add(value)
+                    see(f"{name}.{key}", value)
+    seen = set()
+    for module in MODULES:
+        see(module.__name__, module)
+    for extra in (memoryview, pickle.PickleBuffer, types.FunctionType, types.CodeType, types.ModuleType):
+        found[f"slots of {extra.__name__}"] = slots(extra)
+    found["state"] = repr([
+        np.geterr(), np.get_printoptions(), warnings.filters, sys.excepthook, sys.displayhook, sys.meta_path, sys.path_hooks, sys.gettrace(),
+        sys.getprofile(), gc.get_threshold(), gc.callbacks, threading.excepthook, copyreg.dispatch_table, [signal.getsignal(s) for s in signal.valid_signals()],
+        np.asarray([1.0]).dtype, float(np.float32(0.1)), memoryview(b"ab").tolist(), builtins.__import__, builtins.__build_class__,
+    ])
+    return found
+
+before = snapshot()
+import arraydispatch as ad
+after_import = snapshot()
+for x in (ad.asarray(np.arange(12.0).reshape(3, 4), backend=library), ad.asarray(np.arange(12), backend=library)):
+    y = x + x * 2 - 1
+    x[0] = 1
+    x.T.copy(), y.sum(), np.sin(x), np.where(y > 1, x, y), np.concatenate([x, x]), np.asarray(x), np.sort(y, axis=None), x.tolist(), repr(x)
+    pickle.loads(pickle.dumps(x)), x.data.nbytes, np.array([x, x])
+    with ad.profile():
+        np.linalg.norm(x + 0.5)
+import scipy.special
+scipy.special.erf(ad.asarray([0.5], backend=library))
+if library != "numpy":
+    ad.grad(lambda v: (v * v).sum())(ad.asarray([1.0, 2.0], backend=library))
+after = snapshot()
+
+def changed(one, other):
+    return sorted(key for key in one if key in other and one[key] != other[key] or key not in other)
+
+print(json.dumps({"import": changed(before, after_import), "use": changed(before, after),
+                  "state": [s["state"] for s in (before, after_import, after)],
+                  "new": sorted(key for key in after if key not in before and key.split(".")[0] != "arraydispatch")}))
+"""
+
+
+@pytest.mark.parametrize("library", ["numpy", "jax", "torch", "tensorflow"])
+def test_no_attribute_or_slot_is_another(library: str) -> None:
+    if importlib.util.find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    done = subprocess.run([sys.executable, "-c", PROGRAM, library], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    assert found["import"] == [], found["state"]
+    assert found["use"] == [], found["state"]
