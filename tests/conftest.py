@@ -43,11 +43,16 @@ for _signal, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--all``, ``--whole``, ``--seed``, ``--row``."""
+    """``--all``, ``--whole``, ``--seed``, ``--row``, ``--no-skips``."""
     parser.addoption("--all", action="store_true", help="long tests too, and every row of every table on JAX (hours)")
     parser.addoption("--seed", type=int, help="draw what is left to chance as the run did that printed this number")
     parser.addoption("--whole", action="store_true", help="every row of every table, but no long tests")
     parser.addoption("--row", default="", help="of the tests that run a table, only rows that contain this text")
+    parser.addoption(
+        "--no-skips",
+        action="store_true",
+        help="a skip for want of a program or a package fails; all but 'inapplicable: …' is one",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -151,6 +156,28 @@ def _not_drawn(config: pytest.Config, items: list[pytest.Item]) -> set[pytest.It
         if one_of > 1 and item not in taken and random.Random(f"{config.option.seed} {item.nodeid}").randrange(one_of):
             left.add(item)
     return left
+
+
+def _fails_for_want(report: Any, config: pytest.Config) -> Any:
+    """Turn a skip into a failure under ``--no-skips``, unless its reason says that the test does not apply."""
+    if report.skipped and config.option.no_skips and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2].removeprefix("Skipped: ")
+        if not reason.startswith(rows.INAPPLICABLE):
+            report.outcome = "failed"
+            report.longrepr = f"skipped for want of what it needs, which --no-skips forbids: {reason}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Look at the reason of a test's skip."""
+    return _fails_for_want((yield), item.config)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    """Look at the reason of a file's skip."""
+    return _fails_for_want((yield), collector.config)
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,8 @@ from typing import Any
 import pytest
 
 SHARE = 30
+INAPPLICABLE = "inapplicable: "
+"""How the reason of a skip begins that is no want of a program or a package: under ``--no-skips`` any other fails."""
 Row = dict[str, Any]
 Test = Callable[..., None]
 
@@ -87,7 +89,7 @@ def _drawn(rows: list[Row], request: pytest.FixtureRequest, fixtures: Row) -> li
     if option.row:
         rows = [row for row in rows if option.row in _text(row)]
         if not rows:
-            pytest.skip(f"no row contains {option.row!r}")
+            pytest.skip(f"inapplicable: no row contains {option.row!r}")
     given = [
         value for value in (*fixtures.values(), *(rows[0].values() if rows else ())) if not hasattr(value, "shape")
     ]
@@ -141,8 +143,9 @@ def _run(body: Test, tables: list[list[Row]], request: pytest.FixtureRequest, fi
         of = f"{len(chosen)} rows" if len(chosen) == len(rows) else f"{len(chosen)} of {len(rows)} rows"
         what = f"{len(failed)} fail of {of} (--seed {request.config.option.seed}); the first is shown above"
         raise AssertionError("\n".join([what, *told])) from failed[0][1]
-    if chosen and len(skipped) == len(chosen):
-        pytest.skip(skipped[0])
+    wanting = [reason for reason in skipped if not reason.startswith(INAPPLICABLE)]
+    if chosen and (len(skipped) == len(chosen) or (wanting and request.config.option.no_skips)):
+        pytest.skip((wanting or skipped)[0])
 
 
 def _text(row: Row) -> str:

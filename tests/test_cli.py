@@ -161,7 +161,7 @@ def test_a_reader_that_leaves_ends_it_quietly(command: str) -> None:
     assert (done.returncode, done.stderr) == (1, "")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.skipif(os.name != "posix", reason="inapplicable: signals of POSIX")
 @pytest.mark.parametrize("where", ["numpy", "arraydispatch.launcher.runner"])
 def test_interrupted_while_it_starts(where: str, tmp_path: Path) -> None:
     """Ctrl-C while a library is imported, before there is a script that it could belong to."""

@@ -7,13 +7,16 @@ import inspect
 import itertools
 import re
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from arraydispatch.common.patching import NEEDS, Exchange, Exchanges
+from arraydispatch.common.patching import NEEDS, SURFACES, Exchange, Exchanges, Surface, tables
 from arraydispatch.launcher import package_patches
+
+ROOT = Path(__file__).parents[1]
 
 
 def plainly(signature: inspect.Signature) -> str:
@@ -126,6 +129,30 @@ def marked(mark: str) -> Any:
 
 
 NAMES = ["method", "static", "of_class", "inherited"]
+ROW = "tests"
+
+
+@pytest.fixture(autouse=True)
+def row_of_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SURFACES, ROW, Surface("", "", "", ""))
+
+
+def test_without_a_row_nothing_is_exchanged() -> None:
+    with pytest.raises(KeyError):
+        Exchange(Holder, "method", marked("a"), "no such row")
+    with pytest.raises(LookupError, match="is none of what"):
+        Exchange(Holder, "method", marked("a"), "guests")
+
+
+def test_the_page_says_what_the_registry_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of libraries that a program uses by itself the rows are in their backends."""
+    for backend in ("jax", "torch"):
+        pytest.importorskip(backend)
+        importlib.import_module(f"arraydispatch.backends.{backend}.visiting")
+    monkeypatch.delitem(SURFACES, ROW)
+    page = (ROOT / "docs" / "reference" / "exchanges.md").read_text(encoding="utf-8")
+    for made in tables():
+        assert made in page, made
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -133,7 +160,7 @@ NAMES = ["method", "static", "of_class", "inherited"]
 def test_in_any_order(name: str, order: tuple[int, ...]) -> None:
     before = dict(vars(Holder))
     plain = getattr(Holder(), name)()
-    all_of_them = [Exchange(Holder, name, marked(mark)) for mark in "abc"]
+    all_of_them = [Exchange(Holder, name, marked(mark), ROW) for mark in "abc"]
     for each in all_of_them:
         assert each.put()
     on = list("abc")
@@ -149,7 +176,7 @@ def test_in_any_order(name: str, order: tuple[int, ...]) -> None:
 
 def test_what_somebody_has_wrapped_stays_as_a_passage() -> None:
     module = SimpleNamespace(f=lambda: "f")
-    real, first, second = module.f, Exchange(module, "f", marked("a")), Exchange(module, "f", marked("b"))
+    real, first, second = module.f, Exchange(module, "f", marked("a"), ROW), Exchange(module, "f", marked("b"), ROW)
     first.put()
     kept = module.f
     module.f = wrapped = lambda: f"theirs({kept()})"
@@ -174,7 +201,7 @@ def test_what_somebody_has_wrapped_stays_as_a_passage() -> None:
 
 def test_what_has_changed_meanwhile_is_exchanged_anew() -> None:
     module = SimpleNamespace(f=lambda: "f")
-    each = Exchange(module, "f", marked("a"))
+    each = Exchange(module, "f", marked("a"), ROW)
     each.put()
     kept = module.f
     each.undo()
@@ -188,7 +215,7 @@ def test_what_has_changed_meanwhile_is_exchanged_anew() -> None:
 def test_again() -> None:
     module = SimpleNamespace(f=lambda: "f")
     real, made = module.f, []
-    each = Exchange(module, "f", lambda exchange: made.append(1) or marked("a")(exchange))
+    each = Exchange(module, "f", lambda exchange: made.append(1) or marked("a")(exchange), ROW)
     for _ in range(3):
         assert each.put()
         assert each.put()
@@ -202,7 +229,7 @@ def test_again() -> None:
 def test_what_is_taken_out_below_another_is_called_no_more() -> None:
     module = SimpleNamespace(f=lambda: "f")
     real = module.f
-    first, second, third = (Exchange(module, "f", marked(mark)) for mark in "abc")
+    first, second, third = (Exchange(module, "f", marked(mark), ROW) for mark in "abc")
     for each in (first, second, third):
         each.put()
     second.undo()
@@ -221,8 +248,8 @@ def test_what_is_taken_out_below_another_is_called_no_more() -> None:
 
 
 def test_nothing_where_there_is_nothing() -> None:
-    assert not Exchange(SimpleNamespace(), "f", marked("a")).put()
-    assert not Exchange(dict, "keys", marked("a")).put()
+    assert not Exchange(SimpleNamespace(), "f", marked("a"), ROW).put()
+    assert not Exchange(dict, "keys", marked("a"), ROW).put()
     exchanges = Exchanges()
     where = next(iter(NEEDS))
     NEEDS["no_such_module:f"] = NEEDS[where]
@@ -242,7 +269,7 @@ def test_by_many_threads() -> None:
         for _ in range(200):
             with Exchanges() as exchanges:
                 for name in NAMES:
-                    exchanges.at(Holder, name, marked(mark))
+                    exchanges.at(Holder, name, marked(mark), ROW)
                     assert f"{mark}(" in getattr(Holder(), name)()
 
     threads = [threading.Thread(target=act, args=(mark,)) for mark in "abcdefgh"]

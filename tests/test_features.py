@@ -24,7 +24,7 @@ def values(x: Any) -> Any:
 
 def needs_derivatives(backend: str) -> None:
     if backend == "numpy":
-        pytest.skip("the numpy backend computes forward only")
+        pytest.skip("inapplicable: the numpy backend computes forward only")
     chosen = ad.backend(backend)
     if "compiler" in chosen.OPTIONS:
         chosen.configure(compiler="eager")

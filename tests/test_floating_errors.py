@@ -97,7 +97,7 @@ def test_reported(expression: str, mode: str, backend: str) -> None:
 @each("expression", cases(STRICT))
 def test_strict(expression: str, mode: str, backend: str) -> None:
     if backend == "numpy" and expression in RENAMED:
-        pytest.skip("its message names another function of NumPy's")
+        pytest.skip("inapplicable: its message names another function of NumPy's")
     theirs = heard(expression, None, mode)
     assert theirs
     assert heard(expression, backend, mode) == theirs
@@ -169,7 +169,7 @@ def test_the_values_are_the_same_after_an_error(backend: str) -> None:
 def test_each_line_warns_once(backend: str) -> None:
     """As a script has it: the warning names the line that divides, so a second line is heard of too."""
     if backend == "numpy" and not handles.compiled:
-        pytest.skip("NumPy itself warns there, and names our line")
+        pytest.skip("inapplicable: NumPy itself warns there, and names our line")
     with ad.backend(backend):
         a = ad.asarray([1.0, 0.0])
     with warnings.catch_warnings(record=True) as caught:

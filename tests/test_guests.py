@@ -266,7 +266,7 @@ print(type(found).__name__, found.backend, found.tolist())
 
 def test_forked_processes(backend: str) -> None:
     if backend in ("jax", "tensorflow"):
-        pytest.skip("a library with threads cannot go on in a fork; the launcher has NumPy compute there")
+        pytest.skip("inapplicable: a library with threads cannot go on in a fork; the launcher has NumPy compute there")
     done = subprocess.run([sys.executable, "-c", FORKED, backend], capture_output=True, text=True)
     assert done.stdout.split(maxsplit=2) == ["Array", backend, "[-0.0, -1.0, -2.0]\n"], done.stderr
 

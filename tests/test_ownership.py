@@ -450,7 +450,7 @@ def test_parts_and_views_write_through(backend: str, program: str) -> None:
 
 def test_reads_that_no_view_can_say_are_read_only(backend: str) -> None:
     if backend == "numpy":
-        pytest.skip("NumPy views memory as it likes")
+        pytest.skip("inapplicable: NumPy views memory as it likes")
     x = made(backend)
     with ad.fallback("silent"):
         odd = x.ravel()[1:9].view(complex)

@@ -51,7 +51,7 @@ def test_parameters_are_numpys(func: Any) -> None:
         theirs = inspect.signature(func).parameters
     except ValueError:
         assert func in WITHOUT_SIGNATURE
-        pytest.skip("no text signature in this NumPy")
+        pytest.skip("inapplicable: no text signature in this NumPy")
     assert next(iter(inspect.signature(body).parameters)) == "xp" or "xp" in theirs  # `np.interp` has one of its own
     found = differences(func, body)
     if func is np.where:  # its text says None for what is not given; None that is given makes an array of objects

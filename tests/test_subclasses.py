@@ -78,7 +78,7 @@ def test_a_memory_map_is_an_array_like_any_other(backend: str, tmp_path: Any) ->
 
 def test_a_subclass_on_the_host_is_a_fallback(backend: str) -> None:
     if backend == "numpy":
-        pytest.skip("its arrays are on the host")
+        pytest.skip("inapplicable: its arrays are on the host")
     a = oracle.wrapped(backend, np.arange(6.0).reshape(2, 3))
     with ad.fallback("error"), pytest.raises(ad.HostFallbackError, match="subclass of ndarray"):
         np.concatenate([a, _guests()["tagged"]])

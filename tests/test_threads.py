@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,9 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch.backends import loader
 from arraydispatch.backends.devices import processors
 from arraydispatch.common.process_state import process
 from arraydispatch.dispatch import fp_errors
-from arraydispatch.launcher import thread_contention
-from arraydispatch.launcher.thread_contention import Governor
 from arraydispatch.runtime import threads
 from tests.launched import Zygotes
 
@@ -78,7 +74,7 @@ def test_affinity_and_quota(files: dict[str, str], found: int, monkeypatch: pyte
     assert threads.available() == found
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs an affinity")
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="inapplicable: needs an affinity")
 def test_the_affinity_of_this_process() -> None:
     code = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); from arraydispatch.runtime import threads; print(threads.available())"
     assert _fresh(code) == "1\n"
@@ -95,7 +91,7 @@ _COUNT = {
 }
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks at Linux's tasks")
+@pytest.mark.skipif(sys.platform != "linux", reason="inapplicable: looks at Linux's tasks")
 @pytest.mark.one_backend
 def test_a_number_for_every_library(backend: str) -> None:
     """Of the backend, of NumPy's BLAS, and of what is loaded later."""
@@ -200,105 +196,6 @@ def test_a_wrong_option(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
 
     assert main(["run", f"--threads={wrong}", "x.py"]) == 2
     assert "is no number of threads" in capsys.readouterr().err
-
-
-# -- busy processors -------------------------------------------------------------------------------------------------------
-
-
-class _Library:
-    """A backend whose number of threads can be looked at."""
-
-    def __init__(self, n: int, waits_busily: bool = True) -> None:
-        self.threads, self.waits_busily, self.told = n, waits_busily, []  # type: ignore[var-annotated]
-
-    def use_threads(self, n: int) -> None:
-        self.threads = n
-        self.told.append(n)
-
-
-def _governor(most: int, *libraries: Any) -> Governor:
-    made = Governor(most)
-    for library in libraries:
-        made.add(library)
-    return made
-
-
-def _run(governor: Governor, *taken: int) -> list[int]:
-    found = []
-    for often in taken:
-        governor.use(governor.next(often))
-        found.append(governor.threads)
-    return found
-
-
-def test_the_number_is_halved_while_processors_are_shared() -> None:
-    library: Any = _Library(16)
-    governor = _governor(16, library)
-    assert _run(governor, 0, 4, 0, 9) == [16] * 4  # once may be chance
-    assert _run(governor, 0, 9, 9, 9, 9, 9, 9, 9) == [16, 16, 8, 4, 2, 1, 1, 1]
-    assert library.told == [8, 4, 2, 1]
-
-
-def test_the_number_goes_up_again_in_peace() -> None:
-    library: Any = _Library(4)
-    governor = _governor(4, library)
-    _run(governor, 9, 9, 9)
-    assert library.threads == 1
-    first = _run(governor, *[0] * 40)
-    assert first[-1] == 4
-    assert first.index(2) == 9  # a second
-    assert first.index(4) == 29
-    again = [_run(governor, 9, 9, 9, *[0] * 400)[3:].index(2) for _ in range(6)]
-    assert again == sorted(again)
-    assert again[0] > first.index(2)
-    assert again[-1] < 330  # half a minute at most
-
-
-def test_a_library_keeps_what_it_had_and_what_the_program_chooses() -> None:
-    few, chosen, calm = _Library(2), _Library(8), _Library(8, waits_busily=False)
-    governor = _governor(8, few, chosen, calm)
-    _run(governor, 9, 9)
-    assert (few.threads, chosen.threads, calm.threads) == (2, 4, 8)
-    chosen.use_threads(3)  # by the program
-    _run(governor, 9, 9)
-    assert (few.threads, chosen.threads, calm.threads) == (1, 3, 8)
-    late: Any = _Library(8)
-    governor.add(late)
-    assert late.threads == 1
-    governor.stop()
-    assert (few.threads, chosen.threads, calm.threads, late.threads) == (2, 3, 8, 8)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="counts what POSIX counts")
-def test_it_looks_by_itself_and_acts_in_the_main_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in threads.VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(thread_contention, "available", lambda: 2)
-    count = iter(range(0, 10**9, 50))
-    monkeypatch.setattr(thread_contention, "_taken_away", lambda: next(count))
-    monkeypatch.setattr(thread_contention, "_EVERY", 0.005)
-    import threading
-
-    main, asked = threading.get_ident(), []
-
-    class Library(_Library):
-        def use_threads(self, n: int) -> None:
-            asked.append(threading.get_ident() == main)
-            super().use_threads(n)
-
-    library: Any = Library(2)
-    monkeypatch.setitem(loader._loaded, "library", library)
-    governor = Governor.of("library")
-    assert governor is not None
-    end = time.monotonic() + 20
-    while library.threads == 2 and time.monotonic() < end:
-        sum(range(100))
-    assert library.threads == 1
-    governor.stop()
-    assert library.threads == 2
-    assert all(asked)
-    monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    assert Governor.of("library") is None
 
 
 # -- the look at results -----------------------------------------------------------------------------------------------------

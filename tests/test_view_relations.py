@@ -285,13 +285,13 @@ FRESH: list[str] = [
 @each("program", FRESH)
 def test_memory_order_of_new_arrays(backend: str, program: str) -> None:
     if backend == "torch":
-        pytest.skip("its arrays have a memory order of their own")
+        pytest.skip("inapplicable: its arrays have a memory order of their own")
     differential.check(program, backend, numpy=Facade(), layout=True)
 
 
 def test_padding_and_inserting_keep_fortran_order(backend: str) -> None:
     if backend in ("numpy", "torch"):
-        pytest.skip("what they are composed of has the library's own memory order")
+        pytest.skip("inapplicable: what they are composed of has the library's own memory order")
     program = "w=x.T*1; w2=np.pad(w,1); w3=np.delete(w,0,1); w4=np.insert(w,1,7,axis=0); w5=np.pad(w[::2],1,'edge')"
     differential.check(program, backend, numpy=Facade(), layout=True)
 

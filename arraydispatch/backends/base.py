@@ -8,7 +8,9 @@ A backend is a package ``arraydispatch/backends/<name>/`` whose ``__init__.py`` 
 ``ufuncs.py``      the tables ``UFUNCS``, ``REDUCE``, ``ACCUMULATE``: NumPy ufunc object -> kernel;
 ``transforms.py``  a module with one function for each name in :data:`TRANSFORMS`, loaded when first used;
 ``sparse.py``      its sparse matrices, see :attr:`Backend.sparse`, loaded when first used;
-``overrides.py``   (optional) ``OVERRIDES``: NumPy function object -> code for this library alone, each citing why.
+``overrides.py``   (optional) ``OVERRIDES``: NumPy function object -> code for this library alone. ``backends/numpy`` alone has one.
+
+A library that departs from NumPy is mended in its primitives and kernels, where a comment says why, with a link where an issue is filed.
 
 Primitives are strict: NumPy's argument handling (negative axes, ``dtype=``, ``where=``, ``initial=``, ``out=``,
 promotion, error messages) is written once above them. They get native arrays only, already of the right dtype. If a
@@ -407,11 +409,6 @@ class Backend:
 
     def use_threads(self, n: int) -> None:
         """Set the number of threads; raise RuntimeError if the library has started with another number."""
-
-    waits_busily: ClassVar[bool] = False
-    """Whether the library's threads busy-wait for each other: if other work occupies the processors, one thread that is
-    not scheduled holds up the rest, and a tenth of the speed is left.
-    """
 
     @property
     def capabilities(self) -> frozenset[str]:

@@ -12,10 +12,9 @@ import os
 import random
 import re
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -36,8 +35,7 @@ class _Row(NamedTuple):
     built_for: dict[str, str] = {}  # noqa: RUF012 -- kind of accelerators -> what shows it (see `hardware.reaches`)
     platforms: str = ""  # environment variable that limits it to platforms; "cpu": no accelerator
     environment: dict[str, str] = {}  # noqa: RUF012 -- what it reads while it is imported; values that are set are kept
-    imports: tuple[str, ...] = ()  # further modules it imports that log while it is imported
-    says: str = ""  # pattern of lines that its compiled code always writes to the process's stderr while it is imported
+    imports: tuple[str, ...] = ()  # what else it imports that tells of itself while it is imported
     exact: dict[str, str] = {}  # noqa: RUF012 -- words more in variables that it reads at its start, for no contracted arithmetic
     several: str = ""  # a pattern: what in the environment, as NAME=VALUE, makes several devices of a CPU
     misreads: dict[str, str] = {}  # noqa: RUF012 -- what takes the bytes of an array for numbers of another dtype -> what does not
@@ -75,7 +73,6 @@ KNOWN: dict[str, _Row] = {
         # Errors are raised as well, and fatal ones are still written.
         environment={"TF_CPP_MIN_LOG_LEVEL": "3"},
         imports=("absl", "h5py", "jax", "matplotlib", "numexpr"),
-        says=r"WARNING: All log messages before absl::InitializeLog\(\)|I\d{4} .*oneDNN custom operations are on",
         exact=_XLA_ROUNDS_TWICE,
     ),
 }  # fmt: skip
@@ -191,42 +188,13 @@ def _unnoticed(row: _Row) -> Iterator[None]:
         logger.setLevel(logging.WARNING)
     drawn, numbers = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002 -- theirs
     try:
-        with _unsaid(row):
-            yield
+        yield
     finally:
         random.setstate(drawn)
         np.random.set_state(numbers)  # noqa: NPY002
         for logger in quiet:
             if logger.name in row.imports:  # the program may still import it
                 logger.setLevel(logging.NOTSET)
-
-
-@contextmanager
-def _unsaid(row: _Row) -> Iterator[None]:
-    """Suppress lines that a library's compiled code writes to the process's stderr; all others appear after the import."""
-    if not row.says or row.library in sys.modules:
-        yield
-        return
-    with ExitStack() as opened:
-        try:
-            file = opened.enter_context(tempfile.TemporaryFile())
-            kept = os.dup(2)
-        except OSError:  # there is no stderr, or no place for a file
-            yield
-            return
-        os.dup2(file.fileno(), 2)
-        try:
-            yield
-        finally:
-            with suppress(OSError, ValueError, AttributeError):  # the program's replacement may be any object
-                sys.stderr.flush()
-            os.dup2(kept, 2)
-            os.close(kept)
-            file.seek(0)
-            left = b"".join(line for line in file if not re.match(row.says.encode(), line))
-            with suppress(OSError):  # stderr is closed at its other end
-                while left:
-                    left = left[os.write(2, left) :]
 
 
 def when_loaded(name: str, then: Callable[[Backend], None]) -> None:

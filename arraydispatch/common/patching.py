@@ -17,7 +17,7 @@ from itertools import pairwise
 from types import ModuleType, TracebackType
 from typing import Any, NamedTuple, Self
 
-__all__ = ["NEEDS", "Exchange", "Exchanges", "Need"]
+__all__ = ["NEEDS", "SURFACES", "Exchange", "Exchanges", "Need", "Surface"]
 
 
 class Need(NamedTuple):
@@ -61,7 +61,7 @@ NEEDS: dict[str, Need] = {
         "(self, obj)", "Python 3.1 to 3.14", "what it has done, after which the pool may kill it: its counts are saved before"
     ),
     "os:_exit": Need("(status)", "Python 3.0 to 3.14", "the end of a process, before which its counts are saved"),
-    "os:abort": Need("()", "Python 3.0 to 3.14", "the same"),
+    "os:abort": Need("()", "Python 3.0 to 3.14", "the end of a process, before which its counts are saved"),
     "sys:excepthook": Need(
         "(exctype, value, traceback, /)", "Python 3.8 to 3.14", "the error that ends a child process, shown without our frames"
     ),
@@ -71,7 +71,7 @@ NEEDS: dict[str, Need] = {
         "the frames of every traceback that is shown, ours among them",
     ),
     "types:new_class": Need(
-        "(name, bases=(), kwds=None, exec_body=None)", "Python 3.3 to 3.14", "the same as class statements, also of make_dataclass"
+        "(name, bases=(), kwds=None, exec_body=None)", "Python 3.3 to 3.14", "class statements by way of a function, as make_dataclass has them"
     ),
     "warnings:_showwarnmsg": Need("(msg)", "Python 3.6 to 3.14", "warnings that are due, which belong to the user's line"),
     "importlib.machinery:ExtensionFileLoader.exec_module": Need(
@@ -84,7 +84,7 @@ NEEDS: dict[str, Need] = {
         "(self, source, filename='<unknown>', symbol='exec')", "IPython 9.18", "a cell of the magic, one line further down"
     ),
     "IPython.core.compilerop:CachingCompiler.cache": Need(
-        "(self, transformed_code, number=0, raw_code=None)", "IPython 9.18", "the same, as tracebacks show it"
+        "(self, transformed_code, number=0, raw_code=None)", "IPython 9.18", "a cell of the magic, one line further down, as tracebacks show it"
     ),
     "IPython.core.interactiveshell:InteractiveShell.run_cell_magic": Need(
         "(self, magic_name, line, cell)", "IPython 9.18", "magics of whole cells, whose lines are those of the cell"
@@ -94,7 +94,7 @@ NEEDS: dict[str, Need] = {
     ),
     "IPython.core.interactiveshell:InteractiveShell.showtraceback": Need(
         "(self, exc_tuple=None, filename=None, tb_offset=None, exception_only=False, running_compiled_code=False)",
-        "IPython 9.18", "the same",
+        "IPython 9.18", "an error of a cell of the magic, shown once",
     ),
     "IPython.core.magics.execution:ExecutionMagics._run_with_profiler": Need(
         "(self, code, opts, namespace)", "IPython 9.18", "code that a magic has profiled"
@@ -119,7 +119,7 @@ NEEDS: dict[str, Need] = {
     ),
     "numba.extending:overload": Need(
         "(func, jit_options=mappingproxy({}), strict=True, inline='never', prefer_literal=False, **kwargs)",
-        "numba 0.57 to 0.68", "the same",
+        "numba 0.57 to 0.68", "the function that a user compiles another one for",
     ),
     "numba.stencils.stencil:StencilFunc.__call__": Need(
         "(self, *args, **kwargs)", "numba 0.46 to 0.68", "calls of stencils, as of compiled functions"
@@ -134,10 +134,124 @@ NEEDS: dict[str, Need] = {
 }  # fmt: skip
 """``"module:attribute"`` -> requirements."""
 
+
+class Surface(NamedTuple):
+    """Exchanges of many attributes by one rule."""
+
+    within: str
+    """The packages whose modules and classes are concerned, separated by spaces; empty for the program's own modules."""
+    what: str
+    """The attributes."""
+    known: str
+    """The versions that were looked at."""
+    why: str
+    """The reason."""
+    library: bool = False
+    """Whether it is made in library use too, once the package is imported; else the launcher alone makes it."""
+
+
+_ISINSTANCE = "they ask `isinstance` before they ask `np.asarray`, and take an array for a scalar, a function or a name"
+_PICKLED = "arrays, and methods and classes that stand for NumPy's, are written as NumPy's"
+
+SURFACES: dict[str, Surface] = {
+    "surface of pandas": Surface(
+        "pandas", "public functions and methods of pandas, pandas.arrays, pandas.api; the functions inside that do the work of those which"
+        " count references to their object", "pandas 3.1", _ISINSTANCE,
+    ),
+    "surface of h5py": Surface("h5py", "public functions and methods", "h5py 3.14", f"{_ISINSTANCE}; `read_direct` fills an ndarray"),
+    "surface of PIL": Surface("PIL", "public functions and methods of PIL.Image", "Pillow 13.0", _ISINSTANCE),
+    "surface of scipy": Surface("scipy", "public functions and methods of scipy.sparse, scipy.sparse.linalg", "SciPy 1.17", _ISINSTANCE),
+    "functions of xarray": Surface("xarray", "`interp`, `groupby` of DataArray and Dataset", "xarray 2026.9", _ISINSTANCE),
+    "functions of skimage": Surface(
+        "skimage", "`hough_line`, `hough_circle`, `hough_ellipse`, `probabilistic_hough_line`", "scikit-image 0.26",
+        "Cython declares their arguments ndarrays",
+    ),
+    "functions of sklearn": Surface(
+        "sklearn", "`ParameterGrid.__init__`, `ParameterSampler.__init__`, `BaseEstimator.__setattr__`", "scikit-learn 1.9",
+        "objects keep what they are given, and look at types later",
+    ),
+    "seeds": Surface(
+        "scipy sklearn", "`check_random_state`, in each module that has it", "SciPy 1.17, scikit-learn 1.9", "it compares a seed with `np.random`"
+    ),
+    "picklers": Surface(
+        "joblib cloudpickle dill", "`save` of joblib's NumpyPickler and NumpyHasher and of dill's Pickler, `get_memmapping_reducers`,"
+        " `CloudPickler.reducer_override`, `MetaCatchingDict.__missing__`", "joblib 1.6, cloudpickle 3.1, dill 0.4", _PICKLED,
+    ),
+    "functions in C of backends' libraries": Surface(
+        "jax torch tensorflow", "`from_numpy`", "torch 2.13", "it takes an ndarray and nothing else"
+    ),
+    "extension modules": Surface(
+        "", "functions, and methods of classes, of extension modules of the program and of cv2", "Cython 3.3; cv2 in no version",
+        "C code takes nothing but NumPy's own arrays",
+    ),
+    "functions of SciPy": Surface(
+        "scipy", "public functions, and methods of public classes, of the modules that `arraydispatch.scipy_support.MODULES` lists", "SciPy 1.17",
+        "SciPy dispatches nothing by its arguments; a function that is given no array of this package is SciPy's own", True,
+    ),
+    "compiled functions of SciPy": Surface(
+        "scipy", "routines of scipy.linalg.blas and lapack, `get_blas_funcs`, `get_lapack_funcs`, `linear_sum_assignment`, `cKDTree`,"
+        " `factorized`, `splu`, `spilu`", "SciPy 1.17", "compiled code takes nothing but ndarrays, or writes into a copy", True,
+    ),
+    "names of SciPy's functions in programs": Surface(
+        "", "names under which a program's module has imported a function of SciPy's that is exchanged", "",
+        "a program that imported it earlier calls the same function", True,
+    ),
+    "classes of scipy.sparse": Surface(
+        "scipy", "`__init__` of the classes of scipy.sparse", "SciPy 1.17", "a matrix can be made of a sparse array; from the import of"
+        " `arraydispatch.sparse` on", True,
+    ),
+    "switch of SciPy": Surface(
+        "scipy", "`SCIPY_ARRAY_API` in scipy._lib", "SciPy 1.17", "functions that SciPy has written for arrays of any library ask it;"
+        " it answers as before but in calls that this package makes", True,
+    ),
+    "guests": Surface(
+        "xarray dask scipy torch", "`get_array_namespace`, `ArrayApiIndexingAdapter`, `inline_variable_array_repr` inside xarray;"
+        " `Dispatch.dispatch` and `register` of dask.utils; `_ScalarGradWrapper`, `VectorFunction` inside scipy.optimize; `torch.asarray`",
+        "xarray 2026.9, dask 2026.8, SciPy 1.17, torch 2.13", "they look at the class of an array, or at its memory, where no protocol can answer", True,
+    ),
+}  # fmt: skip
+"""Name of the row -> what is exchanged by it."""
+
+OUTSIDE: tuple[tuple[str, str], ...] = (
+    ("sys.meta_path", "one finder in front, from `import arraydispatch` on: it finds nothing itself, and notices that SciPy, xarray, dask or PyTorch is imported"),
+    ("sys.modules['__main__'], sys.argv, sys.path", "as Python itself sets them for the program"),
+    ("loop_runner of IPython's shell", "a trait, set while a cell of the magic awaits in a notebook whose loop is busy"),
+    ("sys.excepthook", "set by the command when Ctrl-C has ended it before the program began, right before the process dies"),
+    ("attributes of NumPy that the program itself sets", "`np.int = int` in a program is meant for libraries too; it stays, as without the launcher"),
+    ("registries that libraries offer for it", "entries for this package's own classes, in pickle's, uarray's, numba's `typeof_impl`, `numbers.Number`, pytrees"),
+    ("warnings.filters", "a filter that a call removed by its own warning comes back"),
+)  # fmt: skip
+"""Changes that are no exchange of a function: place, reason."""
+
+
+def tables() -> list[str]:
+    """Make the tables of ``docs/reference/exchanges.md``."""
+    rows = ["| in place of | known of | what passes through it |", "|---|---|---|"]
+    rows += [f"| `{where.replace(':', '.')}` | {need.known} | {need.why} |" for where, need in sorted(NEEDS.items())]
+    parts = ["\n".join(rows)]
+    for library in (False, True):
+        rows = ["| in place of | of | known of | why |", "|---|---|---|---|"]
+        rows += [
+            f"| {row.what} | {row.within.replace(' ', ', ') or 'the program'} | {row.known} | {row.why} |"
+            for row in SURFACES.values()
+            if row.library is library
+        ]
+        parts.append("\n".join(rows))
+    parts.append(
+        "\n".join(["| place | what happens |", "|---|---|", *(f"| {place} | {why} |" for place, why in OUTSIDE)])
+    )
+    return parts
+
+
 _NOTHING: Any = object()
 _changing = threading.RLock()
 _stacks: dict[tuple[int, str], list[Exchange]] = {}
 """Exchanges stacked on each attribute, the lowest first; an undone one stays while something lies on it."""
+
+
+def _package(holder: Any) -> str:
+    """The package of a module or a class."""
+    return str(holder.__name__ if isinstance(holder, ModuleType) else holder.__module__).partition(".")[0]
 
 
 class Exchange:
@@ -150,8 +264,14 @@ class Exchange:
     name : str
         Name of the attribute.
     make : callable
-        ``make(exchange)`` returns the replacement; :attr:`real` is set by then. While :attr:`on` is false, the replacement
-        must behave as ``real``.
+        ``make(exchange)`` gives ours, once :attr:`real` is known; where :attr:`on` is false, that does what ``real`` does.
+    row : str
+        The row of :data:`NEEDS` or :data:`SURFACES` that it belongs to.
+
+    Raises
+    ------
+    LookupError
+        There is no such row, or the holder is of another package.
 
     Attributes
     ----------
@@ -161,10 +281,14 @@ class Exchange:
         Whether the replacement is in force: one that was undone may still be called by code that kept it.
     """
 
-    __slots__ = ("_held", "_make", "_ours", "holder", "name", "on", "real")
+    __slots__ = ("_held", "_make", "_ours", "holder", "name", "on", "real", "row")
 
-    def __init__(self, holder: Any, name: str, make: Callable[[Exchange], Any]) -> None:
-        self.holder, self.name, self.on = holder, name, False
+    def __init__(self, holder: Any, name: str, make: Callable[[Exchange], Any], row: str) -> None:
+        if row not in NEEDS:
+            within = SURFACES[row].within.split()
+            if within and _package(holder) not in within:
+                raise LookupError(f"{holder!r} is none of what the row {row!r} of the registry is about")
+        self.holder, self.name, self.on, self.row = holder, name, False, row
         self.real: Any = None
         self._make = make
         self._held = self._ours = _NOTHING
@@ -185,7 +309,7 @@ class Exchange:
             if real is _NOTHING:
                 return None
             if self._ours is not _NOTHING and held is not self._held:
-                return Exchange(self.holder, self.name, self._make).put()
+                return Exchange(self.holder, self.name, self._make, self.row).put()
             if self._ours is _NOTHING:
                 self._held = held
                 bound = isinstance(real, staticmethod | classmethod)
@@ -236,11 +360,11 @@ class Exchanges:
         for owner in owners:
             holder = getattr(holder, owner, None)
         if isinstance(holder, ModuleType | type):
-            self.at(holder if one is None else one, name, make)
+            self.at(holder if one is None else one, name, make, where)
 
-    def at(self, holder: Any, name: str, make: Callable[[Exchange], Any]) -> None:
+    def at(self, holder: Any, name: str, make: Callable[[Exchange], Any], row: str) -> None:
         """Replace an existing attribute."""
-        self.add(Exchange(holder, name, make))
+        self.add(Exchange(holder, name, make, row))
 
     def add(self, exchange: Exchange) -> None:
         """Install an exchange, perhaps again."""

@@ -15,7 +15,7 @@ from ..backends.kinds import Kind
 from ..common import events, tracing
 from ..common.arguments import PLAIN
 from ..common.errors import HostFallbackError
-from ..common.pytrees import leaves, mapped
+from ..common.pytrees import mapped
 from ..common.sentinels import DECLINED
 from ..functions.registry import Entry, Into, Spec, resolve
 from ..memory import views, writing
@@ -124,7 +124,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         reason = host_fallback.refusal(refused)
     else:
         if tap is not None and perform is not _meta:
-            seen = perform is _view and spec.views.part is None and _only_views(result, args)
+            seen = perform is _view and spec.views.part is None and host_values.only_views(result, args)
             known = scipy_calls.known_as(func, args)
             tap.call(known, backend.name, "view" if seen else entry.kind, "", perf_counter() - start, result)
         return result
@@ -431,14 +431,6 @@ def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
     if isinstance(result, np.generic) and isinstance(made, Handle):  # np.flip of a 0-d array
         return indexing.getitem(made, ())
     return made
-
-
-def _only_views(result: Any, args: tuple[Any, ...]) -> bool:
-    """Whether nothing was computed: all arrays of a result are views, or arguments."""
-    return all(
-        not isinstance(made, Handle) or made._base is not None or any(made is x for x in args)
-        for made in leaves((result,))
-    )
 
 
 def _copied(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:

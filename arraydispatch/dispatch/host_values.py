@@ -18,7 +18,7 @@ from .._core.handles import Handle
 from ..backends import loader
 from ..backends.base import Backend
 from ..common import events
-from ..common.pytrees import first, mapped
+from ..common.pytrees import first, leaves, mapped
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
 from ..engine import along_axis
@@ -77,22 +77,27 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         result = func(*hosts, **keywords)
     if lent:
         result = _given_back(result, found, lent)
+    seconds = perf_counter() - start
+    if writes:
+        for a in found:
+            views.owner(a)._writes += 1
+    given = (*args, *kwargs.values())
+    made = dressed(result, found, given)
     if events.tap is not None:
         owner = getattr(func, "__self__", None)
         named = owner if isinstance(owner, np.ufunc) else func
         held = found[0]._kind.backend.name if found else "numpy"
-        events.tap.call(named, held, CLASS[held == "numpy"], "", perf_counter() - start, result)
-    if writes:
-        for a in found:
-            views.owner(a)._writes += 1
-    return dressed(result, found, (*args, *kwargs.values()))
+        spec = None if owner is not None or isinstance(func, np.ufunc) else spec_of(func)
+        seen = spec is not None and spec.mode == "view" and spec.views.part is None and only_views(made, given)
+        events.tap.call(named, held, "view" if seen else CLASS[held == "numpy"], "", seconds, result)
+    return made
 
 
 def take(a: Handle, key: Any) -> Any:
     """``a[key]``."""
     start = perf_counter()
     result = a._v[_given(key, _INDEX)]
-    if events.tap is not None:
+    if events.tap is not None and not _is_view(result, a):
         name = "__getitem__" if type(result) is np.ndarray else events.ELEMENT
         events.tap.call(name, held := a._kind.backend.name, CLASS[held == "numpy"], "", perf_counter() - start)
     return dressed(result, [a])
@@ -110,6 +115,16 @@ def assign(a: Handle, key: Any, value: Any) -> None:
         whole = type(key) is tuple and len(key) == a._v.ndim and all(isinstance(k, int) for k in key)
         name = events.ELEMENT_SET if whole or (type(key) is int and a._v.ndim == 1) else "__setitem__"
         events.tap.call(name, held := a._kind.backend.name, CLASS[held == "numpy"], "", perf_counter() - start)
+
+
+def only_views(made: Any, given: tuple[Any, ...]) -> bool:
+    """Whether nothing was computed: all that a call returned are views, or its arguments."""
+    return all(isinstance(x, Handle) and (x._base is not None or any(x is y for y in given)) for x in leaves((made,)))
+
+
+def _is_view(result: Any, a: Handle) -> bool:
+    """Whether an ndarray lies in the memory of an array's value: to make one is no call (fancy indexing gives a base, too)."""
+    return type(result) is np.ndarray and result.base is not None and memory_of(result) is memory_of(a._v)
 
 
 CLASS = "hosted", "native"

@@ -19,7 +19,7 @@ from ..functions.registry import Written, spec_of
 from ..memory import views
 from ..ufuncs import rows
 from . import results
-from .results import DEEPEST, array_of, before_write, in_rows, is_plain, is_read, result_of, waiting
+from .results import DEEPEST, array_of, before_write, in_rows, is_computed, is_plain, is_read, result_of, waiting
 
 __all__ = ["array_function", "array_ufunc", "callers", "of_function", "of_ufunc", "ufunc"]
 
@@ -74,20 +74,28 @@ def _caller(func: Any, spec: Any) -> Any:
             result = run(*hosts, **kwargs)
         else:
             result = run(*hosts)
-        _calls += 1
-        if type(result) is not ndarray:
-            return result if type(result) in PLAIN else host_values.dressed(result, found)
-        first: Handle = found[0]
-        if len(found) == 1:
-            return result_of(first, result, first._kind)
-        if result.base is not None:
-            return host_values.dressed(result, found)
-        for a in found:
-            if result is a._v:
-                return a
-        return array_of(result, first._kind)
+        if type(result) in PLAIN:
+            _calls += 1
+            return result
+        made = _made(result, found)
+        if is_computed(made):
+            _calls += 1
+        return made
 
     return call
+
+
+def _made(result: Any, found: list[Any]) -> Any:
+    """What NumPy returned of the values of arrays."""
+    first: Handle = found[0]
+    if type(result) is not ndarray or (result.base is not None and len(found) > 1):
+        return host_values.dressed(result, found)
+    if len(found) == 1:
+        return result_of(first, result, first._kind)
+    for a in found:
+        if result is a._v:
+            return a
+    return array_of(result, first._kind)
 
 
 _UFUNC_METHODS = frozenset({"reduce", "accumulate", "reduceat", "outer"})

@@ -18,7 +18,18 @@ from ..engine.recording import tape
 from ..memory import views
 from ..ufuncs import rows
 from . import results
-from .results import SCALARS, array_of, before_write, in_rows, is_plain, is_read, result_of, view_of, waiting
+from .results import (
+    SCALARS,
+    array_of,
+    before_write,
+    in_rows,
+    is_computed,
+    is_plain,
+    is_read,
+    result_of,
+    view_of,
+    waiting,
+)
 
 __all__ = [
     "binary", "getitem", "inplace", "iterating", "method_of", "of_value", "property_of_value", "reflected", "setitem", "unary", "view_property", "writer",
@@ -231,15 +242,18 @@ def getitem(general: Any) -> Any:
                 if type(key) is not tuple or not _holds_arrays(key):  # of which NumPy says less than of ndarrays
                     raise
             else:
-                _calls += 1
                 kind: Kind = self._kind
                 if type(result) is not ndarray:
-                    return result if not kind.standard else general(self, key)
+                    if kind.standard:
+                        return general(self, key)
+                    _calls += 1
+                    return result
                 new: ndarray = result
                 owner = new.base
                 if owner is x or (owner is not None and owner is x.base):
                     base = self._base
-                    return handles.new_array(_cls, new, kind, False, self if base is None else base)
+                    return handles.new_array(_cls, new, kind, False, self if base is None else base)  # a view: no call
+                _calls += 1
                 return array_of(new, kind) if owner is None else host_values.dressed(result, [self])
         return general(self, key)
 
@@ -291,10 +305,8 @@ def iterating(general: Any) -> Any:
     """``iter(x)``."""
 
     def method(self: Handle) -> Any:
-        global _calls
         x = self._v
         if type(x) is ndarray and x.ndim and not self._kind.standard:
-            _calls += 1
             return iter(x) if x.ndim == 1 else map(view_of, itertools.repeat(self), x)
         return general(self)
 
@@ -349,8 +361,10 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
                 result = numpys(x, *args, **kwargs)
             else:
                 return general(self, *args, **kwargs)
-            _calls += 1
-            return result_of(self, result, kind)
+            answer = result_of(self, result, kind)  # `made` is an array's name, compiled
+            if is_computed(answer):
+                _calls += 1
+            return answer
         return general(self, *args, **kwargs)
 
     method.__doc__ = general.__doc__

@@ -19,7 +19,7 @@ from ..runtime import settings
 from ..ufuncs import rows
 
 __all__ = [
-    "DEEPEST", "FOLLOWED", "SCALARS", "array_class", "array_of", "before_write", "calls", "counters", "follows", "in_rows", "is_plain", "is_read", "least",
+    "DEEPEST", "FOLLOWED", "SCALARS", "array_class", "array_of", "before_write", "calls", "counters", "follows", "in_rows", "is_computed", "is_plain", "is_read", "least",
     "result_of", "view_of", "waiting",
 ]  # fmt: skip
 
@@ -104,6 +104,19 @@ def result_of(a: Handle, result: Any, kind: Kind) -> Any:
         whole = (base is x or base is x.base) and value.dtype is x.dtype  # parts of elements have a dtype of their own
         return view_of(a, value) if whole else host_values.dressed(value, [a])
     return host_values.dressed(result, [a]) if type(result) is tuple else result
+
+
+def is_computed(made: Any) -> bool:
+    """Whether a call returned more than views, which are no calls of the report's."""
+    if type(made) is array_class:
+        a: Handle = made
+        return a._base is None
+    if type(made) is not list and type(made) is not tuple:
+        return True
+    for part in made:  # noqa: SIM110 -- compiled, a loop takes no generator
+        if is_computed(part):
+            return True
+    return False
 
 
 def is_read(memory: Any) -> bool:

@@ -2,8 +2,8 @@
 
 For (function object, backend) the registry answers once, and the backend keeps the answer, an :class:`Entry`:
 
-1. the backend's *override*: code for this function on this library, in ``backends/<library>/overrides.py`` (which
-   may leave a call to the next, by :class:`Unsupported`);
+1. the backend's *override*: code for this function on this library, in ``Backend.OVERRIDES`` (NumPy's backend alone has some) or
+   ``Backend.science``; it may leave a call to the next, by :class:`Unsupported`;
 2. *native*: NumPy's front (its argument rules, written once) over one primitive row of the backend;
 3. *composed*: NumPy's behaviour written once over ``xp``, this same resolver bound to the backend;
 4. *host*: NumPy runs it on the host by policy, with a reason; or *refused*, with a reason.

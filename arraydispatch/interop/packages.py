@@ -37,7 +37,7 @@ def exchanges(package: ModuleType) -> Iterator[Exchange]:
         module, _, owner = name.partition(":")
         holder: Any = sys.modules.get(module, package)
         holder = getattr(holder, owner, package) if owner else holder
-        yield Exchange(holder, attribute, make)
+        yield Exchange(holder, attribute, make, "guests")
 
 
 def _asking(exchange: Exchange) -> Any:

@@ -168,7 +168,7 @@ def exchanges(module: ModuleType) -> Iterator[Exchange]:
     """What is exchanged once a module has been imported."""
     held = HELD.get(module.__name__, {})
     for name, make in held.items():
-        yield Exchange(module, name, make)
+        yield Exchange(module, name, make, "compiled functions of SciPy")
     if module.__name__ != "scipy.linalg":
         return
     for routines in _ROUTINES:
@@ -177,6 +177,6 @@ def exchanges(module: ModuleType) -> Iterator[Exchange]:
             continue
         for name, value in list(vars(holder).items()):
             if type(value).__name__ == _FORTRAN:
-                yield Exchange(holder, name, _called)
+                yield Exchange(holder, name, _called, "compiled functions of SciPy")
             elif name in held:
-                yield Exchange(holder, name, held[name])
+                yield Exchange(holder, name, held[name], "compiled functions of SciPy")

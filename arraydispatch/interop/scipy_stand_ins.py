@@ -92,7 +92,7 @@ def _exchanges(module: ModuleType) -> Iterator[Exchange]:
             continue
         found = scipy_support.stand_in(f"{name}.{function}")
         if found is not None:
-            yield Exchange(module, function, _giving(found))
+            yield Exchange(module, function, _giving(found), "functions of SciPy")
     for cls in _classes(module):
         for method, real in list(vars(cls).items()):
             takes = (
@@ -100,7 +100,7 @@ def _exchanges(module: ModuleType) -> Iterator[Exchange]:
             )
             if takes and scipy_support.is_function(real) and method not in _LEFT and _has_arguments(real, cls):
                 made = scipy_support.method_stand_in(real, name, cls, method)
-                yield Exchange(cls, method, _giving(made))
+                yield Exchange(cls, method, _giving(made), "functions of SciPy")
 
 
 def _has_arguments(real: Any, cls: type) -> bool:
@@ -136,4 +136,4 @@ def _tell_programs(exchanges: dict[Any, Exchange]) -> None:
         for name, value in list(vars(module).items()):
             if type(value) is FunctionType and value in exchanges:
                 each = exchanges[value]
-                EXCHANGES.at(module, name, each._make)
+                EXCHANGES.at(module, name, each._make, "names of SciPy's functions in programs")

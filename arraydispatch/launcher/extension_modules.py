@@ -93,7 +93,7 @@ def doors(module: ModuleType, _about: Any = None) -> Iterator[Exchange]:
         if name.startswith("_"):
             continue
         if _in_c(member):
-            yield Exchange(module, name, _handing)
+            yield Exchange(module, name, _handing, "extension modules")
         elif type(member) is type and member.__module__ == module.__name__ and not issubclass(member, BaseException):
             yield from _of_class(module, name, member)
 
@@ -102,12 +102,12 @@ def _of_class(module: ModuleType, name: str, cls: type) -> Iterator[Exchange]:
     if not any(_in_c(member) for member in vars(cls).values()):
         return
     if cls.__flags__ & _IMMUTABLE:
-        yield Exchange(module, name, _inheriting)
+        yield Exchange(module, name, _inheriting, "extension modules")
         return
     for method, member in vars(cls).copy().items():
         inner = member.__func__ if isinstance(member, staticmethod | classmethod) else member
         if _in_c(inner) and (not method.startswith("_") or method in _SPECIAL or method == "__init__"):
-            yield Exchange(cls, method, _handing)
+            yield Exchange(cls, method, _handing, "extension modules")
 
 
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE

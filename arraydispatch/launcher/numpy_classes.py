@@ -28,10 +28,10 @@ from ..backends.kinds import Kind
 from ..common.errors import BackendMismatchError
 from ..common.process_state import process
 from ..common.pytrees import mapped
-from ..dispatch import host_fallback as host, host_values
+from ..dispatch import host_values
 from ..memory import reshaping, views
 from ..memory.roots import memory_of
-from ..runtime import dtypes, settings
+from ..runtime import dtypes
 from . import array_requests
 from .adoption import adopt, asked_by_user, by_name, holds_array, is_window, left, movable, move, not_of_others, traced
 from .array_methods import is_copy
@@ -185,16 +185,6 @@ def _class_shown(a: Any) -> type:
     return _real if array_requests.expects_ndarrays(frame) else exports.class_seen(type(a), names)
 
 
-def _is_allowed(a: Any) -> None:
-    """Apply the fallback policy where compiled code that a user's line calls asks for the array as an ndarray.
-
-    User files have no ``np.asarray`` of NumPy's own, so no function of theirs asked.
-    """
-    asked = settings.current_fallback() != "silent" and not a._kind.backend.hosted and asked_by_user(2)
-    if asked and array_requests.could_compute(sys._getframe(2)):
-        host.allow("ndarray.__array__", a.backend, "compiled code on this line asks for an ndarray")
-
-
 class ndarray(ad.Array, metaclass=_NdarrayType):
     # The very type of every array made while a launcher runs, so that ``type(x) is np.ndarray`` holds.
     __slots__ = ()
@@ -211,10 +201,6 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
     def __dir__(self) -> list[str]:
         return _shown_names()
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        _is_allowed(self)
-        return super().__array__(dtype, copy)
-
     @property
     def ctypes(self) -> Any:
         """As ``ndarray.ctypes``, of memory that C code may write."""
@@ -227,7 +213,6 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
         """As of any array; what writes gets memory that the host can write."""
         if flags & 1:  # PyBUF_WRITABLE
             return shared(self, "the buffer of an array")
-        _is_allowed(self)
         return super()._lent(flags)
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:

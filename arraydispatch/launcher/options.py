@@ -14,7 +14,6 @@ from ..backends import loader
 from ..common.errors import ArrayDispatchError
 from ..runtime import hardware, settings, threads
 from . import heap
-from .thread_contention import Governor
 
 __all__ = ["ENVIRONMENT", "MIN_SIZE", "PRECISIONS", "Choices", "default_backend"]
 
@@ -132,23 +131,13 @@ class Choices:
         )
         if self.threads is not None:  # for what is loaded later, and for other processes
             os.environ.update(dict.fromkeys(threads.VARIABLES, str(self.threads)))
-        self._governor()
 
     @contextmanager
     def applied(self) -> Iterator[None]:
         """Make them the defaults for a block, in a process that is not ours alone; raises what :meth:`apply` raises."""
         with settings.kept(), threads.kept():
-            governor = None
-            try:
-                self._use()
-                governor = self._governor()
-                yield
-            finally:
-                if governor is not None:
-                    governor.stop()
-
-    def _governor(self) -> Governor | None:
-        return None if self.threads is not None else Governor.of("numpy", settings.default.backend)
+            self._use()
+            yield
 
     def _use(self) -> None:
         fused = self.execution == "fused"

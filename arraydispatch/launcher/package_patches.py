@@ -350,7 +350,7 @@ def _surface(module: ModuleType, library: str) -> Iterator[Exchange]:
             if name in _INSIDE or name in _SPECIAL or name in _OPERATORS or (public and not name.startswith("_")):
                 make = _door_for(name, member, isinstance(holder, type))
                 if make is not None:
-                    yield Exchange(holder, name, make)
+                    yield Exchange(holder, name, make, f"surface of {library}")
 
 
 def _some(module: ModuleType, members: tuple[str, ...]) -> Iterator[Exchange]:
@@ -363,7 +363,7 @@ def _some(module: ModuleType, members: tuple[str, ...]) -> Iterator[Exchange]:
         if isinstance(real, FunctionType):
             make = _door_for(name, real, holder is not module)
             if make is not None:
-                yield Exchange(holder, name, make)
+                yield Exchange(holder, name, make, f"functions of {_root(module.__name__)}")
 
 
 def _keeping(exchange: Exchange) -> Any:
@@ -385,7 +385,7 @@ def _seeds(module: ModuleType, library: str) -> Iterator[Exchange]:
     if make is not None:
         for name, other in sys.modules.copy().items():
             if _root(name) == library and vars(other).get(_SEED) is real:
-                yield Exchange(other, _SEED, make)
+                yield Exchange(other, _SEED, make, "seeds")
 
 
 _made: dict[tuple[ModuleType, Any], list[Exchange]] = {}
@@ -498,26 +498,27 @@ class Doors:
             for module in self._news(_root(name), (name,)):
                 self._open(_some, module, members)
         for module in self._news(_root(_PARAMETERS[0]), _PARAMETERS[:1]):
-            self._exchanges.at(getattr(module, _PARAMETERS[1]), "__setattr__", _keeping)
+            self._exchanges.at(getattr(module, _PARAMETERS[1]), "__setattr__", _keeping, "functions of sklearn")
         for name, pickler in _PICKLERS.items():
             for module in self._news(_root(name), (name,)):
-                self._exchanges.at(getattr(module, pickler), "save", _saving)
+                self._exchanges.at(getattr(module, pickler), "save", _saving, "picklers")
         for name in _MAPPING:
             for module in self._news("joblib", (name,)):
-                self._exchanges.at(module, "get_memmapping_reducers", _mapping)
+                self._exchanges.at(module, "get_memmapping_reducers", _mapping, "picklers")
         for name in _BY_VALUE:
             for module in self._news(_root(name), (name,)):
-                self._exchanges.at(module.CloudPickler, "reducer_override", _reducing)
+                self._exchanges.at(module.CloudPickler, "reducer_override", _reducing, "picklers")
         for module in self._news("dill", (_DILL,)):
-            self._exchanges.at(module.MetaCatchingDict, "__missing__", _looking)
-            self._exchanges.at(module.Pickler, "save", _saving_methods)
+            self._exchanges.at(module.MetaCatchingDict, "__missing__", _looking, "picklers")
+            self._exchanges.at(module.Pickler, "save", _saving_methods, "picklers")
         for library, name in _SEEDS.items():
             for module in self._news(library, (name,)):
                 self._open(_seeds, module, library)
         for library in _BACKENDS:
             for module in self._news(library, (library,)):
                 if hasattr(module, _IN_C):
-                    self._exchanges.at(module, _IN_C, lambda exchange: _door_in_c(exchange.real))
+                    row = "functions in C of backends' libraries"
+                    self._exchanges.at(module, _IN_C, lambda exchange: _door_in_c(exchange.real), row)
         for library in extension_modules.LIBRARIES:
             for module in self._news(library, (library,)):
                 self._open(extension_modules.doors, module, None)

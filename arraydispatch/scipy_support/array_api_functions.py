@@ -63,7 +63,7 @@ def _prepare() -> bool:
         module = imported(name)
         if not hasattr(module, _NAME):
             return False
-        _exchanges.append(Exchange(module, _NAME, lambda exchange: _Switch(exchange.real)))
+        _exchanges.append(Exchange(module, _NAME, lambda exchange: _Switch(exchange.real), "switch of SciPy"))
     return True
 
 

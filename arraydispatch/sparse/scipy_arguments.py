@@ -77,4 +77,4 @@ def open_all() -> None:
     made = [getattr(sp, f"{format}_array") for format in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")]
     for cls in dict.fromkeys(each for kind in made for each in kind.__mro__):
         if "__init__" in vars(cls) and cls.__module__.startswith("scipy.sparse"):  # perhaps a launcher's door by now
-            _EXCHANGES.at(cls, "__init__", _making)
+            _EXCHANGES.at(cls, "__init__", _making, "classes of scipy.sparse")

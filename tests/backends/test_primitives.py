@@ -35,7 +35,7 @@ def same(backend: Any, primitive: str, *args: Any, **how: Any) -> None:
     try:
         got = call(backend, getattr(backend.prim, primitive), *to_native(backend, args))
     except Unsupported as reason:
-        pytest.skip(str(reason))
+        pytest.skip(f"inapplicable: {reason}")
     want = getattr(need("numpy").prim, primitive)(*to_native(need("numpy"), args))
     check(to_host(backend, got), want, **how)
 
@@ -120,7 +120,7 @@ def castable(source: str, target: str) -> Any:
 @each("source", EVERY)
 def test_astype(backend: Any, source: str) -> None:
     if not backend.holds(np.dtype(source)):
-        pytest.skip("not a dtype of the library")
+        pytest.skip("inapplicable: not a dtype of the library")
     for target in dtypes(backend, EVERY):
         values = castable(source, target)
         same(backend, "astype", values, np.dtype(target), inputs=(values,))
@@ -311,7 +311,7 @@ def test_where(backend: Any, dtype: str) -> None:
 @each("dtype", EVERY)
 def test_sorting_is_stable_with_nan_last(backend: Any, primitive: str, dtype: str) -> None:
     if not backend.holds(np.dtype(dtype)):
-        pytest.skip("not a dtype of the library")
+        pytest.skip("inapplicable: not a dtype of the library")
     arrays = [numbers(dtype, shape) for shape in [(12,), (3, 7), (2, 0), (1, 1)]]
     arrays.append(special_values(dtype)[::-1].copy())
     for array in arrays:
@@ -325,7 +325,7 @@ def test_sorting_is_stable_with_nan_last(backend: Any, primitive: str, dtype: st
 @each("dtype", EVERY)
 def test_first_extremum_and_first_nan(backend: Any, primitive: str, dtype: str) -> None:
     if not backend.holds(np.dtype(dtype)):
-        pytest.skip("not a dtype of the library")
+        pytest.skip("inapplicable: not a dtype of the library")
     clean = np.array([[1, 0, 1], [0, 0, 1], [1, 1, 0]]).astype(dtype)
     for array in (clean, numbers(dtype, (3, 7)), special_values(dtype).reshape(1, -1)):
         for axis in (0, 1):
@@ -336,7 +336,7 @@ def test_first_extremum_and_first_nan(backend: Any, primitive: str, dtype: str) 
 @each("dtype", REAL)
 def test_searchsorted(backend: Any, side: str, dtype: str) -> None:
     if not backend.holds(np.dtype(dtype)):
-        pytest.skip("not a dtype of the library")
+        pytest.skip("inapplicable: not a dtype of the library")
     array = np.sort(numbers(dtype, (12,)))
     for values in (numbers(dtype), np.unique(array), array[:0], array[3:4].reshape(())):
         same(backend, "searchsorted", array, values, side)
@@ -395,7 +395,7 @@ def ours(backend: Any, primitive: str, *args: Any) -> Any:
     try:
         return to_host(backend, call(backend, getattr(backend.prim, primitive), *to_native(backend, args)))
     except Unsupported as reason:
-        pytest.skip(str(reason))
+        pytest.skip(f"inapplicable: {reason}")
 
 
 @each("dtype", EVERY)

@@ -51,7 +51,7 @@ def test_reductions(vectors: str, tmp_path: Path, seed: int, pytestconfig: pytes
     }
     if vectors == "avx2":  # as on a processor that has no others: g++ 12 mixes those up with what torch writes for AVX2
         if platform.machine() != "x86_64" or sys.platform != "linux":
-            pytest.skip("AVX2 is of other processors")
+            pytest.skip("inapplicable: AVX2 is of other processors")
         compiler = tmp_path / "g++"
         compiler.write_text('#!/bin/bash\nexec g++ "${@/#-march=native/-march=haswell}"\n', encoding="utf-8")
         compiler.chmod(0o755)

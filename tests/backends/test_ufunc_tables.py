@@ -302,7 +302,7 @@ def test_reduce(name: str, ufunc: np.ufunc, drawn: Drawn) -> None:
 def test_reduce_of_nothing_is_the_identity(name: str, ufunc: np.ufunc, drawn: Drawn) -> None:
     backend = need(name)
     if ufunc.identity is None:
-        pytest.skip("NumPy refuses it, above the kernels")
+        pytest.skip("inapplicable: NumPy refuses it, above the kernels")
     for dtype in drawn(reducible(ufunc, backend), name, 4):
         array = np.zeros((2, 0, 3), dtype)
         for axes in [(0,), (1,), (0, 1, 2)]:

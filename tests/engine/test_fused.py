@@ -463,7 +463,7 @@ def test_each_thread_has_a_tape_and_none_loses_a_write() -> None:
     assert (value(x) == 50).all()
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="inapplicable: no timers here")
 def test_an_interrupted_block_is_computed_all_the_same() -> None:
     x = arr(np.linspace(0, 1, 1 << 16))
     plain = value(x)
@@ -521,7 +521,7 @@ def test_a_handler_may_look_at_what_it_interrupts() -> None:
     assert set(seen) == {GIVEN["line"][1] * 2}
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="inapplicable: no forks here")
 @pytest.mark.filterwarnings("ignore:.*fork.*")
 def test_a_fork_finds_values_and_computes() -> None:
     x = arr(GIVEN["line"])

@@ -338,7 +338,7 @@ print(begun, count())
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="inapplicable: no forks")
 def test_the_compiler_is_loaded_beside_what_numpy_computes(tmp_path: Path) -> None:
     env = {**os.environ, "ARRAYDISPATCH_CACHE": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}
     ran = [subprocess.run([sys.executable, "-c", _LOADED], env=env, capture_output=True, text=True) for _ in range(2)]

@@ -91,7 +91,7 @@ def svd(a: Matrix, x: ad.Array) -> Iterator[tuple[str, Matrix, bool]]:
 
 def eigh(a: Matrix, x: ad.Array) -> Iterator[tuple[str, Matrix, bool]]:
     if a.shape[-1] != a.shape[-2]:
-        pytest.skip("not square")
+        pytest.skip("inapplicable: not square")
     a = (a + _h(a)).astype(ad.to_numpy(x).dtype)
     w, v = map(_wide, np.linalg.eigh(ad.asarray(a, backend=x.backend.name)))
     assert (np.diff(w, axis=-1) >= 0).all()
@@ -101,7 +101,7 @@ def eigh(a: Matrix, x: ad.Array) -> Iterator[tuple[str, Matrix, bool]]:
 
 def eig(a: Matrix, x: ad.Array) -> Iterator[tuple[str, Matrix, bool]]:
     if a.shape[-1] != a.shape[-2]:
-        pytest.skip("not square")
+        pytest.skip("inapplicable: not square")
     w, v = map(_wide, np.linalg.eig(x))
     yield "A V - V W", a @ v - v * w[..., None, :], True
     yield "lengths of V", (np.linalg.norm(v.astype(complex), axis=-2) - 1)[..., None, :], False
@@ -118,7 +118,7 @@ def cholesky(a: Matrix, x: ad.Array) -> Iterator[tuple[str, Matrix, bool]]:
 
 def solve(a: Matrix, x: ad.Array) -> Iterator[tuple[str, Matrix, bool]]:
     if a.shape[-1] != a.shape[-2] or np.linalg.matrix_rank(ad.to_numpy(x)).min() < a.shape[-1]:
-        pytest.skip("not square, or singular")
+        pytest.skip("inapplicable: not square, or singular")
     b = np.ones((*a.shape[:-1], 2), ad.to_numpy(x).dtype)
     y = _wide(np.linalg.solve(x, ad.asarray(b, backend=x.backend.name)))
     sizes = np.linalg.norm(y.astype(complex), axis=(-2, -1), keepdims=True)
@@ -137,7 +137,7 @@ def test_factors_multiply_to_the_matrix_and_are_orthogonal(function: Any, backen
             assert found <= UNITS, f"{what} is {found:.3g} n eps norm"
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="kernels of other processors")
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="inapplicable: kernels of other processors")
 @pytest.mark.one_backend("other kernels")
 @pytest.mark.parametrize("kernels", ["Haswell MKL_CBWR=COMPATIBLE", "SkylakeX MKL_CBWR=AVX2", "Zen", "Nehalem"])
 @pytest.mark.parametrize("chosen", ["numpy", "torch"])

@@ -53,7 +53,8 @@ MADE_WITH_DTYPES: list[str] = [
 ]  # fmt: skip
 
 asked_for_a_dtype = pytest.mark.skipif(
-    np.lib.NumpyVersion(np.__version__) < "2.4.0", reason="NumPy takes the dtype of what has one, and asks no more"
+    np.lib.NumpyVersion(np.__version__) < "2.4.0",
+    reason="inapplicable: NumPy takes the dtype of what has one, and asks no more",
 )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.launched import Done, Zygotes
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits and peaks as Linux has them")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inapplicable: limits and peaks as Linux has them")
 
 # TensorFlow's own allocator waits ten seconds, each time, for memory that others may give back.
 TOO_LARGE = """\

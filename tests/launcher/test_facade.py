@@ -665,7 +665,7 @@ def test_a_small_array_shares_its_memory_beside_an_accelerator_too(
     np: Any, backend: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if backend.name == "numpy":
-        pytest.skip("its arrays are ndarrays")
+        pytest.skip("inapplicable: its arrays are ndarrays")
     monkeypatch.setitem(settings._on_cpu, backend.name, False)
 
     class Holds:

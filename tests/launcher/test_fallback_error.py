@@ -72,7 +72,7 @@ def test_what_no_device_could_do_goes_on(tmp_path: Path, zygotes: Zygotes, backe
 
 def test_numeric_work_that_the_library_cannot_do_stops(tmp_path: Path, zygotes: Zygotes, backend: str) -> None:
     if backend == "numpy":
-        pytest.skip("the NumPy backend is the host")
+        pytest.skip("inapplicable: the NumPy backend is the host")
     pytest.importorskip("scipy")
     script = "import numpy as np\nfrom scipy.special import pro_ang1\nprint(pro_ang1(1, 1, 1.0, np.full(3, 0.5)))\n"
     (tmp_path / "main.py").write_text(script)
@@ -86,7 +86,7 @@ def test_operands_that_exist_only_on_the_host_stop_nothing(backend: str) -> None
     import numpy as np
 
     if backend == "numpy":
-        pytest.skip("the NumPy backend is the host")
+        pytest.skip("inapplicable: the NumPy backend is the host")
     x = ad.asarray(np.arange(3.0), backend=backend)
     with ad.fallback("error"):
         assert (x + np.array([1, 2, 3], object)).dtype == object

@@ -48,6 +48,16 @@ def test_a_module_of_a_program_that_does_not_compile_brings_the_report(tmp_path:
     assert "arraydispatch: numpy" in done.stderr
 
 
+# On processors with AVX-512 it says that oneDNN is on, whatever it is told, and before that where it says so.
+_ALWAYS = re.compile("WARNING: All log messages before absl::InitializeLog|.* oneDNN custom operations are on")
+
+
+def _told(stderr: str) -> list[str]:
+    """What a program, or a library, has written to standard error."""
+    lines = [line for line in stderr.splitlines() if not line.startswith(("arraydispatch", "  "))]
+    return [line for line in lines if not _ALWAYS.match(line)]
+
+
 def test_a_library_that_the_program_imports_first_is_as_quiet(tmp_path: Path) -> None:
     if not loader.installed("tensorflow"):
         pytest.skip("needs TensorFlow")
@@ -57,14 +67,10 @@ def test_a_library_that_the_program_imports_first_is_as_quiet(tmp_path: Path) ->
 
     command = [sys.executable, "-m", "arraydispatch", "run", "--backend", "tensorflow", str(script)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=True)
-    told = [line for line in done.stderr.splitlines() if not line.startswith(("arraydispatch", "  "))]
-    # On processors with AVX-512 it says that oneDNN is on, whatever it is told, and before that where it says so.
-    always = re.compile("WARNING: All log messages before absl::InitializeLog|.* oneDNN custom operations are on")
-    assert [line for line in told if not always.match(line)] == []
+    assert _told(done.stderr) == []
 
 
 def test_of_a_library_that_is_loaded_meanwhile_only_the_program_is_heard(tmp_path: Path) -> None:
-    """TensorFlow's compiled code writes to stderr what it is told not to."""
     if not loader.installed("tensorflow"):
         pytest.skip("needs TensorFlow")
     script = tmp_path / "main.py"
@@ -77,8 +83,7 @@ def test_of_a_library_that_is_loaded_meanwhile_only_the_program_is_heard(tmp_pat
     env = {key: value for key, value in os.environ.items() if key != "TF_CPP_MIN_LOG_LEVEL"} | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "arraydispatch", "run", "--backend", "tensorflow", "--min-size", "0", str(script)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=True)
-    told = [line for line in done.stderr.splitlines() if not line.startswith(("arraydispatch", "  "))]
-    assert told == ["before", "meanwhile", "after"]
+    assert _told(done.stderr) == ["before", "meanwhile", "after"]
 
 
 def test_a_report_is_made_while_other_threads_count() -> None:

@@ -25,7 +25,7 @@ from tests.launched import Done, Zygotes
 ROOT = Path(__file__).parents[2]
 ENV = {**os.environ, "PYTHONPATH": str(ROOT), "ARRAYDISPATCH_BACKEND": "numpy", "OMP_NUM_THREADS": "1"}
 WORK = "import numpy as np\nx = np.linspace(0.0, 1.0, 1000)\ny = np.sin(x) + 1\n"
-POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and terminals of POSIX")
+POSIX = pytest.mark.skipif(os.name != "posix", reason="inapplicable: signals and terminals of POSIX")
 
 
 def _command(*args: str) -> list[str]:
@@ -196,6 +196,24 @@ def test_what_was_not_timed_is_not_said_to_take_no_time(tmp_path: Path) -> None:
     script.write_text("import numpy as np\nfor _ in range(99):\n    np.ones(3) + 1\n")
     done = _run(script, "--backend", "numpy")
     assert " 198 calls on the backend (not timed: --report does) · 0 host fallbacks" in done.stderr
+
+
+_VIEWS = """\
+import numpy as np
+x = np.arange(6.0)
+for _ in range(10):
+    x[1:], x.reshape(2, 3), x.T, np.transpose(x), np.ravel(x), np.split(x, 2), [row for row in x.reshape(2, 3)]
+    x[[0, 1]], x[x > 2], x[2], x.reshape(2, 3)[:, [0, 1]], x.reshape(2, 3).T.copy()
+    x[1:] = 2
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--report",), ("--min-size", "0"), ("--min-size", "0", "--report")])
+def test_views_are_no_calls_wherever_values_are(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """Counted at once, timed, or by the library: the same script makes the same number of calls."""
+    (tmp_path / "main.py").write_text(_VIEWS)
+    done = _run(tmp_path / "main.py", "--backend", "numpy", *options)
+    assert " 71 calls on the backend " in done.stderr, done.stderr
 
 
 def test_what_was_timed_is_said_of_each_class(tmp_path: Path, backend: str, zygotes: Zygotes) -> None:
@@ -493,7 +511,7 @@ def test_a_program_that_met_no_array_hears_why(tmp_path: Path, zygotes: Zygotes)
     assert "random arrays, where the program draws any" in done.stderr
 
 
-def test_what_compiled_code_asks_for_stops_at_its_line(tmp_path: Path, zygotes: Zygotes) -> None:
+def test_what_compiled_code_asks_for_is_counted_and_stops_nothing(tmp_path: Path, zygotes: Zygotes) -> None:
     """An ndarray that a library made, indexed with an array of the backend's, reaches nothing but ``__array__``."""
     name = next((b for b in ("torch", "tensorflow", "jax") if _installed(b)), None)
     if name is None:
@@ -509,15 +527,11 @@ def test_what_compiled_code_asks_for_stops_at_its_line(tmp_path: Path, zygotes: 
         script = tmp_path / f"main{i}.py"
         script.write_text(f"{WORK}{more}print({does})\n")
 
-        def run(how: str, script: Path = script) -> Done:
-            options = ("--min-size", "0", "--on-fallback", how)
-            return zygotes.of(name).run(str(script), cwd=tmp_path, options=options)
-
-        assert run("warn").stdout == "[0 0]\n"
-        stopped = run("error")
-        assert (stopped.code, stopped.stdout) == (1, "")
-        assert "line 7" in stopped.stderr
-        assert "compiled code on this line asks for an ndarray" in stopped.stderr
+        options = ("--min-size", "0", "--on-fallback", "error")
+        done = zygotes.of(name).run(str(script), cwd=tmp_path, options=options)
+        assert (done.code, done.stdout) == (0, "[0 0]\n")
+        told = [row["why"] for row in done.report["transfers"] if row["line"] == 7]
+        assert any("asked for an ndarray" in why for why in told), done.report["transfers"]
 
 
 def _installed(name: str) -> bool:

@@ -314,7 +314,7 @@ def test_host_functions_live_as_long_as_their_programs(library: str) -> None:
 
 def test_host_functions_in_a_program_of_the_users(library: str) -> None:
     if library != "torch":
-        pytest.skip("JAX's and TensorFlow's programs hold their functions themselves")
+        pytest.skip("inapplicable: JAX's and TensorFlow's programs hold their functions themselves")
     make_fx = pytest.importorskip("torch.fx.experimental.proxy_tensor").make_fx
     x = ad.asarray([3.0, 1.0, 2.0]).native
     program = make_fx(lambda x: ad.host_call(np.sort, np.empty(3), ad.wrap(x)).native, tracing_mode="fake")(x)

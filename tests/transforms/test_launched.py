@@ -113,7 +113,7 @@ print("as NumPy's")
 def test_arrays_on_the_host_in_a_trace(script: str, said: str, backend: str, tmp_path: Path, zygotes: Zygotes) -> None:
     """What a function makes begins on the host, and goes to the library when it is written with a traced value."""
     if backend == "numpy":
-        pytest.skip("NumPy has no derivatives")
+        pytest.skip("inapplicable: NumPy has no derivatives")
     path = tmp_path / "main.py"
     path.write_text(script)
     done = zygotes.with_compiler(backend).run(str(path), cwd=tmp_path, options=())

@@ -130,8 +130,6 @@ class NumpyBackend(Backend):
     def to_device(self, a: Array, device: Device) -> Array:
         return a
 
-    waits_busily = True  # true of OpenBLAS, the usual BLAS
-
     @property
     def threads(self) -> int:
         """Return the threads of BLAS, the only part of NumPy that uses threads."""

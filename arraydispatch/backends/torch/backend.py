@@ -310,8 +310,6 @@ class TorchBackend(Backend):
         if (deterministic := options.get("deterministic")) is not None:
             torch.use_deterministic_algorithms(bool(deterministic))
 
-    waits_busily = True
-
     @property
     def threads(self) -> int:
         """Return the thread count of operations that this thread calls: OpenMP keeps a number for each."""
