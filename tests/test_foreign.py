@@ -117,7 +117,7 @@ import probe
 from arraydispatch import array
 from arraydispatch.interop import scipy_stand_ins as doors
 from arraydispatch.launcher import runner
-from arraydispatch import cli
+from arraydispatch.launcher.commands import cli
 
 doors.close()
 probe.before = probe.take()
