@@ -273,7 +273,7 @@ def test_a_memoryview_is_the_data(backend: str) -> None:
 @shows
 @pytest.mark.parametrize("library", ["torch", "jax", "tensorflow"])
 def test_numpy_goes_by_array_which_counts(library: str) -> None:
-    """NumPy would take a memoryview first; it is told from a program's own."""
+    """NumPy takes a memoryview, which is what ``__array__`` gives, and counted as that."""
     pytest.importorskip(library)
     x = ad.asarray(VALUES, backend=library)
     held: list[Any] = []
@@ -323,6 +323,12 @@ try:
     io.BytesIO(b"a" * 24).readinto(fixed)
 except TypeError as error:
     print(fixed)
+"""
+WRITTEN_THROUGH = """\
+import numpy as np
+
+fixed = np.zeros(3)
+fixed.flags.writeable = False
 for a in (np.arange(6.0).reshape(2, 3), np.arange(300_000.0).reshape(2, -1)):
     seen, shown = a[:, 1:], memoryview(a)
     shown[1, 2] = 0.5
@@ -338,6 +344,21 @@ def test_what_is_read_into_an_array_is_there(least: str, backend: str, zygotes: 
     plain = zygotes.plain.run("main.py", cwd=tmp_path)
     done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--min-size", least))
     assert (done.code, done.stdout) == (0, plain.stdout), done.stderr
+
+
+@shows
+@pytest.mark.parametrize("least", ["0", "262144"])
+def test_what_is_written_through_a_memoryview_is_there(
+    least: str, backend: str, zygotes: Zygotes, tmp_path: Path
+) -> None:
+    """But where the library holds the value and nobody else can write it: a memoryview is asked for as np.asarray asks."""
+    (tmp_path / "main.py").write_text(WRITTEN_THROUGH)
+    plain = zygotes.plain.run("main.py", cwd=tmp_path)
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--min-size", least))
+    if least == "0" and backend in ("jax", "tensorflow"):
+        assert "TypeError: cannot modify read-only memory" in done.stderr
+    else:
+        assert (done.code, done.stdout) == (0, plain.stdout), done.stderr
 
 
 # -- out= and in place, with guests among the operands -------------------------------------------------------------------

@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from weakref import ref
 
-    from ..backends.kinds import Kind
-
 __all__ = ["METHODS", "SLOTS", "Handle", "bare", "compiled", "general", "install", "maker", "new_array", "of_class"]
 
 
@@ -74,7 +72,7 @@ class Handle:
     __hash__ = None  # type: ignore[assignment]
 
     _v: Any
-    _kind: Kind
+    _kind: Any
     _root: Handle | None
     _seen: int
     _owned: bool
@@ -95,6 +93,8 @@ compiled = _compiled is not None
 
 if compiled and not TYPE_CHECKING:
     Handle = _compiled.Handle
+    ndarray = Handle
+    """Name by which pickle finds the class's operators: they are named as NumPy's."""
 
 
 # -- making arrays -----------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def arr(x: Any) -> Any:
 def both(how: Callable[..., Any], *given: np.ndarray[Any, Any]) -> tuple[Any, Any]:
     """NumPy's result and ours, as ndarrays."""
     with np.errstate(all="ignore"):
-        return how(*given), np.asarray(how(*map(arr, given)))
+        return how(*given), how(*map(arr, given)).__array__()  # a buffer's strides of axes of one element are open
 
 
 def same(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> None:
@@ -58,8 +58,8 @@ def test_axes_of_one_element_have_numpys_strides(name: str, order: str) -> None:
         elif order == "swapped":
             x = x.swapaxes(0, -1)
         a = arr(x)
-        if np.asarray(a).strides == x.strides:
-            same(CALLS[name](x), np.asarray(CALLS[name](a)))
+        if a.__array__().strides == x.strides:  # those of a buffer are open
+            same(CALLS[name](x), CALLS[name](a).__array__())
 
 
 @pytest.mark.parametrize("order", "CFAK")
