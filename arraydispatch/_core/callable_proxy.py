@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import operator
 from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 from .handles import _compiled
 
-__all__ = ["Called"]
+__all__ = ["Called", "StandIn", "by_name"]
 
 
 class _Called:
@@ -33,3 +36,80 @@ class _Called:
 
 
 Called: Any = _Called if _compiled is None else _compiled.Called
+
+
+class _Module:
+    """A module, in a pickle."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return importlib.import_module, (self._name,)
+
+
+def by_name(module: str, name: str) -> tuple[Any, ...]:
+    """What ``__reduce__`` gives for something that a module has by a name, ``add.reduce`` too.
+
+    It is the facade's where a user file unpickles it under a launcher, and NumPy's own elsewhere, without this package.
+    """
+    return operator.attrgetter(name), (_Module(module),)
+
+
+class StandIn(Called):  # type: ignore[misc]
+    """Stands for a function, and is it to whoever compares, hashes, pickles, wraps or inspects it.
+
+    Parameters
+    ----------
+    real : callable
+        The function.
+    module, name : str
+        Where a user finds it, and a pickle.
+    """
+
+    def __init__(self, real: Any, module: str, name: str) -> None:
+        self.real = self.target = real
+        for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):  # which classes have too
+            if hasattr(real, attribute):
+                setattr(self, attribute, getattr(real, attribute))
+        self._where = module, name
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("real", "target"):  # not there yet: a half-made copy
+            raise AttributeError(name)
+        return getattr(self.real, name)
+
+    # isinstance() believes __class__, so that both a user's and a library's checks hold, and those of inspect.
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return type(self.real)
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        """What functools.wraps copies."""
+        return self.real.__dict__
+
+    def __dir__(self) -> list[str]:
+        return dir(self.real)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        # As a class attribute, what is written in Python binds as a method; C functions and ufuncs do not.
+        return MethodType(self, instance) if instance is not None and hasattr(type(self.real), "__get__") else self
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or self.real is other or (isinstance(other, StandIn) and self.real is other.real)
+
+    def __hash__(self) -> int:
+        return hash(self.real)
+
+    def __repr__(self) -> str:
+        return repr(self.real)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return by_name(*self._where)
+
+    def __copy__(self) -> StandIn:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> StandIn:
+        return self

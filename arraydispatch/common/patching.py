@@ -62,6 +62,14 @@ NEEDS: dict[str, Need] = {
     ),
     "os:_exit": Need("(status)", "Python 3.0 to 3.14", "the end of a process, before which its counts are saved"),
     "os:abort": Need("()", "Python 3.0 to 3.14", "the end of a process, before which its counts are saved"),
+    "pickle:load": Need(
+        "(file, *, fix_imports=True, encoding='ASCII', errors='strict', buffers=())", "Python 3.8 to 3.14",
+        "arrays that a program loads, which are its np.ndarray",
+    ),
+    "pickle:loads": Need(
+        "(data, /, *, fix_imports=True, encoding='ASCII', errors='strict', buffers=())", "Python 3.8 to 3.14",
+        "arrays that a program loads, which are its np.ndarray",
+    ),
     "sys:excepthook": Need(
         "(exctype, value, traceback, /)", "Python 3.8 to 3.14", "the error that ends a child process, shown without our frames"
     ),
@@ -179,6 +187,10 @@ SURFACES: dict[str, Surface] = {
     ),
     "functions in C of backends' libraries": Surface(
         "jax torch tensorflow", "`from_numpy`", "torch 2.13", "it takes an ndarray and nothing else"
+    ),
+    "loaders": Surface(
+        "h5py joblib numpy", "methods and functions that load arrays: see `arraydispatch.launcher.array_loading.METHODS`",
+        "h5py 3.14, joblib 1.6, NumPy 2.4", "arrays that a program loads are its np.ndarray",
     ),
     "extension modules": Surface(
         "", "functions, and methods of classes, of extension modules of the program and of cv2", "Cython 3.3; cv2 in no version",

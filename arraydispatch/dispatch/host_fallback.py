@@ -106,7 +106,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
         plain = backend.native_is_ndarray and not backend.hosted
         kind = ("native" if plain else "hosted") if apart else "host"
         events.tap.call(target, backend.name, kind, "" if apart else reason, time.perf_counter() - start)
-    if outs is not None:
+    if isinstance(outs, Handle | np.ndarray | tuple):  # else what is no array has answered
         return outs[0] if isinstance(outs, tuple) and len(outs) == 1 else outs
     return to_device(result, backend, device)
 
@@ -129,11 +129,15 @@ def compiled_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dic
     return call(bound, inputs, kwargs, backend, "it is compiled for the host")
 
 
+OF_THE_PROGRAM = "_arraydispatch_of_the_program"
+"""Attribute of the protocols of a launched program's own classes, which know our arrays as ndarrays."""
+
+
 def with_strangers(func: Any, method: str, args: Any, kwargs: dict[str, Any], types: Collection[Any] = ()) -> Any:
     """A call in which objects take part that speak NumPy's protocols for themselves: dask's arrays, say.
 
     They have the word, with our arrays as they are; where they know nothing of these, with ndarrays in their place, as plain
-    NumPy hands them.
+    NumPy hands them. Classes of a launched program's own know them: NumPy asks these as if ours were ndarrays.
 
     Parameters
     ----------
@@ -143,7 +147,9 @@ def with_strangers(func: Any, method: str, args: Any, kwargs: dict[str, Any], ty
         Of the ufunc; empty for a function, whose ``types`` are those that NumPy names.
     """
     protocol = "__array_ufunc__" if method else "__array_function__"
-    strangers = [x for x in tree_leaves((args, kwargs)) if _is_stranger(x, protocol)]
+    strangers = [x for x in tree_leaves((args, kwargs)) if is_stranger(x, protocol)]
+    if all(hasattr(getattr(type(x), protocol), OF_THE_PROGRAM) for x in strangers):
+        return NotImplemented
     for x in strangers:
         ask = getattr(x, protocol)
         made = ask(func, method, *args, **kwargs) if method else ask(func, types, args, kwargs)
@@ -157,7 +163,8 @@ def with_strangers(func: Any, method: str, args: Any, kwargs: dict[str, Any], ty
     return call(bound, args, kwargs, backend, f"it meets a {cls.__module__.partition('.')[0]} {cls.__qualname__}")
 
 
-def _is_stranger(x: Any, protocol: str) -> bool:
+def is_stranger(x: Any, protocol: str) -> bool:
+    """Whether an object answers a protocol of NumPy's for itself: no array of ours, of a backend's library or of NumPy's."""
     if isinstance(x, Handle | np.generic) or type(x) is np.ndarray or loader.backend_of(x) is not None:
         return False
     theirs = getattr(type(x), protocol, None)

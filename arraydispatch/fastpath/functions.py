@@ -12,6 +12,7 @@ from numpy import ndarray
 from .._core.handles import Handle
 from ..backends.kinds import Kind
 from ..common.arguments import PLAIN, SCALARS
+from ..common.process_state import process
 from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_values, wrapping
 from ..engine.recording import tape
@@ -21,7 +22,7 @@ from ..ufuncs import rows
 from . import results
 from .results import DEEPEST, array_of, before_write, in_rows, is_computed, is_plain, is_read, result_of, waiting
 
-__all__ = ["array_function", "array_ufunc", "callers", "of_function", "of_ufunc", "ufunc"]
+__all__ = ["array_function", "array_ufunc", "callers", "handed", "of_function", "of_ufunc", "ufunc"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
@@ -291,6 +292,24 @@ def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], 
         return general(args, kwargs) if made is DECLINED else made
 
     return call
+
+
+def handed(method: Any, twins: Any, seen: Any) -> Any:
+    """A user's own ``__array_ufunc__`` or ``__array_function__``, handed the function that the user's file has by its name.
+
+    ``seen``: what there is in a user's file in place of an ndarray that NumPy's own code hands it.
+
+    It is compiled here so that no frame of ours stands between NumPy's caller and the method, whose warnings count them.
+    """
+
+    def answer(self: Any, func: Any, *more: Any, **kwargs: Any) -> Any:
+        if process.users is None:
+            return method(self, func, *more, **kwargs)
+        if kwargs:
+            kwargs = seen(kwargs)
+        return method(self, twins[func], *seen(more), **kwargs)
+
+    return answer
 
 
 def _is_ours(x: Any) -> bool:

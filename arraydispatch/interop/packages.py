@@ -9,6 +9,8 @@ of derivatives whether it is an ndarray: it gets one.
 
 *dask* looks up what it does with a chunk by the chunk's class: for an array of ours it finds what it has for ndarrays.
 
+*cloudpickle* finds what stands for a function of SciPy's by its name.
+
 *PyTorch's asarray* takes whatever has Python's buffer protocol for bytes of ``float32``: it gets what its ``as_tensor`` makes of the array.
 """
 
@@ -22,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.callable_proxy import StandIn
 from .._core.handles import Handle
 from ..backends import loader
 from ..common.patching import Exchange
@@ -148,6 +151,18 @@ def _read_by(other: str, exchange: Exchange) -> Any:
     return made
 
 
+def _by_name(exchange: Exchange) -> Any:
+    real = exchange.real
+
+    @functools.wraps(real)
+    def reducer_override(self: Any, obj: Any) -> Any:
+        """By its name, of what stands for a function; a function that is not found by its name is written down."""
+        return obj.__reduce__() if issubclass(type(obj), StandIn) else real(self, obj)
+
+    return reducer_override
+
+
+_CLOUDPICKLE = ("cloudpickle.cloudpickle", "joblib.externals.cloudpickle.cloudpickle")
 _ASK = "get_array_namespace"
 _TOLD: dict[str, tuple[tuple[str, str, Callable[[Exchange], Any]], ...]] = {
     "xarray": (
@@ -165,6 +180,7 @@ _TOLD: dict[str, tuple[tuple[str, str, Callable[[Exchange], Any]], ...]] = {
         ("scipy.optimize._differentiable_functions:_ScalarGradWrapper", "__call__", _gradient),
         ("scipy.optimize._differentiable_functions:VectorFunction", "__init__", _functions),
     ),
+    **{name: ((f"{name}:CloudPickler", "reducer_override", _by_name),) for name in _CLOUDPICKLE},
 }
 """Package -> (module, or ``module:class``; attribute; what makes the exchange's function)."""
 for _row in loader.KNOWN.values():

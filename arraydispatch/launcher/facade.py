@@ -22,7 +22,7 @@ from ..api import creation
 from ..functions.registry import facts_of, spec_of
 from . import adoption, numpy_classes, numpy_names, numpy_random
 
-__all__ = ["Facade", "counterpart", "original", "renew", "substitute"]
+__all__ = ["Facade", "counterpart", "original", "renew", "substitute", "twins"]
 
 
 def _rule(real: Any) -> type[adoption.Stand] | None:
@@ -58,7 +58,7 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
     if isinstance(real, ModuleType):
         return substitute(real)
     if isinstance(real, np.ufunc):
-        return adoption.Ufunc(real, module, name)
+        return adoption.Ufunc.of(real, module, name)
     if module == "numpy.testing":
         return adoption.Output(real, module, name) if name.startswith("assert_") else real
     if isinstance(real, type):
@@ -74,8 +74,10 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
 
 
 _held: Any = vars(ModuleType)["__dict__"]
-_OWN = frozenset({"_real_module", "_stands", "_unpatched"})
+_OWN = frozenset({"_real_module", "_unpatched"})
 """What a facade holds and NumPy's module does not."""
+_stands: dict[int, tuple[Any, Any]] = {}
+"""id of what NumPy's modules hold -> itself, and what stands for it: one, whatever names and modules it is found by."""
 
 
 def _names(facade: ModuleType) -> dict[str, Any]:
@@ -93,11 +95,11 @@ def _stand(facade: ModuleType, name: str) -> tuple[Any, bool]:
         return value, False
     if own["_unpatched"].get(name, value) is not value:
         return value, False  # somebody has put it there, and may take it away again
-    of, stand = own["_stands"].get((name, id(value)), (None, None))
-    if of is not value:
-        stand = _stands_for(value, real.__name__, name)
-        _, stand = own["_stands"].setdefault((name, id(value)), (value, stand))
-    return stand, True
+    if id(value) not in _stands:
+        first = getattr(value, "__name__", name)  # of several names, the one that plain Python shows
+        first = first if getattr(real, first, None) is value else name
+        _stands.setdefault(id(value), (value, _stands_for(value, real.__name__, first)))
+    return _stands[id(value)][1], True
 
 
 def _made(facade: ModuleType, name: str) -> Any:
@@ -141,7 +143,6 @@ class Facade(ModuleType):
                 own[name] = vars(real)[name]
         own["_real_module"] = real
         own["_unpatched"] = dict(vars(real))
-        own["_stands"] = {}
         # As a method of the class, it would make every look at what is there 4 times slower.
         own["__getattr__"] = partial(_made, self)
 
@@ -195,10 +196,13 @@ def renew() -> None:
     """Make again, when they are wanted, what stands for functions that make arrays: others make them from now on."""
     for facade in list(_facades.values()):
         own = _names(facade)
-        for table in (own, own["_stands"]):
-            for name, value in table.copy().items():
-                if isinstance(value[1] if table is own["_stands"] else value, adoption.Special):
-                    table.pop(name, None)
+        for name, value in own.copy().items():
+            if isinstance(value, adoption.Special):
+                own.pop(name, None)
+    for key, (_, stand) in _stands.copy().items():
+        if isinstance(stand, adoption.Special):
+            _stands.pop(key, None)
+    twins.clear()
 
 
 def counterpart(value: Any) -> Any:
@@ -207,6 +211,8 @@ def counterpart(value: Any) -> Any:
         return substitute(value) if value.__name__ in numpy_names.SUBMODULES else value
     if not callable(value) or isinstance(value, adoption.Stand):
         return value
+    if id(value) in _stands:
+        return _stands[id(value)][1]
     module = getattr(value, "__module__", None) or "numpy"  # ufuncs have none
     name = getattr(value, "__name__", None)
     if module not in numpy_names.SUBMODULES or not isinstance(name, str):
@@ -221,4 +227,17 @@ def original(value: Any) -> Any:
         return _names(value)["_real_module"]
     if isinstance(value, adoption.Stand):
         return value.real
+    if value is adoption.Ufunc:
+        return np.ufunc
     return np.ndarray if value is numpy_classes.ndarray else value
+
+
+class _Twins(dict[Any, Any]):
+    """NumPy's function -> the one that a user file has by its name."""
+
+    def __missing__(self, real: Any) -> Any:
+        return self.setdefault(real, counterpart(real))
+
+
+twins = _Twins()
+"""What user files' own classes are handed in place of NumPy's functions."""

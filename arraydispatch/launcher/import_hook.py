@@ -12,7 +12,7 @@ import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from functools import wraps
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from ..common.patching import Exchange, Exchanges
@@ -26,6 +26,15 @@ _RESOLVERS = frozenset({
     "copy", "dill._dill", "pickle", "multiprocessing.connection", "multiprocessing.queues", "multiprocessing.spawn",
 })  # fmt: skip
 """Modules that find what a user names by a string, to patch it (``mock.patch("numpy.mean")``), or has pickled."""
+
+
+_BETWEEN = f"{__package__}.loading"
+"""The module whose functions unpickle for whoever calls them."""
+
+
+def _asking(frame: FrameType) -> FrameType:
+    between = frame.f_globals.get("__name__") == _BETWEEN and frame.f_back is not None
+    return frame.f_back if between else frame  # type: ignore[return-value]
 
 
 def _resolves(namespace: Mapping[str, object] | None) -> bool:
@@ -103,7 +112,7 @@ class ImportHook:
             if name in self._told or name.partition(".")[0] in self._told:
                 self._tell(name, users.owns_frame(sys._getframe(1)))
             ours = self._active and (name == "numpy" or name.startswith("numpy."))
-            if ours and (users.owns_frame(frame := sys._getframe(1)) or _resolves(frame.f_globals)):
+            if ours and (users.owns_frame(frame := _asking(sys._getframe(1))) or _resolves(frame.f_globals)):
                 return substitute(module)
             return module
 

@@ -1,4 +1,4 @@
-"""NumPy's own warnings at the line where plain Python gives them.
+"""NumPy's own warnings at the line where plain Python gives them; none of any kind names a line of ours.
 
 Where NumPy itself computes (small arrays, the NumPy backend), it warns of a division by zero at the line that called it, which
 is one of ours, and of an empty slice at a line of its own where a method of ndarray warns at the user's. Every warning that is
@@ -40,7 +40,8 @@ def _showing(exchange: Exchange) -> Any:
 
     def show(message: warnings.WarningMessage) -> None:
         frame = None
-        if exchange.on and issubclass(message.category, _CATEGORIES) and callers.is_core(message.filename):
+        numpys = issubclass(message.category, _CATEGORIES) and callers.is_core(message.filename)
+        if exchange.on and (numpys or callers.is_ours(message.filename)):
             frame = _user_frame(message, sys._getframe(1), methods)
         if frame is None:
             before(message)

@@ -53,7 +53,7 @@ def continue_run() -> None:
     if not told:
         return
     from ..common.patching import Exchanges
-    from . import array_methods, package_patches
+    from . import array_methods, facade, package_patches
     from .import_hook import ImportHook
     from .user_files import UserFiles
 
@@ -65,10 +65,10 @@ def continue_run() -> None:
     waiting = [run["choices"]]
     exchanges = Exchanges()  # which nobody takes out: the process ends with its program
     opened = package_patches.Doors(exchanges, users)
-    array_methods.for_c_code(users, exchanges)
+    array_methods.for_c_code(users, exchanges, facade.twins)
 
     def substitute(module: ModuleType) -> ModuleType:
-        from . import facade, forks, process_counts as counts, runner, tracebacks
+        from . import forks, process_counts as counts, runner, tracebacks
         from .options import Choices
 
         if waiting:

@@ -219,7 +219,7 @@ def accelerated(users: UserFiles, observer: Any = None) -> Iterator[None]:
             begin(users, opened, observer)
             numpy_warnings.at_user_lines(run)
             tracebacks.hide_ours(run)
-            array_methods.for_c_code(users, run)
+            array_methods.for_c_code(users, run, facade.twins)
             yield
         finally:
             importer.remove()

@@ -28,7 +28,7 @@ from ...common.patching import Exchange, Exchanges
 from ...common.process_state import process
 from ...profiling.report import WRITERS, Run, print_report, print_verification, write
 from ...profiling.verification import Verification
-from .. import facade, forks, numpy_classes, package_patches, runner, tracebacks
+from .. import array_methods, facade, forks, numpy_classes, package_patches, runner, tracebacks
 from ..options import Choices
 from ..session import Spoken
 from ..user_files import UserFiles
@@ -251,6 +251,8 @@ def _exchanged(names: dict[str, Any]) -> Iterator[None]:
         if ours is not value:
             exchanged[name] = ours, value
             names[name] = ours
+        elif isinstance(value, type):  # one that a cell made before
+            array_methods.hand_twins(value, facade.twins, lambda method: method.__globals__ is names)
     try:
         yield
     finally:
