@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from .runtime.settings import fallback as fallback
     from .solvers.linear_systems import SolveResult as SolveResult, linear_solve as linear_solve
     from .solvers.minimization import minimize as minimize
-    from .sparse.linear_maps.tracing import matrix_from_function as matrix_from_function
+    from .sparse.linear_maps.matrix import matrix_from_function as matrix_from_function
     from .transforms.compilation import jit as jit
     from .transforms.constants import is_traced as is_traced, stop_gradient as stop_gradient
     from .transforms.control_flow import host_call as host_call, while_loop as while_loop
@@ -106,7 +106,7 @@ _WHERE: dict[str, str] = {
     **dict.fromkeys(("host_call", "while_loop"), "transforms.control_flow"),
     "custom_gradient": "transforms.custom_derivatives",
     **dict.fromkeys(("masked", "nonzero", "unique"), "transforms.fixed_size"),
-    "matrix_from_function": "sparse.linear_maps.tracing",
+    "matrix_from_function": "sparse.linear_maps.matrix",
     **dict.fromkeys(("call", "parameters"), "transforms.neural_modules"),
     **dict.fromkeys(("SolveResult", "linear_solve"), "solvers.linear_systems"),
     "vmap": "transforms.vectorization",

@@ -19,7 +19,6 @@ from arraydispatch._core import handles
 from arraydispatch.backends import loader
 from arraydispatch.launcher.commands.cli import _split, main
 from arraydispatch.launcher.options import Choices
-from arraydispatch.memory import views
 from arraydispatch.runtime import hardware
 from tests.launched import Done, Zygotes
 
@@ -288,7 +287,7 @@ def test_info(
     assert (data["defaults"]["execution"] == "fused") is not bool(hardware.accelerators())
     assert data["compiled"] is handles.compiled
     for compiled in (True, False):
-        monkeypatch.setattr(views, "compiled", compiled)
+        monkeypatch.setattr(handles, "compiled", compiled)
         assert main(["info"]) == 0
         assert ("install a C compiler" in capsys.readouterr().out) is not compiled
 

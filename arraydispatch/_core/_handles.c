@@ -299,10 +299,7 @@ slot_pow(PyObject *x, PyObject *y, PyObject *modulo)
     if (modulo == Py_None) {
         return binary(x, y, FORM_pow);
     }
-    if (is_handle(x)) {
-        return called(FORM_pow, x, y, modulo, 3);
-    }
-    Py_RETURN_NOTIMPLEMENTED;
+    Py_RETURN_NOTIMPLEMENTED; /* as NumPy's */
 }
 
 static PyObject *

@@ -24,7 +24,15 @@ from ..common import arguments, events, tracing
 from ..common.process_state import process
 from ..common.signal_safety import imported
 from ..common.user_warnings import real_of
-from ..dispatch import functions, host_fallback as host, indexing, matrix_products, protocols, ufuncs, wrapping
+from ..dispatch import (
+    functions,
+    host_results,
+    indexing,
+    matrix_products,
+    protocols,
+    ufuncs,
+    wrapping,
+)
 from ..functions import bits
 from ..memory import ghosts, reshaping, views
 from ..memory.views import ghost, native
@@ -178,7 +186,7 @@ class Array(Handle):
         if return_scalar or isinstance(array, Array):
             return array[()]
         kind, value = views.held(self)
-        return host.to_device(array, kind.backend, kind.backend.device_of(value))
+        return host_results.to_device(array, kind.backend, kind.backend.device_of(value))
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         # The namespaces stand on arrays; like the public names, they are found when they are asked for.

@@ -11,7 +11,7 @@ from ..backends.base import Unsupported
 from ..common import events
 from ..common.sentinels import DECLINED
 from ..common.user_warnings import warn_of_cast
-from ..dispatch import fp_errors, host_fallback, repeating_views, wrapping
+from ..dispatch import fp_errors, host_fallback, host_results, repeating_views, wrapping
 from ..memory import ghosts, views
 from ..memory.views import ghost, native
 from ..runtime import conversion, dtypes
@@ -30,7 +30,7 @@ def astype(a: Any, wanted: np.dtype[Any], order: Any, casting: Any, copy: bool) 
         return a
     if dtypes.category(wanted) == "other" or not backend.holds(wanted):
         if dtypes.category(wanted) != "other":
-            host_fallback.allow("ndarray.astype", backend, f"{backend.name} has no arrays of dtype {wanted}")
+            host_results.allow("ndarray.astype", backend, f"{backend.name} has no arrays of dtype {wanted}")
         if events.tap is not None:
             events.tap.left(f"an array of dtype {wanted}", dtypes.only_on_host(wanted))
         return a._host("astype").astype(wanted, order)

@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from types import CodeType, FrameType
 
 __all__ = [
-    "INSTALLED", "NUMPYS", "OURS", "cell_of", "is_core", "is_installed", "is_library", "is_ours", "is_users", "line_of",
-    "number_cells",
+    "INSTALLED", "OURS", "cell_of", "is_core", "is_installed", "is_library", "is_ours", "is_users", "line_of",
+    "number_cells", "numpys",
     "outside", "place_of", "shown", "straight",
 ]  # fmt: skip
 
@@ -26,9 +26,13 @@ _PACKAGE = __name__.partition(".")[0]
 _AS_COMPILED = f"{_PACKAGE}/", f"{_PACKAGE}{os.sep}"
 """Prefixes of the file names of compiled modules, wherever they are installed."""
 
-_numpy = find_spec("numpy")
-NUMPYS = os.path.join(os.path.dirname(os.path.abspath(str(_numpy.origin if _numpy else ""))), "")
-"""Folder of NumPy, found without importing it: a process may never use NumPy."""
+
+@cache
+def numpys() -> str:
+    """Return the folder of NumPy, found without importing it: a process may never use NumPy."""
+    found = find_spec("numpy")
+    return os.path.join(os.path.dirname(os.path.abspath(str(found.origin if found else ""))), "")
+
 
 INSTALLED = frozenset({"site-packages", "dist-packages"})
 """Folder names that contain installed packages."""
@@ -46,7 +50,7 @@ def is_ours(file: str) -> bool:
 
 def is_core(file: str) -> bool:
     """Whether a file belongs to this package or to NumPy."""
-    return file.startswith((OURS, NUMPYS, *_AS_COMPILED))
+    return file.startswith((OURS, numpys(), *_AS_COMPILED))
 
 
 def is_installed(file: str) -> bool:
@@ -57,7 +61,7 @@ def is_installed(file: str) -> bool:
 @cache
 def is_library(file: str) -> bool:
     """Whether a file belongs to this package, to an installed one, or to Python; code without a file belongs to a program."""
-    return file.startswith((OURS, NUMPYS, _STANDARD, *_AS_COMPILED, *_GENERATED)) or is_installed(file)
+    return file.startswith((OURS, numpys(), _STANDARD, *_AS_COMPILED, *_GENERATED)) or is_installed(file)
 
 
 def is_users(frame: FrameType) -> bool:

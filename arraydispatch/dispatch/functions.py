@@ -27,6 +27,7 @@ from ..ufuncs.plans import whole_plan
 from . import (
     fp_errors,
     host_fallback,
+    host_results,
     host_values,
     indexing,
     memory_order,
@@ -121,7 +122,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if backend.deferred:
             wrapping.obtained(result, backend)
     except backend.REFUSALS as refused:
-        reason = host_fallback.refusal(refused)
+        reason = host_results.refusal(refused)
     else:
         if tap is not None and perform is not _meta:
             seen = perform is _view and spec.views.part is None and host_values.only_views(result, args)

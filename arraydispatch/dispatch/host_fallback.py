@@ -15,39 +15,18 @@ import numpy as np
 
 from .._core.handles import Handle
 from ..backends import loader
-from ..backends.base import Backend, Unsupported
+from ..backends.base import Backend
 from ..common import events, names, tracing
 from ..common.arguments import PLAIN
-from ..common.errors import HostFallbackError, HostFallbackWarning
 from ..common.pytrees import mapped, tree_leaves
 from ..common.signal_safety import imported
-from ..common.user_warnings import reporting, warn
+from ..common.user_warnings import reporting
 from ..functions.registry import HOST, SCIENTIFIC, SPECS
-from ..memory import views, writing
-from ..memory.views import native
+from ..memory import views
 from ..runtime import conversion, dtypes, settings
-from . import wrapping
+from . import host_results, wrapping
 
 name_of = names.name_of
-
-
-def allow(func: Any, backend: Backend, reason: str) -> None:
-    """Warn about, or refuse, a call that has to run on the host, unless no device could do its work."""
-    policy = settings.current_fallback()
-    if policy == "silent" or backend.native_is_ndarray or isinstance(reason, dtypes.OnlyOnHost):
-        return
-    said = f"{name_of(func)} runs on the host, not on {backend.name}: {reason}."
-    if policy == "error":
-        raise HostFallbackError(f"{said} {settings.default.allowing}")
-    warn(said, HostFallbackWarning)
-
-
-def refusal(error: Exception) -> str:
-    """The reason in what a library said of a call that it does not run."""
-    if isinstance(error, Unsupported):
-        return error.args[0]
-    said = str(getattr(error, "message", error))
-    return said.rpartition("}} ")[2].partition(" [Op:")[0].partition("\n")[0]
 
 
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, reason: str) -> Any:
@@ -57,7 +36,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
         from . import scipy_calls
 
         return scipy_calls.run(func, args, kwargs, backend, reason)
-    allow(func, backend, reason)
+    host_results.allow(func, backend, reason)
     start = time.perf_counter()
     device = None if backend.hosted else wrapping.device_among([*args, *kwargs.values()], backend)
     target = getattr(func, "__self__", func) if isinstance(getattr(func, "__self__", None), np.ufunc) else func
@@ -100,7 +79,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
     else:
         result = func(*hosted, **keywords)
     for array, host in copies:
-        store(array, host)
+        host_results.store(array, host)
     if events.tap is not None:
         apart = isinstance(reason, dtypes.OnlyOnHost)
         plain = backend.native_is_ndarray and not backend.hosted
@@ -108,7 +87,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
         events.tap.call(target, backend.name, kind, "" if apart else reason, time.perf_counter() - start)
     if isinstance(outs, Handle | np.ndarray | tuple):  # else what is no array has answered
         return outs[0] if isinstance(outs, tuple) and len(outs) == 1 else outs
-    return to_device(result, backend, device)
+    return host_results.to_device(result, backend, device)
 
 
 def compiled_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -169,37 +148,3 @@ def is_stranger(x: Any, protocol: str) -> bool:
         return False
     theirs = getattr(type(x), protocol, None)
     return theirs is not None and theirs is not getattr(np.ndarray, protocol)
-
-
-def store(array: Handle, host: np.ndarray[Any, Any]) -> None:
-    """Write host values back into an array."""
-    backend = array._kind.backend
-    device = backend.device_of(native(array))
-    writing.assign(array, conversion.upload(backend, host, device, "written back after a host call"))
-
-
-def to_device(result: Any, backend: Backend, device: Any) -> Any:
-    """NumPy's result as the caller sees it; dtypes that exist only on the host, and subclasses, stay NumPy."""
-    if wrapping.is_guest(result):
-        return result
-    if isinstance(result, np.ndarray):
-        if not result.dtype.isnative:  # asked for by name: the foreign byte order is what the caller wants
-            if events.tap is not None:
-                events.tap.left(f"a result of dtype {result.dtype}", dtypes.only_on_host(result.dtype))
-            return result
-        precise = conversion.precise(result.dtype)
-        if precise != result.dtype:
-            result = result.astype(precise)
-        try:
-            held = conversion.of_result(backend, result.dtype)
-            value = conversion.upload(held, result, device, "the result of a host call", copy=result.base is not None)
-        except Unsupported as unsupported:
-            if events.tap is not None:
-                events.tap.left(f"a result of dtype {result.dtype}", str(unsupported))
-            return result
-        return views.keep_order(views.wrapper(value, held.kind(held.dtype_of(value))), result)
-    if isinstance(result, list | tuple):
-        return mapped(lambda x: to_device(x, backend, device), result)
-    if isinstance(result, np.floating | np.complexfloating):
-        return result.astype(dtypes.apply_precision(result.dtype, settings.current_precision()))
-    return result

@@ -27,7 +27,7 @@ from ..functions.registry import SCIENTIFIC, spec_of
 from ..memory import views
 from ..memory.roots import memory_of
 from ..runtime import conversion, dtypes, settings
-from . import wrapping
+from . import host_results, wrapping
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
@@ -217,7 +217,7 @@ def dressed(result: Any, found: list[Handle], given: tuple[Any, ...] = ()) -> An
                     return views.derive(a, result)
         if any(result is x or (type(x) is tuple and any(result is y for y in x)) for x in given):
             return result
-        return placed(result, found[0]._kind.backend if found else None)
+        return host_results.placed(result, found[0]._kind.backend if found else None)
     if type(result) is tuple:
         return tuple([dressed(x, found, given) for x in result])
     if isinstance(result, list | tuple):
@@ -225,31 +225,6 @@ def dressed(result: Any, found: list[Handle], given: tuple[Any, ...] = ()) -> An
     if isinstance(result, np.inexact) and settings.current_precision() is not None:
         return result.astype(dtypes.apply_precision(result.dtype, settings.current_precision()))
     return result
-
-
-def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
-    """A fresh ndarray as an array in the host state; dtypes that exist only on the host stay NumPy."""
-    if (
-        held is not None
-        and held.native_is_ndarray
-        and settings.default.rules is settings.NO_POLICY
-        and not settings.default.overrides
-    ):
-        kind = held._kinds.get(host.dtype)
-        if kind is not None and held.holds(host.dtype):
-            return views.wrapper(host, kind, True)
-    wanted = dtypes.apply_precision(host.dtype, settings.current_precision())
-    if held is None or not held.hosted:
-        held = conversion.beginning(host.size, wanted)
-    if dtypes.category(wanted) == "other" or not held.holds(wanted):
-        if events.tap is not None:
-            events.tap.left(f"an array of dtype {wanted}", dtypes.only_on_host(wanted))
-        return host
-    host = host.astype(wanted, copy=False)
-    if held.native_is_ndarray:
-        return views.wrapper(host, held.kind(wanted), True)
-    value = conversion.upload(held, host, None, "the result of values on the host", copy=host.base is not None)
-    return views.keep_order(views.wrapper(value, held.kind(wanted), True), host)
 
 
 def sharing(host: np.ndarray[Any, Any]) -> Any:

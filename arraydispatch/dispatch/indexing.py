@@ -22,7 +22,7 @@ from ..functions import indexing
 from ..memory import reshaping, views, writing
 from ..memory.views import ghost, native
 from ..runtime import conversion, dtypes, settings
-from . import fp_errors, host_fallback as host, host_values, memory_order, wrapping
+from . import fp_errors, host_fallback as host, host_results, host_values, memory_order, wrapping
 
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 
@@ -159,7 +159,7 @@ def getitem(a: Handle, key: Any) -> Any:
         try:
             result, how, reason = _gather(a, key, backend), "native", ""
         except backend.REFUSALS as refused:
-            how, reason = "host", host.refusal(refused)
+            how, reason = "host", host_results.refusal(refused)
         if how == "host":  # outside `except`: what NumPy raises has no context of ours
             return host.call(np.ndarray.__getitem__, (a, key), {}, backend, reason)
     if tap is not None:
@@ -355,7 +355,7 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
                 return
             _set(a, key, value, backend)
     except backend.REFUSALS as refused:
-        _set_on_host(a, key, value, backend, host.refusal(refused))
+        _set_on_host(a, key, value, backend, host_results.refusal(refused))
         return
     except (RecursionError, TraceError) as error:
         if not loader.mended(error):
@@ -538,10 +538,10 @@ def _value(value: Any, a: Handle, shape: tuple[int, ...], backend: Backend) -> A
 
 
 def _set_on_host(a: Handle, key: Any, value: Any, backend: Backend, reason: str) -> None:
-    host.allow("__setitem__", backend, reason)
+    host_results.allow("__setitem__", backend, reason)
     copy = conversion.download(backend, native(a), "an assignment runs on the host").copy()
     copy[_host_key(key)] = _host_key(value) if isinstance(value, Handle) else value
-    host.store(a, copy)
+    host_results.store(a, copy)
 
 
 def _host_key(key: Any) -> Any:

@@ -20,7 +20,7 @@ from ..common.user_warnings import reporting
 from ..memory import views
 from ..memory.views import ghost, native
 from ..runtime import conversion, settings
-from . import host_fallback
+from . import host_fallback, host_results
 
 __all__ = ["computed"]
 
@@ -60,7 +60,7 @@ def computed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: 
         result = reporting(lambda: func(seen, *rest, **keywords), "cast")
     else:
         result = func(seen, *rest, **keywords)
-    made = host_fallback.to_device(result, backend, backend.device_of(root))
+    made = host_results.to_device(result, backend, backend.device_of(root))
     if events.tap is not None:
         events.tap.host_kernel()
         named = ufunc if isinstance(ufunc, np.ufunc) else "ndarray.astype" if func is np.ndarray.astype else func

@@ -21,7 +21,7 @@ from ..common.pytrees import converted, mapped
 from ..functions.registry import METHODS
 from ..memory import views
 from ..runtime import conversion, settings
-from . import host_fallback, host_values as hosted, wrapping
+from . import host_results, wrapping
 
 _OUTPUTS = frozenset({"out", "output"})
 _FILLED = _OUTPUTS | {"distances", "indices"}
@@ -73,8 +73,8 @@ class _Exchange:
         if not isinstance(result, np.ndarray) and settings.current_precision() is None:
             return result
         if type(result) is np.ndarray and backend.hosted:
-            return hosted.placed(result, backend)
-        return host_fallback.to_device(result, backend, device)
+            return host_results.placed(result, backend)
+        return host_results.to_device(result, backend, device)
 
 
 def call(
@@ -87,7 +87,7 @@ def call(
 ) -> Any:
     """Run a callable of SciPy's on the host; ``known`` is what it is reported as."""
     if not backend.hosted:
-        host_fallback.allow(known, backend, reason)
+        host_results.allow(known, backend, reason)
     start = perf_counter()
     device = None if backend.hosted else wrapping.device_among([*args, *kwargs.values()], backend)
     exchange = _Exchange(f"{names.name_of(known)} runs on the host")
@@ -96,7 +96,7 @@ def call(
     keywords = {key: exchange.hosted(x, key in named) for key, x in kwargs.items()}
     result = compute(*hosts, **keywords)
     for array, filled in exchange.filled:
-        host_fallback.store(array, filled)
+        host_results.store(array, filled)
     if events.tap is not None:
         kind = "hosted" if backend.hosted else "native" if backend.native_is_ndarray else "host"
         events.tap.call(known, backend.name, kind, reason if kind == "host" else "", perf_counter() - start)

@@ -20,7 +20,7 @@ from ..memory import views
 from ..memory.views import native
 from ..runtime.settings import NO_POLICY, context_rules
 from ..ufuncs.plans import PLANS, Plan, WholePlan
-from . import fp_errors, host_fallback, memory_order, wrapping
+from . import fp_errors, host_fallback, host_results, memory_order, wrapping
 from .fp_errors import UNTOUCHED, in_force
 
 __all__ = ["joiner", "operator", "reducer", "unary"]
@@ -84,7 +84,7 @@ def operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any]) -> Call
             wrapping.check_operands((x, y), backend)
             if not isinstance(error, backend.REFUSALS):
                 raise
-            reason = host_fallback.refusal(error)
+            reason = host_results.refusal(error)
         else:
             if plan.reported or in_force() is not UNTOUCHED:
                 fp_errors.look(ufunc, plan, (x, y), result, scalar=not result.ndim)

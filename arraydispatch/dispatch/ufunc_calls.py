@@ -14,6 +14,7 @@ from ..common import buffers, events, tracing
 from ..common.signal_safety import imported
 from ..common.user_warnings import reporting
 from ..functions.indexing import ufunc_at
+from ..functions.registry import GUFUNCS
 from ..memory import writing
 from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
@@ -157,7 +158,6 @@ def generalized(
 ) -> tuple[Any, str]:
     """A call on stacks of vectors and matrices, as ``np.matmul``."""
     imported("arraydispatch.functions.products")
-    from ..functions.products import GUFUNCS
 
     body = GUFUNCS.get(ufunc)
     if body is None:

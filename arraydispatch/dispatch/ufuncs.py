@@ -31,6 +31,7 @@ from ..ufuncs.plans import PLANS
 from . import (
     fp_errors,
     host_fallback,
+    host_results,
     host_values,
     memory_order,
     outputs,
@@ -265,7 +266,7 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
             wrapping.obtained(made, backend)
         return made
     except backend.REFUSALS as refused:
-        reason = host_fallback.refusal(refused)
+        reason = host_results.refusal(refused)
     except Exception as error:
         loader.check_memory(error)
         raise

@@ -19,7 +19,7 @@ from ..common import events
 from ..common.arguments import PLAIN, SCALARS
 from ..common.process_state import process
 from ..common.sentinels import UNSET
-from ..dispatch import host_values, wrapping
+from ..dispatch import host_results, wrapping
 from ..memory import views
 from ..runtime import settings
 from . import results
@@ -86,7 +86,7 @@ def new(value: Any) -> Any:
     kind = _kinds.get(value.dtype) if _float_kind is not None or not _blocks() else None
     if kind is None or value.base is not None:
         held = loader.hosted(settings.current_name())
-        return host_values.placed(value if value.base is None else value.copy("K"), held)
+        return host_results.placed(value if value.base is None else value.copy("K"), held)
     return array_of(value, kind)
 
 

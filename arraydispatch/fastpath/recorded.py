@@ -18,7 +18,7 @@ from .._core.handles import Handle
 from ..array.members import named, short_power
 from ..common import events
 from ..common.arguments import SCALARS
-from ..dispatch import host_values
+from ..dispatch import host_results, host_values
 from ..engine.nodes import Node, PendingView
 from ..engine.recording import reductions, shifts, tape, updates, writes
 from ..engine.recording.tape import record
@@ -60,7 +60,7 @@ def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     if tap is not None:
         name = kind.backend.name
         tap.call(func, name, host_values.CLASS[name == "numpy"], "", perf_counter() - start, result, 2 * views.frames)
-    return host_values.placed(result, kind.backend)
+    return host_results.placed(result, kind.backend)
 
 
 def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:

@@ -13,7 +13,7 @@ from ..backends.kinds import Kind
 from ..common import events
 from ..common.arguments import PLAIN, SCALARS
 from ..common.process_state import process
-from ..dispatch import host_values
+from ..dispatch import host_results, host_values
 from ..memory import views
 from ..runtime import settings
 from ..ufuncs import rows
@@ -79,7 +79,7 @@ def array_of(value: ndarray, kind: Kind) -> Any:
         known = kind.backend._kinds.get(dtype)
         if known is None or kind.standard:
             return (
-                host_values.placed(value, kind.backend) if not kind.standard else views.wrapper(value, kind.of(dtype))
+                host_results.placed(value, kind.backend) if not kind.standard else views.wrapper(value, kind.of(dtype))
             )
         kind = known
     return handles.new_array(array_class, value, kind, True, None)

@@ -17,7 +17,7 @@ from . import (
     layouts,
 )
 from .contractions import common_operands, conjugate
-from .registry import XP, Body, family, implements
+from .registry import GUFUNCS, XP, family, implements
 
 Shape = tuple[int, ...]
 
@@ -485,8 +485,7 @@ def vecmat(
     return _core_back(xp, xp.prim.reshape(result, (*batch, right[-1])), out)
 
 
-GUFUNCS: dict[np.ufunc, Body] = {np.matmul: matmul, np.vecdot: vecdot}
-"""Generalised ufunc -> body with NumPy's ``axes= axis= keepdims= dtype=``; for the ufunc layer."""
+GUFUNCS.update({np.matmul: matmul, np.vecdot: vecdot})
 if hasattr(np, "matvec"):  # NumPy 2.2
     GUFUNCS[np.matvec] = matvec
     GUFUNCS[np.vecmat] = vecmat

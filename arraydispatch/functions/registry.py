@@ -44,7 +44,7 @@ from .layouts import Layout
 from .specs import Body, Checks, Facts, Into, Mode, OnHost, Parallel, Returns, Spec, Views, Written, sorted_out
 
 __all__ = [
-    "HOST", "METHODS", "OTHERS", "REFUSED", "SCIENTIFIC", "SPECS", "XP", "Body", "Checks", "Entry", "Facts", "Into", "Layout", "Mode",
+    "GUFUNCS", "HOST", "METHODS", "OTHERS", "REFUSED", "SCIENTIFIC", "SPECS", "XP", "Body", "Checks", "Entry", "Facts", "Into", "Layout", "Mode",
     "OnHost", "Parallel", "Returns", "Spec", "Views", "Written", "bind", "describe", "facts_of", "family", "implements", "load_topics",
     "on_host", "position_of", "resolve", "spec_of",
 ]  # fmt: skip
@@ -71,6 +71,9 @@ METHODS: set[Any] = set()
 
 SCIPYS = "it is SciPy's own code, for the host"
 """Why most of SciPy's functions run on the host."""
+
+GUFUNCS: dict[np.ufunc, Body] = {}
+"""Generalized ufunc -> body with NumPy's ``axes= axis= keepdims= dtype=``; the topic ``products`` enters them."""
 
 REFUSED: dict[Any, str] = {}
 """NumPy function object -> why it is refused on every backend."""
@@ -293,7 +296,6 @@ def bind(func: Any, backend: Backend) -> Body:
 def _of_cores(ufunc: np.ufunc, backend: Backend) -> Body:
     """``matmul`` and its like, which are no kernels of elements: their bodies, on native arrays."""
     imported("arraydispatch.functions.products")
-    from .products import GUFUNCS
 
     def run(*operands: Any, **options: Any) -> Any:
         like = next((x for x in operands if backend.is_native(x)), None)

@@ -16,7 +16,7 @@ from typing import Any
 from .._core.callable_proxy import StandIn, by_name
 from .._core.handles import Handle
 from ..common.patching import Exchange
-from ..dispatch import host_fallback, scipy_calls, wrapping
+from ..dispatch import host_results, scipy_calls, wrapping
 from ..scipy_support import arrays_among, method_stand_in
 
 __all__ = ["HELD", "Compiled", "exchanges"]
@@ -85,7 +85,7 @@ class Compiled:
             result = self._real(*hosts, **named)
             for array, x, was in before:
                 if x.tobytes() != was:
-                    host_fallback.store(array, x)
+                    host_results.store(array, x)
             return result
 
         return scipy_calls.call(compute, self._name, args, kwargs, backend, _WHY)

@@ -29,7 +29,7 @@ from ..common import events
 from ..common.patching import Exchange, Exchanges
 from ..common.process_state import process
 from ..common.pytrees import mapped
-from ..dispatch import host_fallback
+from ..dispatch import host_results
 from ..dispatch.wrapping import check_writeable
 from ..ufuncs.facts import OPERATORS
 from . import array_loading, extension_modules, facade, numpy_classes, user_compilers
@@ -263,7 +263,7 @@ def _filling(real: Callable[..., Any]) -> Callable[..., Any]:
         check_writeable(dest)
         filled = np.array(exports.for_library(dest))
         made = real(self, filled, *args, **kwargs)
-        host_fallback.store(dest, filled)
+        host_results.store(dest, filled)
         return made
 
     return answer

@@ -160,7 +160,7 @@ class Profile(events.Listener):
         """
         internal, numpys = self._internal, ""
         while internal[file := frame.f_code.co_filename] and frame.f_back is not None:
-            if file.startswith(callers.NUMPYS):
+            if file.startswith(callers.numpys()):
                 numpys = f"NumPy's {frame.f_code.co_qualname}"
             elif callers.is_installed(file) and not callers.is_ours(file):
                 return str(frame.f_globals.get("__name__", "a library")).partition(".")[0], numpys

@@ -19,7 +19,7 @@ from ..common.errors import ConvergenceError, ConvergenceWarning
 from ..common.pytrees import tree_map
 from ..common.signal_safety import imported
 from ..common.user_warnings import warn
-from ..dispatch import host_fallback
+from ..dispatch import host_results
 from ..sparse import SparseArray
 from ..transforms.constants import is_traced, stop_gradient
 from ..transforms.control_flow import host_call, while_loop
@@ -308,7 +308,7 @@ class _Direct:
     def __call__(self, params: Any, own: Any, b: Any, x0: Any, rtol: Any, atol: Any, adjoint: bool) -> Any:
         system = self.system
         if isinstance(params, SparseArray):
-            host_fallback.allow(
+            host_results.allow(
                 "ad.linear_solve", system.backend, "no library factorises sparse matrices on all its devices"
             )
 
@@ -363,7 +363,7 @@ class _Host:
         if self.direct is not None:
             return self.direct(params, own, b, x0, rtol, atol, adjoint)
         system = self.system
-        host_fallback.allow(f"scipy.sparse.linalg.{self.name}", system.backend, "it is asked for by name")
+        host_results.allow(f"scipy.sparse.linalg.{self.name}", system.backend, "it is asked for by name")
         if adjoint and system.function is not None and self.name not in ("cg", "minres"):
             return _Iterative(lambda *given: krylov.Stabilised(*given, order=2), system, self.pre, self.most, False)(
                 params, own, b, x0, rtol, atol, True

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..common.signal_safety import imported
-from ..dispatch import host_fallback
+from ..dispatch import host_results
 from ..transforms.control_flow import host_call
 from ..transforms.custom_derivatives import custom_gradient
 from .sparse_array import SparseArray, together
@@ -56,7 +56,7 @@ def solve_triangular(A: SparseArray, b: Any, lower: bool = True, unit_diagonal: 
         raise ValueError(f"b of shape {np.shape(b)} does not fit a matrix of shape {A.shape}.")
     data, right = together(A.data, b)
     kind = np.result_type(data.dtype, np.float32)
-    host_fallback.allow("ad.sparse.solve_triangular", data.backend, WHY)
+    host_results.allow("ad.sparse.solve_triangular", data.backend, WHY)
     return _solve(A._places, lower, unit_diagonal)(data.astype(kind, copy=False), right.astype(kind, copy=False))
 
 

@@ -1,3 +1,4 @@
+# cython: annotation_typing=False
 """Plans of ufunc calls: everything that does not depend on values is decided once and cached.
 
 NumPy resolves the loop (``ufunc.resolve_dtypes`` with weak Python scalars), the precision policy narrows or widens

@@ -53,7 +53,7 @@ def cholesky(a: Array) -> Any:
 
 
 def _factored(a: Array, complete: bool) -> tuple[Array, Array]:
-    """Of a wide matrix JAX has no derivative: that of its first columns, and of what their factor makes of the others."""
+    """Factor a matrix; a wide one by its first columns, for JAX has no derivative of a wide factorization."""
     m, n = a.shape[-2:]
     q, r = jnp.linalg.qr(a[..., :m] if m < n else a, "complete" if complete and m > n else "reduced")
     if m >= n:

@@ -146,7 +146,7 @@ def floor_divide(a: Any, b: Any) -> Tensor:
 
 
 def _floor_quotient(a: Tensor, b: Tensor) -> Tensor:
-    """Of floats."""
+    """Divide floats."""
     dtype = b.dtype
     # numpy/_core/src/npymath/npy_math_internal.h.src: npy_floor_divide
     rest = _truncate_mod(a, b)

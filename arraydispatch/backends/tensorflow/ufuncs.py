@@ -143,7 +143,7 @@ def _halved(plain: Kernel) -> Kernel:
 
 
 def _arctan2(a: Tensor, b: Tensor) -> Tensor:
-    """Of two zeros the derivative is 0, and NaN in TensorFlow."""
+    """Return 0 as the derivative at two zeros, where TensorFlow has NaN."""
     if not derived():
         return _atan2(a, b)
     held, other = tf.stop_gradient(a), tf.stop_gradient(b)

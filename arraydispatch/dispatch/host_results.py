@@ -1,0 +1,98 @@
+"""Results that NumPy computed on the host: whether it may compute there, and where its results go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core.handles import Handle
+from ..backends.base import Backend, Unsupported
+from ..common import events, names
+from ..common.errors import HostFallbackError, HostFallbackWarning
+from ..common.pytrees import mapped
+from ..common.user_warnings import warn
+from ..memory import views, writing
+from ..memory.views import native
+from ..runtime import conversion, dtypes, settings
+from . import wrapping
+
+__all__ = ["allow", "placed", "refusal", "store", "to_device"]
+
+
+def allow(func: Any, backend: Backend, reason: str) -> None:
+    """Warn about, or refuse, a call that has to run on the host, unless no device could do its work."""
+    policy = settings.current_fallback()
+    if policy == "silent" or backend.native_is_ndarray or isinstance(reason, dtypes.OnlyOnHost):
+        return
+    said = f"{names.name_of(func)} runs on the host, not on {backend.name}: {reason}."
+    if policy == "error":
+        raise HostFallbackError(f"{said} {settings.default.allowing}")
+    warn(said, HostFallbackWarning)
+
+
+def refusal(error: Exception) -> str:
+    """The reason in what a library said of a call that it does not run."""
+    if isinstance(error, Unsupported):
+        return error.args[0]
+    said = str(getattr(error, "message", error))
+    return said.rpartition("}} ")[2].partition(" [Op:")[0].partition("\n")[0]
+
+
+def store(array: Handle, host: np.ndarray[Any, Any]) -> None:
+    """Write host values back into an array."""
+    backend = array._kind.backend
+    device = backend.device_of(native(array))
+    writing.assign(array, conversion.upload(backend, host, device, "written back after a host call"))
+
+
+def to_device(result: Any, backend: Backend, device: Any) -> Any:
+    """NumPy's result as the caller sees it; dtypes that exist only on the host, and subclasses, stay NumPy."""
+    if wrapping.is_guest(result):
+        return result
+    if isinstance(result, np.ndarray):
+        if not result.dtype.isnative:  # asked for by name: the foreign byte order is what the caller wants
+            if events.tap is not None:
+                events.tap.left(f"a result of dtype {result.dtype}", dtypes.only_on_host(result.dtype))
+            return result
+        precise = conversion.precise(result.dtype)
+        if precise != result.dtype:
+            result = result.astype(precise)
+        try:
+            held = conversion.of_result(backend, result.dtype)
+            value = conversion.upload(held, result, device, "the result of a host call", copy=result.base is not None)
+        except Unsupported as unsupported:
+            if events.tap is not None:
+                events.tap.left(f"a result of dtype {result.dtype}", str(unsupported))
+            return result
+        return views.keep_order(views.wrapper(value, held.kind(held.dtype_of(value))), result)
+    if isinstance(result, list | tuple):
+        return mapped(lambda x: to_device(x, backend, device), result)
+    if isinstance(result, np.floating | np.complexfloating):
+        return result.astype(dtypes.apply_precision(result.dtype, settings.current_precision()))
+    return result
+
+
+def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
+    """A fresh ndarray as an array in the host state; dtypes that exist only on the host stay NumPy."""
+    if (
+        held is not None
+        and held.native_is_ndarray
+        and settings.default.rules is settings.NO_POLICY
+        and not settings.default.overrides
+    ):
+        kind = held._kinds.get(host.dtype)
+        if kind is not None and held.holds(host.dtype):
+            return views.wrapper(host, kind, True)
+    wanted = dtypes.apply_precision(host.dtype, settings.current_precision())
+    if held is None or not held.hosted:
+        held = conversion.beginning(host.size, wanted)
+    if dtypes.category(wanted) == "other" or not held.holds(wanted):
+        if events.tap is not None:
+            events.tap.left(f"an array of dtype {wanted}", dtypes.only_on_host(wanted))
+        return host
+    host = host.astype(wanted, copy=False)
+    if held.native_is_ndarray:
+        return views.wrapper(host, held.kind(wanted), True)
+    value = conversion.upload(held, host, None, "the result of values on the host", copy=host.base is not None)
+    return views.keep_order(views.wrapper(value, held.kind(wanted), True), host)
