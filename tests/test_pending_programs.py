@@ -25,6 +25,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from arraydispatch.engine import nodes
+
 LINES = 20
 BATCH = 25
 """Programs of a script."""
@@ -127,7 +129,15 @@ class Author:
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
         self.scope: dict[str, Any] = {}
-        exec(HEAD.format(threads=False, size=24), self.scope)
+        alone = nodes.ALONE
+        try:
+            with (
+                warnings.catch_warnings(),
+                np.errstate(),
+            ):  # the head is a script's, which may leave anything as it likes
+                exec(HEAD.format(threads=False, size=24), self.scope)
+        finally:
+            nodes.ALONE = alone
         self.lines: list[str] = []
         self._count = 0
 
