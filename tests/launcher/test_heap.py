@@ -122,7 +122,7 @@ print("ok")
 
 
 def test_memory_of_large_arrays_is_used_again(tmp_path: Path) -> None:
-    pytest.importorskip("arraydispatch._memory", reason="it is compiled")
+    pytest.importorskip("arraydispatch._core._allocator", reason="it is compiled")
     done = subprocess.run(
         [sys.executable, "-c", LARGE], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
     )
