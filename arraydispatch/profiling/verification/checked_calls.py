@@ -214,9 +214,8 @@ class Verification:
             def run(*args: Any, **keywords: Any) -> Any:
                 return ours(a, ufunc, method, *args, **keywords)
 
-            return self._both(
-                ufunc, run, real, inputs, kwargs, writes, elementwise=method in ("__call__", "outer", "at")
-            )
+            elementwise = ufunc.signature is None and method in ("__call__", "outer", "at")
+            return self._both(ufunc, run, real, inputs, kwargs, writes, elementwise)
 
         return door
 
