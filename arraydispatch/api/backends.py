@@ -95,7 +95,7 @@ def use(
     return chosen
 
 
-def execution(way: settings.Execution) -> AbstractContextManager[None]:
+def execution(way: execution_policy.Execution) -> AbstractContextManager[None]:
     """How calls run while the block does, in all threads; :func:`use` sets it for the process.
 
     Parameters

@@ -14,7 +14,7 @@ from tests.launched import Zygotes
 LARGE = 1 << 20
 
 
-@pytest.mark.parametrize("library, cpu, execution, elements, expected", [
+@pytest.mark.parametrize(("library", "cpu", "execution", "elements", "expected"), [
     (False, True, "fused", LARGE, Tier.HOST_BLOCK), (False, True, "fused", 100, Tier.NUMPY),
     (False, True, None, LARGE, Tier.NUMPY), (False, True, "eager", 1, Tier.NUMPY),
     (True, True, "fused", LARGE, Tier.HOST_BLOCK), (True, True, "fused", 100, Tier.NUMPY),
@@ -29,7 +29,9 @@ def test_each_tier(library: bool, cpu: bool, execution: Any, elements: int, expe
     assert tier(library, cpu, policy, elements) is expected
 
 
-@pytest.mark.parametrize("execution, least", [("fused", FUSED_FROM), (None, LIBRARY_FROM), ("compiled", LIBRARY_FROM)])
+@pytest.mark.parametrize(
+    ("execution", "least"), [("fused", FUSED_FROM), (None, LIBRARY_FROM), ("compiled", LIBRARY_FROM)]
+)
 def test_the_switch_is_in_one_place(execution: Any, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """It concerns named libraries on a CPU; without a library, NumPy fuses."""
     monkeypatch.setattr(execution_policy, "NAMED_ON_CPU", execution)
