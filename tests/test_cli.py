@@ -184,7 +184,8 @@ def test_reports(tmp_path: Path) -> None:
     assert data["backend"] == "numpy"
     assert data["calls_on_backend"] > 100
     assert {Path(row["file"]).name for row in data["lines"]} == {"heat.py"}
-    assert "arraydispatch: numpy" in done.stderr
+    assert "arraydispatch: NumPy computed everything: " in done.stderr
+    assert "\n  numpy " in done.stderr
     table = tmp_path / "report.csv"
     assert _command("run", f"--report={table}", "heat.py").returncode == 0
     assert len(list(csv.DictReader(table.read_text().splitlines()))) > 3

@@ -492,7 +492,7 @@ def _verify(backend: str, *args: str) -> subprocess.CompletedProcess[str]:
 
 
 def _digits(zygote: Zygote, *options: str) -> Done:
-    return zygote.run("digits_pca.py", cwd=EXAMPLES, options=options)
+    return zygote.run("digits_pca.py", cwd=EXAMPLES, options=(*options, "--min-size", "0"))
 
 
 @pytest.mark.one_backend

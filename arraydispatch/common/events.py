@@ -6,9 +6,10 @@ With none installed, an event costs one comparison with None.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Sequence
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 from . import process_state
@@ -138,11 +139,31 @@ HELD = "a value on the host, wanted by the library"
 
 
 class _Inside(threading.local):
-    depth = 0
+    body: FrameType | None = None
+    """Frame of the outermost running body that calls NumPy itself: its calls are part of a call that is reported."""
+    seconds = 0.0
+    """Time of the calls in it that are reported on their own, which are no part of its time."""
 
 
 inside = _Inside()
-"""Per-thread count of running bodies that call NumPy themselves: their calls are part of a call that is reported."""
+"""State of this thread's running bodies."""
+
+
+class Body:
+    """Block that runs the body of a call that calls NumPy itself, as SciPy's Python code does."""
+
+    __slots__ = ("_outer",)
+
+    def __enter__(self) -> None:
+        self._outer = inside.body
+        if self._outer is None:
+            inside.body, inside.seconds = sys._getframe(1), 0.0
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        inside.body = self._outer
+        if kind is not None and self._outer is None:
+            inside.seconds = 0.0
+
 
 entrance: Any = None
 """Code object of ``Array.__array_ufunc__``, whose frame lies between the user's ufunc call and the function that reports it."""

@@ -504,7 +504,8 @@ def _array(x: Any, backend: Backend) -> Any:
 
 
 def _arrays(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    made = entry.run(backend.xp, *args, **kwargs)  # type: ignore[misc]
+    with events.Body():
+        made = entry.run(backend.xp, *args, **kwargs)  # type: ignore[misc]
     return wrapping.wrap_result(made, backend, spec.returns, settings.current_precision())
 
 

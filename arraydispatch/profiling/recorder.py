@@ -180,8 +180,14 @@ class Profile(events.Listener):
         operands: Any = (),
     ) -> None:
         """Count one call."""
-        if events.inside.depth:
-            return
+        inside = events.inside
+        if inside.body is not None:
+            if kind != "host" and self._is_nested(_getframe(1), inside.body):
+                return
+            if events.tap is self:
+                inside.seconds += seconds
+        elif inside.seconds:
+            seconds, inside.seconds = max(seconds - inside.seconds, 0.0), 0.0
         if self._more:
             seconds = self._more_of_call(func, backend, kind, reason, seconds, result, operands)
         frame = _getframe(1 + doors)
@@ -225,6 +231,14 @@ class Profile(events.Listener):
                 tables.events.append((perf_counter(), seconds, key, code))
             else:
                 tables.dropped += 1
+
+    def _is_nested(self, frame: FrameType, body: FrameType) -> bool:
+        """Whether a call is made by a body itself, not by a function of the program's that it calls."""
+        internal: Any = self._internal
+        at: FrameType | None = frame
+        while at is not None and at is not body and internal[at.f_code.co_filename]:
+            at = at.f_back
+        return at is body
 
     def host_kernel(self) -> None:
         """Note that the call that ends next was not computed by the library."""

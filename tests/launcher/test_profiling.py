@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -642,3 +643,48 @@ def test_what_is_made_counts_once(backend: str, zygotes: Any, tmp_path: Path) ->
         counts[row["function"]] = counts.get(row["function"], 0) + row["count"]
     expected = {f"np.{call.partition('(')[0]}": 1 for call in made}
     assert counts == {**expected, "np.meshgrid": 1, "np.ones": 2}
+
+
+# -- calls in calls ----------------------------------------------------------------------------------------------------
+
+
+def test_calls_in_a_call_are_counted_and_timed_once(backend: str) -> None:
+    """SciPy's Python code calls NumPy hundreds of times; to the reader that is one call."""
+    signal = pytest.importorskip("scipy.signal")
+    x = ad.asarray(np.random.default_rng(0).normal(size=4000), backend=backend)
+    with ad.profile() as profile:
+        for _ in range(2):
+            signal.welch(x, nperseg=256)
+    calls = [call for call in profile.calls() if call.kind != "view"]
+    assert {(call.function, call.count) for call in calls} == {("scipy.signal.welch", 2)}
+    assert profile.seconds <= profile.wall
+
+
+def test_calls_of_the_programs_function_in_a_call_are_its_own(backend: str) -> None:
+    x = ad.asarray(np.arange(12.0).reshape(3, 4), backend=backend)
+
+    def norm(row: Any) -> Any:
+        time.sleep(0.001)
+        return np.sum(np.sqrt(row * row))
+
+    with ad.profile() as profile:
+        np.apply_along_axis(norm, 1, x)
+    counts = {call.function: call.count for call in profile.calls()}
+    if backend != "numpy":
+        assert (counts["np.sqrt"], counts["np.multiply"], counts["np.apply_along_axis"]) == (3, 3, 1)
+    assert profile.seconds <= profile.wall
+
+
+def test_a_body_that_raises_leaves_no_time_behind(backend: str) -> None:
+    x = ad.asarray(np.arange(3.0), backend=backend)
+
+    def fails(row: Any) -> Any:
+        np.sqrt(row)
+        raise ValueError("no")
+
+    with ad.profile() as profile:
+        with pytest.raises(ValueError, match="no"):
+            np.apply_along_axis(fails, 0, x)
+        np.exp(x)
+    assert events.inside.body is None
+    assert next(call for call in profile.calls() if call.function == "np.exp").seconds > 0
