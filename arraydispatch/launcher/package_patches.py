@@ -30,6 +30,7 @@ from ..common.process_state import process
 from ..dispatch import host_results
 from ..dispatch.handover import handed
 from ..dispatch.wrapping import check_writeable
+from ..interop import import_notices
 from ..ufuncs.facts import OPERATORS
 from . import extension_modules, facade, numpy_classes, user_compilers
 from .adoption import holds_array
@@ -415,6 +416,8 @@ class Doors:
 
     def __init__(self, exchanges: Exchanges, users: UserFiles | None = None) -> None:
         self._exchanges = exchanges
+        import_notices.begin()
+        exchanges.until(import_notices.end)
         exchanges.put("functools:_find_impl", finding)
         if users is not None:
             extension_modules.open_compiled(

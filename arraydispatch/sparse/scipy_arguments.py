@@ -12,17 +12,17 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from ..common.patching import Exchange, Exchanges
+from ..common.patching import Exchange
 from ..common.pytrees import mapped
 from ..dispatch import scipy_calls
 from ..functions.registry import METHODS, SCIENTIFIC
+from ..interop import import_notices, scipy_stand_ins
 from ..scipy_support import MATRICES
 from .construction import from_scipy
 from .sparse_array import SparseArray
 
 __all__ = ["called"]
 
-_EXCHANGES = Exchanges()
 _KEPT = frozenset({"aslinearoperator"})
 _REFLECTED = {
     "__add__": "__radd__",
@@ -70,9 +70,13 @@ def _making(exchange: Exchange) -> Any:
 
 
 def open_all() -> None:
-    """Make SciPy's functions dispatch on sparse arrays, and its classes accept them."""
+    """Make SciPy's functions dispatch on sparse arrays, and its classes accept them, where its functions take arrays."""
     MATRICES[SparseArray] = called
+    import_notices.follow(_open_classes)
+
+
+def _open_classes() -> None:
     made = [getattr(sp, f"{format}_array") for format in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")]
     for cls in dict.fromkeys(each for kind in made for each in kind.__mro__):
         if "__init__" in vars(cls) and cls.__module__.startswith("scipy.sparse"):  # perhaps a launcher's door by now
-            _EXCHANGES.at(cls, "__init__", _making, "classes of scipy.sparse")
+            scipy_stand_ins.EXCHANGES.at(cls, "__init__", _making, "classes of scipy.sparse")
