@@ -343,6 +343,7 @@ class Array(Handle):
 
         ``np.asarray`` asks so, as ``memoryview`` does, before it looks for ``__array__``.
         """
+        exports.check_flags(self, flags)
         if self._kind.dtype.isbuiltin != 1:  # for which the buffer protocol has no format
             raise TypeError(
                 "a bytes-like object is required: x.data is a memoryview of an array, x.tobytes() its bytes"

@@ -102,6 +102,8 @@ class Process:
     visited : callable or None
         Whether a library that the program uses directly is tracing one of the program's functions: arrays that NumPy
         creates there are constants.
+    interop : int
+        Number of requests in force that SciPy's functions, and those of some other packages, take arrays.
     cells : dict or None
         Namespace of a notebook, whose cells see the facade or not, by turns.
     overrides : int
@@ -117,7 +119,7 @@ class Process:
     __slots__ = (
         *SETTINGS,
         "wrapper", "natives_first", "watch", "admit", "born", "tap",
-        "users", "observer", "visited", "cells",
+        "users", "observer", "visited", "interop", "cells",
         "executions", "overrides", "blocks_entered", "suspended", "traces",
     )  # fmt: skip
 
@@ -142,6 +144,7 @@ class Process:
     users: Any
     observer: Callable[[Any], None] | None
     visited: Callable[[], bool] | None
+    interop: int
     cells: dict[str, Any] | None
     overrides: int
     blocks_entered: bool
@@ -151,7 +154,7 @@ class Process:
     def __init__(self) -> None:
         start: dict[str, Any] = dict.fromkeys(self.__slots__)
         start |= dict.fromkeys(("draws_on_device", "lent", "natives_first", "blocks_entered"), False)
-        start |= dict.fromkeys(("min_size", "overrides", "suspended", "traces"), 0)
+        start |= dict.fromkeys(("min_size", "interop", "overrides", "suspended", "traces"), 0)
         start |= {"backend": "numpy", "devices": {}, "executions": (), "fallback": "warn"}
         start["allowing"] = (
             "To allow it, say arraydispatch.use(fallback='warn'), or arraydispatch.fallback('warn') for a block."

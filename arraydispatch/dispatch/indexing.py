@@ -23,6 +23,7 @@ from ..memory import reshaping, views, writing
 from ..memory.views import ghost, native
 from ..runtime import conversion, dtypes, settings
 from . import fp_errors, host_fallback as host, host_results, host_values, memory_order, wrapping
+from .handover import handed
 
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 
@@ -545,9 +546,9 @@ def _set_on_host(a: Handle, key: Any, value: Any, backend: Backend, reason: str)
 
 
 def _host_key(key: Any) -> Any:
-    if type(key) is tuple:
-        return tuple(_host_key(k) for k in key)
-    if not isinstance(key, Handle):
-        return key
-    kind, value = views.held(key)
+    return handed(key, _downloaded)
+
+
+def _downloaded(a: Handle) -> np.ndarray[Any, Any]:
+    kind, value = views.held(a)
     return conversion.download(kind.backend, value)

@@ -32,8 +32,8 @@ from ...backends import loader
 from ...common.callers import shown, straight
 from ...common.errors import ArrayDispatchError
 from ...common.process_state import process
-from ...common.pytrees import mapped
 from ...common.user_warnings import FLOATING_ERRORS
+from ...dispatch.handover import handed
 from ...dispatch.scipy_calls import known_as
 from ...functions.registry import METHODS, SPECS, facts_of, spec_of
 from ...runtime import dtypes, settings
@@ -508,10 +508,10 @@ def _holds_none(owner: Any) -> bool:
 
 def _plain(x: Any) -> Any:
     """Replace arrays within a result by ndarrays."""
-    if isinstance(x, Handle):
-        return to_host(x)
-    if isinstance(x, list | tuple):
-        return mapped(_plain, x)
+    return handed(x, to_host, _plain_native)
+
+
+def _plain_native(x: Any) -> Any:
     if not isinstance(x, np.ndarray | np.generic | int | float | complex | str | None):
         backend = loader.backend_of(x)
         return x if backend is None else backend.to_numpy(x)
