@@ -73,7 +73,7 @@ def _run_way_in(way: str, backend: str, argv: list[str]) -> NoReturn:
         ad.install(backend, min_size=0, fallback="silent")
     else:
         ad.use(backend, fallback="silent")
-    runpy.run_path(argv[0], run_name="__main__")
+    runpy.run_path(str(Path(argv[0]).absolute()), run_name="__main__")  # as Python has `__file__`
     _end(0)
 
 
