@@ -222,6 +222,7 @@ def _run(argv: list[str]) -> int:
         users.add_root(package)
 
     from .. import forks, processes
+    from ..activation import Activation
     from ..session import Session
 
     session = Session(
@@ -230,9 +231,8 @@ def _run(argv: list[str]) -> int:
         why=choices.why, rng=options.rng, report_to=report_to, trace_to=trace_to, full=options.report == "",
         aloud=options.on_fallback == "warn", verify=options.verify, owns=users.has_file,
     )  # fmt: skip
-    scope = runner.accelerated(users, session.profile.adopted)
-    scope.__enter__()
-    atexit.register(scope.__exit__, None, None, None)  # the first to be registered, so the last thing that Python does
+    scope = Activation(users, session.profile.adopted).begin()
+    atexit.register(scope.end)  # the first to be registered, so the last thing that Python does
     forks.survive_forks()
     processes.inherit(choices, users.roots, session.folder, session.profile.each)
     session.start()
