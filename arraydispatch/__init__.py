@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .common.signal_safety import imported
 from .interop.import_notices import watch
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from . import sparse as sparse
