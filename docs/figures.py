@@ -43,10 +43,10 @@ def programs() -> list[tuple[str, float]]:
 
 def draw(path: Path) -> None:
     """Draw both panels."""
-    import matplotlib
+    import matplotlib as mpl
 
-    matplotlib.use("svg")
-    matplotlib.rcParams.update(
+    mpl.use("svg")
+    mpl.rcParams.update(
         {"svg.hashsalt": "arraydispatch", "svg.fonttype": "none", "font.size": 9, "font.family": "sans-serif"}
     )
     import matplotlib.pyplot as plt
