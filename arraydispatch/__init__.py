@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .common.signal_safety import imported
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from . import interop as interop, sparse as sparse
