@@ -22,8 +22,8 @@ from typing import Any
 __all__ = ["SETTINGS", "Process", "process"]
 
 SETTINGS = (
-    "allowing", "backend", "devices", "draws_on_device", "execution", "fallback", "lent", "min_size", "rules", "threads",
-    "usual_execution",
+    "allowing", "backend", "by_policy", "devices", "draws_on_device", "execution", "fallback", "lent", "min_size", "rules",
+    "threads", "usual_execution",
 )  # fmt: skip
 """Settings that a user chooses, by ``arraydispatch.use`` or on the launcher's command line."""
 
@@ -59,6 +59,9 @@ class Process:
     ----------
     backend : str
         Name of the default backend; its library may not be imported yet.
+    by_policy : bool
+        Whether the launcher chose execution and ``min_size`` by :mod:`arraydispatch.runtime.execution_policy`: another default
+        backend then gets its own.
     devices : mapping of str to Device
         Name of a backend -> the device on which new arrays are placed.
     execution : {"eager", "fused", None}
@@ -124,6 +127,7 @@ class Process:
     )  # fmt: skip
 
     backend: str
+    by_policy: bool
     devices: Mapping[str, Any]
     execution: Any
     usual_execution: Any
@@ -153,7 +157,7 @@ class Process:
 
     def __init__(self) -> None:
         start: dict[str, Any] = dict.fromkeys(self.__slots__)
-        start |= dict.fromkeys(("draws_on_device", "lent", "natives_first", "blocks_entered"), False)
+        start |= dict.fromkeys(("by_policy", "draws_on_device", "lent", "natives_first", "blocks_entered"), False)
         start |= dict.fromkeys(("min_size", "interop", "overrides", "suspended", "traces"), 0)
         start |= {"backend": "numpy", "devices": {}, "executions": (), "fallback": "warn"}
         start["allowing"] = (

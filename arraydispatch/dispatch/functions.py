@@ -128,7 +128,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if tap is not None and perform is not _meta:
             seen = perform is _view and spec.views.part is None and host_values.only_views(result, args)
             known = scipy_calls.known_as(func, args)
-            tap.call(known, backend.name, "view" if seen else entry.kind, "", perf_counter() - start, result)
+            tap.call(known, backend.name, "view" if seen else entry.kind, "", perf_counter() - start, result, 1, args)
         return result
     return host_fallback.call(
         func, args, kwargs, backend, reason

@@ -290,7 +290,7 @@ def _by_numpy(
         kwargs = {"out": None if ufunc.nout == 1 else (None,) * ufunc.nout, **kwargs}
     result = run(*[handed(x, native) for x in inputs], **{key: handed(x, native) for key, x in kwargs.items()})
     if events.tap is not None:
-        events.tap.call(ufunc, backend.name, "native", "", perf_counter() - start)
+        events.tap.call(ufunc, backend.name, "native", "", perf_counter() - start, result, 1, inputs)
     results = result if isinstance(result, tuple) else (result,)
     given = outs or (None,) * len(results)
     standard = wrapping.is_standard(inputs)
@@ -339,7 +339,7 @@ def _general(
     else:
         result, kind = ufunc_calls.elementwise(ufunc, operands, options, where, outs, backend, precision)
     if tap is not None:
-        tap.call(ufunc, backend.name, kind, "", perf_counter() - start, result)
+        tap.call(ufunc, backend.name, kind, "", perf_counter() - start, result, 1, inputs)
     if method == "at":
         return None
     if any(out is not None for out in outs):
