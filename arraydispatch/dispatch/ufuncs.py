@@ -18,6 +18,7 @@ from ..backends.base import Backend
 from ..common import arguments, events
 from ..common.arguments import PLAIN
 from ..common.errors import TraceError
+from ..common.members import operator_of, reflected_name
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
 from ..functions.registry import Returns
@@ -25,7 +26,7 @@ from ..memory import views, writing
 from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
 from ..ufuncs.array_api_rules import STANDARD
-from ..ufuncs.facts import operator_of, reflected_name, ufunc_facts
+from ..ufuncs.facts import ufunc_facts
 from ..ufuncs.plans import PLANS
 from . import (
     fp_errors,
