@@ -130,7 +130,7 @@ def backend(name: str | Backend) -> Backend:
 
 def default_backend() -> Backend:
     """The backend new arrays go to: of the innermost ``with`` block here, else the process default."""
-    return settings.current_backend()
+    return settings.current_backend().home
 
 
 def context_backend() -> Backend | None:
