@@ -92,7 +92,7 @@ class Block:
         if self.program is not None:
             try:
                 with self.backend.within():
-                    made = self.program([x.value if x.host is None else x.host for x in inputs])
+                    made = self.program([x.value if x.host is None else self._number(x) for x in inputs])
             except Exception:  # noqa: BLE001 -- too large for the device's memory, or for its compiler: call by call it may do, or says why
                 self.program, self.gives_up = None, True
                 counters.failed += 1
@@ -103,6 +103,9 @@ class Block:
         counters.interpreted += 1
         counters.elements["call"] += self.elements
         return self._one_by_one(inputs)
+
+    def _number(self, x: Deferred) -> Any:
+        return self.backend.transforms.number(np.asarray(x.host), lambda _: _there(x, self.backend))
 
     def _one_by_one(self, inputs: list[Deferred]) -> dict[int, Any]:
         """As eager execution does. Only those results fail that a call which failed is part of."""
