@@ -93,13 +93,16 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
 
 
 def abstract(f: Any, specs: Sequence[Any], device: Any) -> list[tuple[tuple[int, ...], Any]]:
-    with tf.Graph().as_default():
-        made = f([tf.compat.v1.placeholder(tf.as_dtype(dtype), shape) for shape, dtype in specs])
-        return [(dims(x), x.dtype.as_numpy_dtype) for x in made]
+    graph = tf.function(lambda *natives: f(list(natives)), autograph=False).get_concrete_function(*_specs(specs))
+    return [(dims(x), x.dtype.as_numpy_dtype) for x in graph.outputs]
+
+
+def _specs(specs: Sequence[Any]) -> list[Any]:
+    return [tf.TensorSpec(shape, tf.as_dtype(dtype)) for shape, dtype in specs]
 
 
 def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> Callable[[list[Tensor]], list[Tensor]]:
-    compiled = jit(lambda natives: (f(natives), []), [tf.TensorSpec(shape, tf.as_dtype(dtype)) for shape, dtype in specs])
+    compiled = jit(lambda natives: (f(natives), []), _specs(specs))
 
     def run(natives: list[Tensor]) -> list[Tensor]:
         made = compiled(natives)
