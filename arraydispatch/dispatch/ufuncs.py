@@ -239,6 +239,7 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         if outs or method == "at" or not host_values.large((*inputs, where)):
             return host_values.call(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
         backend = backend.home
+    backend = settings.computing(backend)
     if kwargs and not arguments.ASKED.isdisjoint(kwargs):
         arguments.check_call(method, kwargs)
     if len(inputs) == 2 and ufunc.nout == 1 and not kwargs and method == "__call__":

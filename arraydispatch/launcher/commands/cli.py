@@ -98,7 +98,8 @@ def _options(**about: str) -> argparse.ArgumentParser:
         help="bits of fresh floating results: 64, 32, 16, bf16, or none (NumPy's rules)")  # fmt: skip
     add("--execution", metavar="E",
         help="fused: on a CPU, calls on large arrays are recorded and run as blocks, in several threads (the default on a machine "
-             "without an accelerator, if none of --device, --precision, --min-size and --verify is given); eager: the library itself "
+             "without an accelerator, if none of --device, --precision, --min-size and --verify is given); compiled: "
+             "calls on the library's arrays are recorded and run as programs of its compiler; eager: the library itself "
              "runs each call (else NumPy may, on the library's memory, where it is faster)")  # fmt: skip
     add("--min-size", metavar="N", type=_elements, default=None,
         help="NumPy computes on arrays of fewer elements, in the host's memory; 0: the library computes on all "
@@ -205,8 +206,8 @@ def _target(option: str, value: str | None, suffixes: Iterable[str]) -> str | No
 
 
 def _check(options: argparse.Namespace, program: list[str]) -> None:
-    if options.execution not in (None, "eager", "fused"):
-        raise UsageError(f"--execution: {options.execution!r} is not a way to execute; say eager, or fused.")
+    if options.execution not in (None, "eager", "fused", "compiled"):
+        raise UsageError(f"--execution: {options.execution!r} is not a way to execute; say eager, fused, or compiled.")
     if options.execution == "fused" and options.min_size == 0:
         raise UsageError(
             "--execution fused and --min-size 0 exclude each other: fused calls are on values on the host."
