@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .common.signal_safety import imported
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from . import interop as interop, sparse as sparse
@@ -55,6 +55,12 @@ if TYPE_CHECKING:
         SettingError as SettingError,
         TraceError as TraceError,
     )
+    from .launcher.installation import (
+        accelerate as accelerate,
+        accelerated as accelerated,
+        install as install,
+        uninstall as uninstall,
+    )
     from .profiling.contexts import profile as profile, profile_function as profile_function
     from .runtime.settings import fallback as fallback
     from .solvers.linear_systems import SolveResult as SolveResult, linear_solve as linear_solve
@@ -92,6 +98,7 @@ _WHERE: dict[str, str] = {
     "Scalar": "array",
     "Backend": "backends.base",
     "Device": "backends.base",
+    **dict.fromkeys(("accelerate", "accelerated", "install", "uninstall"), "launcher.installation"),
     "active_backend": "api.native_namespace",
     "fallback": "runtime.settings",
     "namespace": "array_api",

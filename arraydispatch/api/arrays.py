@@ -18,7 +18,7 @@ from ..dispatch import wrapping
 from ..dispatch.handover import handed
 from ..memory import views
 from ..memory.views import native
-from ..runtime import conversion, dtypes, placement
+from ..runtime import conversion, dtypes, placement, settings
 from .backends import backend_named, default_backend
 
 
@@ -114,6 +114,7 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
         host = host.astype(wanted)
     fresh = host is not given and host.base is None  # not the memory of a buffer
     alias = target.native_is_ndarray and not copy
+    target = settings.computing(target)
     value = conversion.upload(
         target, host, None if place is None else place.native, "asarray", copy=not (fresh or alias)
     )

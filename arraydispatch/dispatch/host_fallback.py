@@ -69,7 +69,9 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
         apart = isinstance(reason, dtypes.OnlyOnHost)
         plain = backend.native_is_ndarray and not backend.hosted
         kind = ("native" if plain else "hosted") if apart else "host"
-        events.tap.call(target, backend.name, kind, "" if apart else reason, time.perf_counter() - start)
+        events.tap.call(
+            target, backend.name, kind, "" if apart else reason, time.perf_counter() - start, result, 1, hosted
+        )
     if outs is not None:
         return outs[0] if isinstance(outs, tuple) and len(outs) == 1 else outs
     return host_results.to_device(result, backend, device)

@@ -92,7 +92,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         held = found[0]._kind.backend.name if found else "numpy"
         spec = None if owner is not None or isinstance(func, np.ufunc) else spec_of(func)
         seen = spec is not None and spec.mode == "view" and spec.views.part is None and only_views(made, given)
-        events.tap.call(named, held, "view" if seen else CLASS[held == "numpy"], "", seconds, result)
+        events.tap.call(named, held, "view" if seen else CLASS[held == "numpy"], "", seconds, result, 1, hosts)
     return made
 
 
@@ -102,7 +102,8 @@ def take(a: Handle, key: Any) -> Any:
     result = a._v[_given(key, _INDEX)]
     if events.tap is not None and not _is_view(result, a):
         name = "__getitem__" if type(result) is np.ndarray else events.ELEMENT
-        events.tap.call(name, held := a._kind.backend.name, CLASS[held == "numpy"], "", perf_counter() - start)
+        held = a._kind.backend.name
+        events.tap.call(name, held, CLASS[held == "numpy"], "", perf_counter() - start, result)
     return dressed(result, [a])
 
 
@@ -117,7 +118,8 @@ def assign(a: Handle, key: Any, value: Any) -> None:
     if events.tap is not None:
         whole = type(key) is tuple and len(key) == a._v.ndim and all(isinstance(k, int) for k in key)
         name = events.ELEMENT_SET if whole or (type(key) is int and a._v.ndim == 1) else "__setitem__"
-        events.tap.call(name, held := a._kind.backend.name, CLASS[held == "numpy"], "", perf_counter() - start)
+        held, size = a._kind.backend.name, int(getattr(given, "size", 1))
+        events.tap.call(name, held, CLASS[held == "numpy"], "", perf_counter() - start, None, 1, size)
 
 
 def only_views(made: Any, given: tuple[Any, ...]) -> bool:

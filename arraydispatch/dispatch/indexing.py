@@ -344,7 +344,8 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
     start = time.perf_counter() if tap is not None else 0.0
     if type(value) is type(a) and value._kind is a._kind and backend.mutable and _written_natively(a, key, value):
         if tap is not None:
-            tap.call("__setitem__", backend.name, "native", "", time.perf_counter() - start, a._v)
+            size = value.size  # type: ignore[attr-defined]
+            tap.call("__setitem__", backend.name, "native", "", time.perf_counter() - start, a._v, 1, size)
         return
     if not _is_basic(key):
         key = _simplify(key)
@@ -365,7 +366,8 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
         return
     if tap is not None:
         name = events.ELEMENT_SET if _whole_integers(key, len(a.shape)) else "__setitem__"  # type: ignore[attr-defined]
-        tap.call(name, backend.name, "native", "", time.perf_counter() - start, a._v)
+        size = int(getattr(value, "size", 1))
+        tap.call(name, backend.name, "native", "", time.perf_counter() - start, a._v, 1, size)
 
 
 def _written_natively(a: Handle, key: Any, value: Handle) -> bool:

@@ -73,7 +73,8 @@ def call(
     hand.store()
     if events.tap is not None:
         kind = "hosted" if backend.hosted else "native" if backend.native_is_ndarray else "host"
-        events.tap.call(known, backend.name, kind, reason if kind == "host" else "", perf_counter() - start)
+        why = reason if kind == "host" else ""
+        events.tap.call(known, backend.name, kind, why, perf_counter() - start, result, 1, hosts)
     return converted(lambda x: _back(x, hand, backend, device), result)
 
 

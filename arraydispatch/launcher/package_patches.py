@@ -25,13 +25,13 @@ import arraydispatch as ad
 from ..array import exports
 from ..backends import loader
 from ..common import events
+from ..common.members import MEMBERS
 from ..common.patching import Exchange, Exchanges
 from ..common.process_state import process
 from ..dispatch import host_results
 from ..dispatch.handover import handed
 from ..dispatch.wrapping import check_writeable
 from ..interop import import_notices
-from ..ufuncs.facts import OPERATORS
 from . import extension_modules, facade, numpy_classes, user_compilers
 from .adoption import holds_array
 from .memory_writes import shared
@@ -94,7 +94,7 @@ _LOOKED_FOR = LIBRARIES.union(
 """Modules that something is done about once they have been imported."""
 
 _SPECIAL = frozenset("__array_ufunc__ __call__ __contains__ __getitem__ __init__ __new__ __setitem__".split())
-_OPERATORS = frozenset(f"__{side}{name}__" for name in OPERATORS for side in ("", "r", "i"))
+_OPERATORS = frozenset(name for name, row in MEMBERS.items() if row.word)
 
 _INSIDE = frozenset(
     "apply_if_callable hash_array hash_pandas_object is_bool_indexer _clip_with_one_bound _get_setitem_indexer _set_item"

@@ -251,7 +251,7 @@ def test_the_execution_of_the_process_is_set_below_the_blocks() -> None:
 
 def test_every_context_of_the_reference_is_here() -> None:
     """A name whose row says that it is a context."""
-    page = Path(__file__).parents[2] / "docs/reference/python.md"
+    page = Path(__file__).parents[2] / "docs/reference/api/settings.md"
     rows = re.findall(r"^\| `[\w.]*?(\w+)\(.*?\| (.*) \|$", page.read_text(), re.MULTILINE)
     told = {name for name, meaning in rows if re.search(r"\bcontext\b", meaning)}
     assert told == {*SETTINGS, *WATCHERS} - {"scalars", "no precision", "no execution"}

@@ -296,7 +296,7 @@ STATEMENTS: list[str] = [
     "v=np.float64(2)*x; w=x*np.float64(2); w2=np.int64(2)*f32; w3=np.float32(2)*f32; w4=f32*np.float64(2)",
     'v=f"{z}"; w=f"{one}"; w2=f"{x}"; w3=f"{z:.2f}"',
     'v=f"{x:.2f}"',
-    "v=str(x); w=repr(x[::-1]); w2=repr(e); w3=repr(b); w4=repr(z); w5=repr(f32)",
+    "v=str(x); w=np.array_repr(x[::-1]); w2=np.array_repr(e); w3=np.array_repr(b); w4=np.array_repr(z); w5=np.array_repr(f32)",
     "v=format(x,'')",
 ]
 

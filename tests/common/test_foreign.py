@@ -245,4 +245,4 @@ def test_that_would_be_seen() -> None:
         "la.solve",
         "ndarray.any",
     }
-    assert _written("from tests import state\nstate.x = 1\nx = {}\nx['a'] = 2") == set()
+    assert _written("from . import state\nstate.x = 1\nx = {}\nx['a'] = 2") == set()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import os
+import pydoc
 import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import pytest
 import arraydispatch
 from arraydispatch._core import handles
 from arraydispatch.backends import loader
+from arraydispatch.launcher.commands import environment
 from arraydispatch.launcher.commands.cli import _split, main
 from arraydispatch.launcher.options import Choices
 from arraydispatch.runtime import hardware
@@ -46,7 +49,7 @@ def _command(*args: str, **kwargs: Any) -> subprocess.CompletedProcess[str]:
         (["--report=out.txt", "heat.py"], "must end in one of: .html, .json, .csv"),
         (["--report", "out.txt", "heat.py"], "must end in one of: .html, .json, .csv"),
         (["--report", "/no/such/folder/out.json", "heat.py"], "cannot be written"),
-        (["--execution", "quick", "heat.py"], "say eager, or fused"),
+        (["--execution", "quick", "heat.py"], "say eager, fused, or compiled"),
         (["--execution", "fused", "--min-size", "0", "heat.py"], "exclude each other"),
         (["--execution", "quick", "heat.py"], "say eager"),
         (["--on-fallback", "loud", "heat.py"], "invalid choice"),
@@ -91,7 +94,7 @@ def test_no_and_unknown_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nonsense"]) == 2
     assert main(["rnu"]) == 2
     err = capsys.readouterr().err
-    assert "no command 'nonsense'; choose one of: run, info, coverage" in err
+    assert "no command 'nonsense'; choose one of: run, info, examples, coverage" in err
     assert "no command 'rnu' (did you mean 'run'?); choose one of" in err
     assert main(["--version"]) == 0
     assert arraydispatch.__version__ in capsys.readouterr().out
@@ -290,6 +293,67 @@ def test_info(
         monkeypatch.setattr(handles, "compiled", compiled)
         assert main(["info"]) == 0
         assert ("install a C compiler" in capsys.readouterr().out) is not compiled
+
+
+def test_info_fits_80_columns_and_shows_every_install_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(loader, "installed", lambda name: name == "numpy")
+    monkeypatch.setattr(environment.importlib.util, "find_spec", lambda name: None)  # type: ignore[attr-defined]
+    assert main(["info"]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    for name in ("jax", "torch", "tensorflow"):
+        assert f"{name} not installed: {loader.KNOWN[name].install}\n" in out
+    assert "HTML reports ([report]) not installed:\n  pip install jinja2 'plotly>=6'\n" in out
+
+
+def test_info_shows_errors_as_they_are(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Square brackets are no markup."""
+    data = environment.gather()
+    data["backends"] = [{"backend": "jax", "installed": True, "error": "see arraydispatch[jax] [/]", "install": ""}]
+    environment.show(data)
+    assert "jax does not load: see arraydispatch[jax] [/]\n" in capsys.readouterr().out
+
+
+def test_install_commands_are_those_of_the_extras() -> None:
+    """They name the libraries themselves, so they work from a wheel, from a clone and where nothing is installed."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    for name, library in {"jax": "jax", "torch": "torch", "tensorflow": "tensorflow"}.items():
+        wanted = next(found for entry in extras[name] if (found := entry.partition(";")[0]).startswith(f"{library}>="))
+        assert loader.KNOWN[name].install == f"pip install '{wanted}'"
+        if loader.installed(name):
+            assert loader.load(name).install == loader.KNOWN[name].install
+    for name, (_, needs) in environment.EXTRAS.items():
+        assert list(needs.values()) == extras[name]
+
+
+def test_examples_are_listed_and_copied(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scripts = sorted(path.name for path in (ROOT / "docs" / "examples").glob("*.py"))
+    assert main(["examples"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[: len(scripts)]] == scripts
+    folder = tmp_path / "new" / "examples"
+    assert main(["examples", str(folder)]) == 0
+    assert f"arraydispatch run {folder / scripts[0]}" in capsys.readouterr().out
+    for name in scripts:
+        assert (folder / name).read_text("utf-8") == (ROOT / "docs" / "examples" / name).read_text("utf-8")
+    (folder / scripts[0]).write_text("mine")
+    assert main(["examples", str(folder)]) == 2
+    assert f"{scripts[0]} exists (--force overwrites)." in capsys.readouterr().err
+    assert (folder / scripts[0]).read_text() == "mine"
+    assert main(["examples", str(folder), "--force"]) == 0
+    assert (folder / scripts[0]).read_text() != "mine"
+    (tmp_path / "file").write_text("")
+    assert main(["examples", str(tmp_path / "file")]) == 2
+    assert "cannot write the examples" in capsys.readouterr().err
+
+
+def test_help_of_use_shows_no_bare_objects() -> None:
+    for name in arraydispatch.__all__:
+        value = getattr(arraydispatch, name)
+        if callable(value):
+            assert " object at 0x" not in pydoc.render_doc(value), name
 
 
 def test_import_loads_no_rich() -> None:

@@ -195,7 +195,7 @@ def test_a_wrong_option(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
     from arraydispatch.launcher.commands.cli import main
 
     assert main(["run", f"--threads={wrong}", "x.py"]) == 2
-    assert "is no number of threads" in capsys.readouterr().err
+    assert "must be a positive integer" in capsys.readouterr().err
 
 
 # -- the look at results -----------------------------------------------------------------------------------------------------
