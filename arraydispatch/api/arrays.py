@@ -13,8 +13,9 @@ from ..backends import loader
 from ..backends.base import Backend, Unsupported
 from ..backends.devices import Device
 from ..common.errors import NoBackendFoundError
-from ..common.pytrees import each_leaf, mapped
+from ..common.pytrees import each_leaf
 from ..dispatch import wrapping
+from ..dispatch.handover import handed
 from ..memory import views
 from ..memory.views import native
 from ..runtime import conversion, dtypes, placement
@@ -130,9 +131,11 @@ def _holds_arrays(obj: Any) -> bool:
 
 def at_host(x: Any) -> Any:
     """A nested sequence with ndarrays in place of arrays."""
-    if isinstance(x, list | tuple):
-        return mapped(at_host, x)
-    return to_numpy(x) if isinstance(x, Handle) or loader.backend_of(x) is not None else x
+    return handed(x, to_numpy, _native_at_host)
+
+
+def _native_at_host(x: Any) -> Any:
+    return x if loader.backend_of(x) is None else to_numpy(x)
 
 
 def from_protocol(obj: Any, dtype: Any = None) -> Any:

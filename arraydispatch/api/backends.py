@@ -17,7 +17,7 @@ from ..common.errors import NoBackendFoundError, OptionError
 from ..common.pytrees import leaves
 from ..common.sentinels import UNSET
 from ..dispatch import wrapping
-from ..runtime import placement, settings, threads as numbers
+from ..runtime import execution_policy, placement, settings, threads as numbers
 
 
 def use(
@@ -86,11 +86,16 @@ def use(
     devices = settings.default.devices if place is None else {**settings.default.devices, chosen.name: place}
     settings.default.change(backend=chosen.name, devices=devices, fallback=policy)
     settings.set_default_precision(bits)
+    if settings.default.by_policy and execution is UNSET:
+        way, least = execution_policy.defaults(chosen.name != "numpy", settings.on_cpu(chosen.name))
+        settings.default.min_size = least
+    elif execution is not UNSET:
+        settings.default.by_policy = False
     settings.set_execution(way)
     return chosen
 
 
-def execution(way: settings.Execution) -> AbstractContextManager[None]:
+def execution(way: execution_policy.Execution) -> AbstractContextManager[None]:
     """How calls run while the block does, in all threads; :func:`use` sets it for the process.
 
     Parameters

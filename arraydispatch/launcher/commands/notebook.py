@@ -22,6 +22,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 
+from ...backends import loader
 from ...common.callers import number_cells
 from ...common.errors import ArrayDispatchError
 from ...common.patching import Exchange, Exchanges
@@ -34,7 +35,7 @@ from ..options import Choices
 from ..session import Spoken
 from ..user_files import UserFiles
 from . import notebook_cells
-from .cli import UsageError as CommandError, run_parser
+from .cli import UsageError as CommandError, cell_parser
 
 __all__ = ["load"]
 
@@ -46,15 +47,19 @@ class _ArrayDispatch(Magics):  # type: ignore[misc]
 
     @line_cell_magic  # type: ignore[untyped-decorator]
     def arraydispatch(self, line: str, cell: str | None = None) -> None:
-        """Run NumPy code on a backend, of this cell or (``%``) of all later ones; the options are those of ``arraydispatch run``."""
+        """Run NumPy code on a backend: ``%%`` for this cell, ``%`` for all later ones. ``%arraydispatch --help`` lists the options."""
         shell: Any = self.shell
         if cell is None and line.split() == ["off"]:
+            print("arraydispatch: off" if self.later is not None else "arraydispatch: off (no backend was on)")
             if self.later is not None:
                 self.later.end()
             self.later = None
             return
         try:
-            mode = _Mode(shell, line)
+            options = _options(line)
+            if options is None:
+                return
+            mode = _Mode(shell, options)
             with mode.choices.applied():  # what cannot be is said now
                 pass
         except (CommandError, ArrayDispatchError, ImportError, runner.NotFound) as error:
@@ -63,6 +68,7 @@ class _ArrayDispatch(Magics):  # type: ignore[misc]
             if self.later is not None:
                 self.later.end()
             self.later = _Later(shell, mode)
+            print(f"arraydispatch: later cells run on {mode.place()}; %arraydispatch off ends it")
         else:
             beside = nullcontext() if self.later is None else self.later.mode.silent(mode)
             with beside, mode.held():
@@ -73,8 +79,8 @@ class _ArrayDispatch(Magics):  # type: ignore[misc]
 class _Mode:
     """How cells run, from the options that a magic is given."""
 
-    def __init__(self, shell: Any, line: str) -> None:
-        self._shell, self._options = shell, (options := _options(line))
+    def __init__(self, shell: Any, options: Any) -> None:
+        self._shell, self._options = shell, options
         self.choices = Choices.of(options)
         self._users = UserFiles([root for name in options.include for root in runner.include_roots(name)])
         self._users.add_namespace(shell.user_ns)
@@ -82,6 +88,13 @@ class _Mode:
         """Where a report goes to a file it is of all cells so far."""
         self._seconds = 0.0
         self._running: tuple[Spoken, Verification | None] | None = None
+
+    def place(self) -> str:
+        """Name the backend, its version and device, and say why it was chosen where no option names it."""
+        chosen = self.choices.settled()
+        name = str(chosen.backend)
+        device = "" if chosen.device is None else f", device {chosen.device}"
+        return f"{name} {loader.version(name)}{device}{f' ({chosen.why})' if chosen.why else ''}"
 
     def _listening(self) -> tuple[Spoken, Verification | None]:
         owns = self._users.has_file
@@ -180,9 +193,16 @@ class _Later:
 
 
 def _options(line: str) -> Any:
-    options = run_parser().parse_args(shlex.split(line))
-    if options.module or options.trace:
-        raise CommandError("-m and --trace are for scripts, not for cells.")
+    """Parse the words after the magic; None where they ask for its help, which is printed."""
+    parser = cell_parser()
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise CommandError(f"{error} in: {line}") from None
+    if {"-h", "--help"} & set(words):
+        parser.print_help()
+        return None
+    options = parser.parse_args(words)
     if options.report and os.path.splitext(options.report)[1] not in WRITERS:
         raise CommandError(f"--report: {options.report!r} must end in one of: {', '.join(WRITERS)}.")
     return options
