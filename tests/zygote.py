@@ -25,7 +25,8 @@ import warnings
 from pathlib import Path
 from typing import NoReturn
 
-sys.path.append(str(Path(__file__).parents[1]))
+# The folder of this file would have its packages found before modules of the standard library: `tests/array` is no `array`.
+sys.path[0] = str(Path(__file__).parents[1])
 from tests import compiled, library_control
 
 
