@@ -17,7 +17,7 @@ from ..common.errors import NoBackendFoundError, OptionError
 from ..common.pytrees import leaves
 from ..common.sentinels import UNSET
 from ..dispatch import wrapping
-from ..runtime import placement, settings, threads as numbers
+from ..runtime import execution_policy, placement, settings, threads as numbers
 
 
 def use(
@@ -40,11 +40,12 @@ def use(
         Where on it new arrays go: ``"cpu"``, ``"gpu"``, ``"cuda:1"``, …
     precision : {64, 32, 16, "bf16", None}, optional
         Of fresh floating results; None means NumPy's own rules.
-    execution : {"eager", "fused", None}, optional
+    execution : {"eager", "fused", "compiled", None}, optional
         ``"eager"``: each call runs at once and by the library itself. None, to begin with: at once too, but where
         the values are in host memory NumPy may compute on that memory if it is faster (a *host kernel*, which
         reports and ``arraydispatch coverage`` name). ``"fused"``: values of a CPU's are on the host, and elementwise calls on
-        large ones are recorded and run together, in several threads, when a value is looked at.
+        large ones are recorded and run together, in several threads, when a value is looked at. ``"compiled"``: calls on the
+        library's arrays are recorded, and run as programs of its compiler once they have come often enough.
     fallback : {"warn", "error", "silent"}, optional
         What a call does that has to run on the host: ``"warn"``, to begin with, says each source line once; ``"error"``
         raises :class:`HostFallbackError`; ``"silent"`` says nothing. :func:`arraydispatch.fallback` does it for a block.
@@ -86,16 +87,21 @@ def use(
     devices = settings.default.devices if place is None else {**settings.default.devices, chosen.name: place}
     settings.default.change(backend=chosen.name, devices=devices, fallback=policy)
     settings.set_default_precision(bits)
+    if settings.default.by_policy and execution is UNSET:
+        way, least = execution_policy.defaults(chosen.name != "numpy", settings.on_cpu(chosen.name))
+        settings.default.min_size = least
+    elif execution is not UNSET:
+        settings.default.by_policy = False
     settings.set_execution(way)
     return chosen
 
 
-def execution(way: settings.Execution) -> AbstractContextManager[None]:
+def execution(way: execution_policy.Execution) -> AbstractContextManager[None]:
     """How calls run while the block does, in all threads; :func:`use` sets it for the process.
 
     Parameters
     ----------
-    way : {"eager", "fused", None}
+    way : {"eager", "fused", "compiled", None}
         As of :func:`use`. Under ``"fused"`` arrays made without a backend by name begin on the host, if it is a CPU's.
 
     Raises
@@ -130,7 +136,7 @@ def backend(name: str | Backend) -> Backend:
 
 def default_backend() -> Backend:
     """The backend new arrays go to: of the innermost ``with`` block here, else the process default."""
-    return settings.current_backend()
+    return settings.current_backend().home
 
 
 def context_backend() -> Backend | None:

@@ -89,7 +89,7 @@ class Foreign:
 def looks(x):
     device = x.device
     assert hasattr(x, "device") and str(device) == "cpu" == device and device == x.device and device.kind == "CPU"
-    assert isinstance(device, ad.Device) and hash(device) == hash(x.device)
+    assert isinstance(device, ad.Device) and hash(device) == hash(x.device) and "name='cpu'" in repr(device)
     assert x.to_device(device) is x and x.to_device("cpu") is x
     assert np.add(x, Foreign()).tolist() == (x + Foreign()).tolist() == [1, 2, 3, 4]
     assert np.concatenate([x, Foreign()]) == "foreign"

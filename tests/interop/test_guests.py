@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import pickle
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch.interop import scipy_stand_ins
+from arraydispatch import interop
 from tests.launched import Zygotes
 from tests.rows import each
 
@@ -195,11 +196,11 @@ def test_what_a_guest_is_told_can_be_taken_back(m: Any) -> None:
     from xarray.core import duck_array_ops
 
     assert duck_array_ops.get_array_namespace(m) is np
-    scipy_stand_ins.close()
+    interop.uninstall()
     try:
         assert duck_array_ops.get_array_namespace(m) is m.__array_namespace__()
     finally:
-        scipy_stand_ins.open_all()
+        interop.install()
     assert duck_array_ops.get_array_namespace(m) is np
     standard = m.__array_namespace__().asarray(m)
     assert duck_array_ops.get_array_namespace(standard) is m.__array_namespace__()
@@ -292,3 +293,21 @@ def test_numba(m: Any) -> None:
     assert total(np.asarray(m[2])) == 38
     with ad.fallback("silent"):
         assert on(mixed(m, 2.0), m).tolist() == (HOST * 2 + 1).tolist()
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i8", "u1"])
+def test_torch_takes_an_array_for_its_numbers_or_not_at_all(backend: str, dtype: str) -> None:
+    """``torch.asarray`` takes bytes without a format for ``float32``; it gets the array where that is installed, else no bytes."""
+    torch = pytest.importorskip("torch")
+    x = ad.asarray(np.arange(8).astype(dtype), backend=backend)
+    assert torch.asarray(x).tolist() == list(range(8))
+    interop.uninstall()
+    try:
+        with contextlib.suppress(RuntimeError):  # where nothing is compiled, an array has no buffer to be misread
+            assert torch.asarray(x).tolist() == list(range(8))
+        assert torch.as_tensor(x).tolist() == list(range(8))
+        with pytest.raises((BufferError, TypeError)):
+            np.frombuffer(x)
+        assert np.frombuffer(x.data, dtype).tolist() == list(range(8))
+    finally:
+        interop.install()

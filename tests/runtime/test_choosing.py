@@ -1,4 +1,4 @@
-"""The backend of a run that names none: an accelerator's library first, else what costs least; found out without importing any."""
+"""The backend of a run that names none: an accelerator's library, else NumPy; found out without importing any."""
 
 from __future__ import annotations
 
@@ -52,18 +52,11 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Any:
 # -- the choice ----------------------------------------------------------------------------------------------------------
 
 
-def test_on_a_cpu_what_costs_least(machine: Any) -> None:
+def test_on_a_cpu_numpy_computes(machine: Any) -> None:
     machine()
-    assert options.default_backend()[:2] == ("torch", None)
-    machine(installed=("tensorflow", "jax", "numpy"))
-    found = options.default_backend()
-    assert found[:2] == ("jax", None)
-    assert "no accelerator" in found.why
-    assert "cheapest" in found.why
-    machine(installed=("tensorflow", "numpy"))
-    assert "the one library installed" in options.default_backend().why
+    assert options.default_backend() == ("numpy", None, "no library is named, and there is no accelerator")
     machine(installed=("numpy",))
-    assert options.default_backend() == ("numpy", None, "chosen because no array library is installed")
+    assert options.default_backend() == ("numpy", None, "no array library is installed")
 
 
 def test_an_accelerators_library_comes_first(machine: Any) -> None:
@@ -81,13 +74,13 @@ def test_a_library_that_sees_none_is_not_chosen_for_it(machine: Any) -> None:
     assert options.default_backend()[:2] == ("tensorflow", None)
     machine("NVIDIA GPU", built={"jax": "NVIDIA GPU"})
     found = options.default_backend()
-    assert found[:2] == ("torch", None)
+    assert found[:2] == ("numpy", None)
     assert "no installed library sees the NVIDIA GPU" in found.why
 
 
 def test_a_device_that_is_named_decides_with(machine: Any) -> None:
     machine("NVIDIA GPU", built={"jax": "NVIDIA GPU"}, sees=("jax",))
-    assert options.default_backend("cpu")[:2] == ("torch", "cpu")
+    assert options.default_backend("cpu") == ("numpy", "cpu", "no library is named")
     assert options.default_backend("cuda:0")[:2] == ("jax", "cuda:0")
 
 
@@ -206,23 +199,27 @@ def test_nothing_is_imported_to_choose() -> None:
 
 
 @pytest.mark.parametrize("way", ["found", "environment", "option"])
-def test_the_first_line_says_which_and_why(way: str, tmp_path: Path) -> None:
+def test_the_report_says_which_and_why(way: str, tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text("import numpy as np\nnp.ones(3) + 1\n")
     env = {**ENV, "CUDA_VISIBLE_DEVICES": "-1", "HIP_VISIBLE_DEVICES": "-1"}
     command = [sys.executable, "-m", "arraydispatch", "run", "--report", "report.json"]
-    expected = next(name for name in loader.CHEAPEST if name in ad.available_backends())
+    library = next(name for name in loader.CHEAPEST if name in ad.available_backends())
+    expected = "numpy" if way == "found" else library
     if way == "environment":
         env[options.ENVIRONMENT] = expected
     elif way == "option":
         command += ["--backend", expected]
     done = subprocess.run([*command, "main.py"], env=env, capture_output=True, text=True, cwd=tmp_path)
-    first = done.stderr.splitlines()[0]
-    assert first.startswith(f"arraydispatch: {expected} ")
-    why = {"found": "(chosen", "environment": "(by ARRAYDISPATCH_BACKEND)", "option": " on cpu · "}[way]
-    assert why in first
+    first, figures = done.stderr.splitlines()[:2]
+    assert first.startswith("arraydispatch: NumPy computed everything: 2 calls ")
+    assert (f"; --execution eager has {expected} compute" in first) is (way != "found")
+    assert figures.startswith(f"  {expected} ")
+    why = {"found": "(no library is named", "environment": "(by ARRAYDISPATCH_BACKEND)", "option": " on cpu · "}[way]
+    assert why in figures
     told = json.loads((tmp_path / "report.json").read_text())
     assert told["backend"] == expected
-    assert (f"({told['why']})" in first) is (way != "option")
+    assert (f"({told['why']})" in figures) is (way != "option")
+    assert told["summary"] in first
 
 
 def test_processes_of_a_run_go_where_it_goes(tmp_path: Path) -> None:

@@ -21,10 +21,10 @@ from scipy import fft, integrate, interpolate, linalg, ndimage, signal, special,
 from scipy.spatial import distance
 
 import arraydispatch as ad
-from arraydispatch import scipy_support
+from arraydispatch import interop, scipy_support
 from arraydispatch.common import names
 from arraydispatch.functions import registry
-from arraydispatch.interop import import_notices, packages, scipy_stand_ins
+from arraydispatch.interop import import_notices, packages
 from tests import oracle
 from tests.rows import SHARE
 from tests.scipy_support import cases
@@ -478,21 +478,51 @@ def test_what_is_composed_works_inside_a_compiled_one(library: str) -> None:
     np.testing.assert_allclose(np.asarray(run(ad.asarray(x, backend=library))), wanted, rtol=1e-10)
 
 
-def test_doors_can_be_closed() -> None:
+def test_stand_ins_are_taken_out_and_put_back() -> None:
     before = linalg.expm
     assert before in registry.SCIENTIFIC
-    scipy_stand_ins.close()
+    interop.uninstall()
     try:
         assert linalg.expm is before.__wrapped__
+        with interop.installed():
+            assert linalg.expm is before
+        assert linalg.expm is before.__wrapped__
     finally:
-        scipy_stand_ins.open_all()
+        interop.install()
     assert linalg.expm is before
+
+
+def test_without_stand_ins_scipy_computes_on_the_host_and_says_so(library: str) -> None:
+    x = ad.asarray(np.arange(9.0).reshape(3, 3) / 9, backend=library)
+    wanted = linalg.expm(x.to_numpy())
+    interop.uninstall()
+    try:
+        for call, name in (
+            (lambda: linalg.expm(x), r"scipy\.linalg\.expm"),
+            (lambda: stats.zscore(x, axis=None), r"scipy\.stats\.zscore"),
+            (lambda: linalg.toeplitz(x[0]), r"scipy\.linalg\.toeplitz"),
+        ):
+            with pytest.warns(ad.HostFallbackWarning, match=f"{name} runs on the host.*interop.install") as seen:
+                made = call()
+            assert type(made) is np.ndarray and seen[0].filename == __file__
+            with ad.fallback("error"), pytest.raises(ad.HostFallbackError, match=name):
+                call()
+            with ad.fallback("silent"):
+                call()
+        assert type(special.erf(x)) is ad.Array  # a ufunc, which NumPy dispatches
+        with ad.fallback("silent"):
+            np.testing.assert_allclose(linalg.expm(x), wanted, rtol=1e-12)
+        with pytest.raises(ad.TraceError):
+            ad.grad(lambda v: linalg.expm(v).sum())(x)
+    finally:
+        interop.install()
 
 
 WITHOUT = """
 import sys
 import arraydispatch as ad
 x = ad.asarray([1.0, 2.0], backend="numpy")
+ad.interop.install()
 assert not [m for m in sys.modules if m.partition(".")[0] == "scipy"], "SciPy is imported"
 from scipy.linalg import norm
 print(type(norm).__name__)
@@ -500,6 +530,7 @@ print(type(norm).__name__)
 BEFORE = """
 from scipy.linalg import toeplitz
 import arraydispatch as ad
+ad.interop.install()
 print(type(toeplitz(ad.asarray([1.0, 2.0], backend="numpy"))).__name__)
 """
 

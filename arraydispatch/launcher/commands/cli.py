@@ -15,7 +15,8 @@ from ... import __version__
 from ...backends import loader
 from ...common.errors import ArrayDispatchError, did_you_mean
 from ...profiling.report import WRITERS, missing
-from ..options import MIN_SIZE, PRECISIONS, Choices
+from ...runtime.execution_policy import FUSED_FROM, LIBRARY_FROM
+from ..options import PRECISIONS, Choices
 
 __all__ = ["UsageError", "cell_parser", "main", "run_parser"]
 
@@ -25,7 +26,7 @@ arraydispatch run [options] [--] SCRIPT [ARGS...]
 _EPILOG = """\
 Everything after the script (or - for standard input, or a folder with a __main__.py) belongs to the script.
 Without --backend the environment variable ARRAYDISPATCH_BACKEND decides, else what there is: a library
-for the accelerator here, else the one that starts and runs cheapest; the report says which and why.
+for the accelerator here; on a CPU NumPy computes, with fused execution. The report says which and why.
 Exit codes: the script's own; 2 when the command line is wrong. ARRAYDISPATCH_TRACEBACK=full keeps this program's own
 frames in a script's traceback."""
 _CELL_USAGE = """\
@@ -97,10 +98,12 @@ def _options(**about: str) -> argparse.ArgumentParser:
         help="bits of fresh floating results: 64, 32, 16, bf16, or none (NumPy's rules)")  # fmt: skip
     add("--execution", metavar="E",
         help="fused: on a CPU, calls on large arrays are recorded and run as blocks, in several threads (the default on a machine "
-             "without an accelerator, if none of --device, --precision, --min-size and --verify is given); eager: the library itself "
+             "without an accelerator, if none of --device, --precision, --min-size and --verify is given); compiled: "
+             "calls on the library's arrays are recorded and run as programs of its compiler; eager: the library itself "
              "runs each call (else NumPy may, on the library's memory, where it is faster)")  # fmt: skip
-    add("--min-size", metavar="N", type=_elements, default=MIN_SIZE,
-        help=f"NumPy computes on arrays of fewer elements, in the host's memory; 0: the library does (default {MIN_SIZE})")  # fmt: skip
+    add("--min-size", metavar="N", type=_elements, default=None,
+        help="NumPy computes on arrays of fewer elements, in the host's memory; 0: the library computes on all "
+             f"(default {LIBRARY_FROM}; {FUSED_FROM} with fused execution)")  # fmt: skip
     add("--exact", action="store_true",
         help="on a CPU, what the library compiles rounds each product and each sum as NumPy does (what is fused does so anyway)")  # fmt: skip
     add("--include", metavar="PATH_OR_PACKAGE", action="append", default=[],
@@ -203,9 +206,9 @@ def _target(option: str, value: str | None, suffixes: Iterable[str]) -> str | No
 
 
 def _check(options: argparse.Namespace, program: list[str]) -> None:
-    if options.execution not in (None, "eager", "fused"):
-        raise UsageError(f"--execution: {options.execution!r} is not a way to execute; say eager, or fused.")
-    if options.execution == "fused" and not options.min_size:
+    if options.execution not in (None, "eager", "fused", "compiled"):
+        raise UsageError(f"--execution: {options.execution!r} is not a way to execute; say eager, fused, or compiled.")
+    if options.execution == "fused" and options.min_size == 0:
         raise UsageError(
             "--execution fused and --min-size 0 exclude each other: fused calls are on values on the host."
         )
@@ -243,6 +246,7 @@ def _run(argv: list[str]) -> int:
         users.add_root(package)
 
     from .. import forks, processes
+    from ..activation import Activation
     from ..session import Session
 
     session = Session(
@@ -251,9 +255,8 @@ def _run(argv: list[str]) -> int:
         why=choices.why, rng=options.rng, report_to=report_to, trace_to=trace_to, full=options.report == "",
         aloud=options.on_fallback == "warn", verify=options.verify, owns=users.has_file,
     )  # fmt: skip
-    scope = runner.accelerated(users, session.profile.adopted)
-    scope.__enter__()
-    atexit.register(scope.__exit__, None, None, None)  # the first to be registered, so the last thing that Python does
+    scope = Activation(users, session.profile.adopted).begin()
+    atexit.register(scope.end)  # the first to be registered, so the last thing that Python does
     forks.survive_forks()
     processes.inherit(choices, users.roots, session.folder, session.profile.each)
     session.start()

@@ -30,6 +30,7 @@ from ...common.process_state import process
 from ...profiling.report import WRITERS, Run, print_report, print_verification, write
 from ...profiling.verification import Verification
 from .. import facade, forks, numpy_classes, package_patches, runner, tracebacks
+from ..activation import Activation
 from ..options import Choices
 from ..session import Spoken
 from ..user_files import UserFiles
@@ -124,7 +125,7 @@ class _Mode:
             self._listeners = profile, verification
         with self.choices.applied():
             with ExitStack() as stack:
-                stack.enter_context(runner.accelerated(self._users, profile.adopted))
+                stack.enter_context(Activation(self._users, profile.adopted))
                 stack.enter_context(profile)
                 stack.callback(setattr, self, "_running", None)
                 if verification is not None:
@@ -132,7 +133,8 @@ class _Mode:
                     stack.enter_context(verification)
                     facade.renew()
                 stack.enter_context(_seen_to(self._shell))
-                stack.enter_context(_exchanged(self._shell.user_ns))
+                stack.callback(facade.give_back, names := self._shell.user_ns)
+                facade.take(names)
                 yield
             process.change(
                 wrapper=numpy_classes.make
@@ -260,25 +262,6 @@ def _raise(result: Any) -> None:
 
 _came_through: dict[int, Any] = {}
 """id of an error -> the frames that it came through in its own cell."""
-
-
-@contextmanager
-def _exchanged(names: dict[str, Any]) -> Iterator[None]:
-    """The facade's in place of NumPy's modules and functions, for as long as the block runs."""
-    exchanged = {}
-    for name, value in names.copy().items():
-        ours = facade.counterpart(value)
-        if ours is not value:
-            exchanged[name] = ours, value
-            names[name] = ours
-    try:
-        yield
-    finally:
-        for name, (ours, theirs) in exchanged.items():
-            if names.get(name) is ours:
-                names[name] = theirs
-        for name, value in names.copy().items():  # what the cell itself imported
-            names[name] = facade.original(value)
 
 
 _of_the_shell = Exchanges()
