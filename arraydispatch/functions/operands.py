@@ -36,16 +36,6 @@ def arrays(xp: Any, *xs: Any) -> list[Native]:
     return [x if xp.is_array(x) else xp.asarray(x, like=like) for x in xs]
 
 
-def promoted(xp: Any, *xs: Any) -> list[Native]:
-    """Operands as native arrays of the dtype ``np.result_type`` gives, Python scalars being weak."""
-    like = first_native(xp, xs)
-    given = [
-        xp.asarray(x, like=like) if isinstance(x, list | tuple | np.ndarray) and not xp.is_array(x) else x for x in xs
-    ]
-    to = dtypes.promote(*[xp.dtype_of(x) if xp.is_array(x) else dtypes.operand_type(x) for x in given])
-    return [xp.prim.astype(x, to) if xp.is_array(x) else scalar(xp, x, to, like) for x in given]
-
-
 look_at_cast: Callable[[Native, DType, Any], None] | None = None
 """Reports floats that an integer dtype does not hold: handed in by the dispatch, which knows what the user wants to hear."""
 
@@ -137,11 +127,6 @@ def moved(xp: Any, a: Native, source: int, destination: int) -> Native:
     perm = [i for i in range(len(xp.shape_of(a))) if i != source]
     perm.insert(destination, source)
     return xp.prim.transpose(a, tuple(perm))
-
-
-def with_axes(xp: Any, a: Native, before: int, after: int) -> Native:
-    """The array with axes of length 1 put before and after its own."""
-    return xp.prim.reshape(a, (1,) * before + tuple(xp.shape_of(a)) + (1,) * after)
 
 
 def unshared(xp: Any, a: Native) -> Native:

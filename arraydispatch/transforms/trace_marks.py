@@ -187,11 +187,3 @@ def end() -> None:
         else:
             before = _plain if process.wrapper is _make else process.wrapper
             process.change(wrapper=before, watch=None, admit=None, born=None, **counts)
-
-
-def home_kind(kind: Kind) -> Kind:
-    """The kind outside traces of what has this one inside."""
-    home: Backend = kind.backend.home
-    if home is kind.backend:
-        return kind
-    return home.standard_kind(kind.dtype) if kind.standard else home.kind(kind.dtype)
