@@ -1,11 +1,11 @@
-"""Interpreters that a script starts are accelerated too.
+"""Acceleration of the interpreters that a script starts.
 
 A new interpreter (``subprocess`` with ``sys.executable``, ``multiprocessing``'s spawn and forkserver) inherits the
 environment: ``PYTHONPATH`` begins with a folder of ours, whose ``sitecustomize`` puts the import hook in place. The
 backend is loaded when user code imports NumPy, so other programs start as fast as before.
 
-This module is imported by every Python process that a script starts: what it needs for more than looking, it imports
-when it is needed.
+This module is imported by every Python process that a script starts, so it imports most modules only when they are
+needed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 __all__ = ["continue_run", "inherit"]
 
 _RUN = "ARRAYDISPATCH_RUN"
-"""Environment variable: how the parent runs, and what it takes for user code."""
+"""Environment variable with the options of the parent's run and its user files."""
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
 """The folder of the ``sitecustomize`` of child processes."""
@@ -29,16 +29,16 @@ _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
 
 
 def inherit(choices: Any, roots: list[str], counts: str, each: bool) -> None:
-    """From now on every Python process that this one starts runs as it does.
+    """Make every Python process that this one starts run as it does.
 
     Parameters
     ----------
     choices : Choices
-        How.
+        Options of the run.
     roots : list of str
-        What is user code.
+        Files and folders of user code.
     counts : str
-        The folder where processes leave what they counted.
+        Folder in which processes write their counts.
     each : bool
         Whether they count each call by its line.
     """
@@ -48,7 +48,7 @@ def inherit(choices: Any, roots: list[str], counts: str, each: bool) -> None:
 
 
 def continue_run() -> None:
-    """Called as a child process starts: hand its user code the facade, as its parent does."""
+    """Give the user code of a starting child process the facade, as in its parent."""
     told = os.environ.get(_RUN)
     if not told:
         return
@@ -61,9 +61,9 @@ def continue_run() -> None:
     users = UserFiles(run["roots"])
     for root in _own_roots(users):
         users.add_root(root)
-    users.add_namespace(vars(sys.modules["__main__"]))  # of `-c` and standard input, which have no file to tell by
+    users.add_namespace(vars(sys.modules["__main__"]))  # for `-c` and standard input, which have no file
     waiting = [run["choices"]]
-    exchanges = Exchanges()  # which nobody takes out: the process ends with its program
+    exchanges = Exchanges()  # never removed: the process ends with its program
     opened = package_patches.Doors(exchanges, users)
     array_methods.for_c_code(users, exchanges)
 
@@ -83,10 +83,10 @@ def continue_run() -> None:
 
 
 def _own_roots(users: Any) -> list[str]:
-    """What the command line of this interpreter adds: the folder of its script, or the current one of ``-m``."""
+    """Return the user code that the interpreter's command line adds: the folder of its script, or the current one for ``-m``."""
     try:
         here = [os.getcwd()]
-    except OSError:  # the folder has been deleted, and its modules with it
+    except OSError:  # the folder has been deleted together with its modules
         here = []
     words = iter(sys.orig_argv[1:])
     for word in words:
