@@ -312,8 +312,8 @@ def _asked_for_out(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any
 class Function(Stand):
     """Stand-in for a pure function: ndarrays are adopted, new ndarray results are moved."""
 
-    _most = sys.maxsize  # how many arguments there may be
-    _collects = 1  # how many leading arguments are arrays, so that a list there means one array
+    _most = sys.maxsize  # maximum number of arguments
+    _collects = 1  # number of leading array arguments, where a list means one array
 
     def __init__(self, real: Any, module: str, name: str) -> None:
         super().__init__(real, module, name)
