@@ -394,3 +394,14 @@ def test_no_handler_meets_a_module_half_made() -> None:
                 continue  # the last is run by `kernels`, in another thread
             found.append(f"{path.relative_to(ROOT)}:{line}: {name}")
     assert not sorted(set(found))
+
+
+NO_ROOM = {"benchmarks", "crowd"}
+"""Folders of tests that mirror no package: what is measured by hand, and what many threads do at one time."""
+
+
+def test_tests_mirror_the_package() -> None:
+    """A folder of tests has the name of the package that it tests; what tests the whole lies at the top."""
+    folders = {path.relative_to(ROOT / "tests").parts[0] for path in (ROOT / "tests").glob("*/**/test_*.py")}
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert {name.lstrip("_") for name in packages} >= folders - NO_ROOM

@@ -13,11 +13,12 @@ from ..backends import loader
 from ..backends.base import Backend, Unsupported
 from ..backends.devices import Device
 from ..common.errors import NoBackendFoundError
-from ..common.pytrees import each_leaf, mapped
+from ..common.pytrees import each_leaf
 from ..dispatch import wrapping
+from ..dispatch.handover import handed
 from ..memory import views
 from ..memory.views import native
-from ..runtime import conversion, dtypes, placement
+from ..runtime import conversion, dtypes, placement, settings
 from .backends import backend_named, default_backend
 
 
@@ -113,6 +114,7 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
         host = host.astype(wanted)
     fresh = host is not given and host.base is None  # a buffer, whose memory must not be shared
     alias = target.native_is_ndarray and not copy
+    target = settings.computing(target)
     value = conversion.upload(
         target, host, None if place is None else place.native, "asarray", copy=not (fresh or alias)
     )
@@ -130,9 +132,11 @@ def _holds_arrays(obj: Any) -> bool:
 
 def at_host(x: Any) -> Any:
     """Return a nested sequence with ndarrays in place of arrays."""
-    if isinstance(x, list | tuple):
-        return mapped(at_host, x)
-    return to_numpy(x) if isinstance(x, Handle) or loader.backend_of(x) is not None else x
+    return handed(x, to_numpy, _native_at_host)
+
+
+def _native_at_host(x: Any) -> Any:
+    return x if loader.backend_of(x) is None else to_numpy(x)
 
 
 def from_protocol(obj: Any, dtype: Any = None) -> Any:

@@ -17,7 +17,7 @@ from ..common.errors import NoBackendFoundError, OptionError
 from ..common.pytrees import leaves
 from ..common.sentinels import UNSET
 from ..dispatch import wrapping
-from ..runtime import placement, settings, threads as numbers
+from ..runtime import execution_policy, placement, settings, threads as numbers
 
 
 def use(
@@ -39,12 +39,13 @@ def use(
     device : str or Device, optional
         Device of new arrays: ``"cpu"``, ``"gpu"``, ``"cuda:1"``, …
     precision : {64, 32, 16, "bf16", None}, optional
-        Precision of new floating results; None means NumPy's own rules.
-    execution : {"eager", "fused", None}, optional
+        Of fresh floating results; None means NumPy's own rules.
+    execution : {"eager", "fused", "compiled", None}, optional
         ``"eager"``: each call runs at once and by the library itself. None, the initial setting: at once too, but where
         the values are in host memory NumPy may compute on that memory if it is faster (a *host kernel*, which
         reports and ``arraydispatch coverage`` name). ``"fused"``: on a CPU values are on the host, and elementwise calls on
-        large ones are recorded and run together, in several threads, when a value is read.
+        large ones are recorded and run together, in several threads, when a value is read. ``"compiled"``: calls on the
+        library's arrays are recorded, and run as programs of its compiler once they have come often enough.
     fallback : {"warn", "error", "silent"}, optional
         Policy for calls that have to run on the host: ``"warn"``, the initial setting, warns once for each source line;
         ``"error"`` raises :class:`HostFallbackError`; ``"silent"`` does neither. :func:`arraydispatch.fallback` sets it for a
@@ -87,16 +88,21 @@ def use(
     devices = settings.default.devices if place is None else {**settings.default.devices, chosen.name: place}
     settings.default.change(backend=chosen.name, devices=devices, fallback=policy)
     settings.set_default_precision(bits)
+    if settings.default.by_policy and execution is UNSET:
+        way, least = execution_policy.defaults(chosen.name != "numpy", settings.on_cpu(chosen.name))
+        settings.default.min_size = least
+    elif execution is not UNSET:
+        settings.default.by_policy = False
     settings.set_execution(way)
     return chosen
 
 
-def execution(way: settings.Execution) -> AbstractContextManager[None]:
+def execution(way: execution_policy.Execution) -> AbstractContextManager[None]:
     """Set the execution of calls for a block, in all threads; :func:`use` sets it for the process.
 
     Parameters
     ----------
-    way : {"eager", "fused", None}
+    way : {"eager", "fused", "compiled", None}
         See :func:`use`. Under ``"fused"`` new arrays on the default backend begin on the host if its device is a CPU.
 
     Raises
@@ -131,7 +137,7 @@ def backend(name: str | Backend) -> Backend:
 
 def default_backend() -> Backend:
     """Return the backend of new arrays: that of the innermost ``with`` block here, else the process default."""
-    return settings.current_backend()
+    return settings.current_backend().home
 
 
 def context_backend() -> Backend | None:

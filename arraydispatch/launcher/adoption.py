@@ -34,6 +34,7 @@ from ..common.errors import BackendMismatchError
 from ..common.process_state import process
 from ..common.pytrees import mapped
 from ..dispatch import host_values
+from ..dispatch.handover import handed
 from ..dispatch.wrapping import circular
 from ..functions.registry import position_of, spec_of
 from ..memory import views
@@ -161,13 +162,13 @@ def to_host(value: Any, why: str = "") -> Any:
 
     ``why`` is the reason in the report.
     """
-    if isinstance(value, ad.Array):
-        return value._host(why) if why else ad.to_numpy(value)
-    if isinstance(value, type) and issubclass(value, ad.Array):
-        return _ndarray
-    if isinstance(value, dict) or (isinstance(value, list | tuple) and holds_array(value)):
-        return mapped(lambda part: to_host(part, why), value)
-    return value
+    if isinstance(value, list | tuple) and not holds_array(value):
+        return value
+    return handed(value, partial(ad.Array._host, why=why) if why else ad.to_numpy, _class_to_host)
+
+
+def _class_to_host(value: Any) -> Any:
+    return _ndarray if isinstance(value, type) and issubclass(value, ad.Array) else value
 
 
 def holds_array(values: Any, depth: int = _DEPTH) -> bool:

@@ -7,6 +7,8 @@ module ``__getattr__`` that inspects its caller costs 2.8 µs).
 from __future__ import annotations
 
 import importlib
+import sys
+import threading
 from functools import cache, partial
 from types import ModuleType
 from typing import Any
@@ -22,7 +24,7 @@ from ..api import creation
 from ..functions.registry import facts_of, spec_of
 from . import adoption, numpy_classes, numpy_names, numpy_random
 
-__all__ = ["Facade", "counterpart", "original", "renew", "substitute"]
+__all__ = ["Facade", "counterpart", "give_back", "original", "renew", "substitute", "take", "take_out"]
 
 
 def _rule(real: Any) -> type[adoption.Stand] | None:
@@ -201,18 +203,21 @@ def renew() -> None:
                     table.pop(name, None)
 
 
-def counterpart(value: Any) -> Any:
-    """Return the facade's counterpart of a module, function or class of NumPy's; anything else is its own counterpart."""
+def _numpys_own() -> dict[int, tuple[ModuleType, str]]:
+    """Return, by the id of everything that modules with a facade have, the module and the name."""
+    loaded = [sys.modules[name] for name in numpy_names.SUBMODULES if name in sys.modules]
+    return {id(value): (module, name) for module in loaded for name, value in vars(module).items()}
+
+
+def counterpart(value: Any, numpys: dict[int, tuple[ModuleType, str]] | None = None) -> Any:
+    """Return what the facade has in place of a module, function, class or index object of NumPy's; anything else as it is.
+
+    ``numpys``: what :func:`_numpys_own` returns, for calls in a row.
+    """
     if isinstance(value, ModuleType):
-        return substitute(value) if value.__name__ in numpy_names.SUBMODULES else value
-    if not callable(value) or isinstance(value, adoption.Stand):
-        return value
-    module = getattr(value, "__module__", None) or "numpy"  # ufuncs have none
-    name = getattr(value, "__name__", None)
-    if module not in numpy_names.SUBMODULES or not isinstance(name, str):
-        return value
-    real = importlib.import_module(module)
-    return getattr(substitute(real), name) if getattr(real, name, None) is value else value
+        return substitute(value)
+    module, name = (_numpys_own() if numpys is None else numpys).get(id(value), (None, ""))
+    return value if module is None else getattr(substitute(module), name)
 
 
 def original(value: Any) -> Any:
@@ -221,4 +226,65 @@ def original(value: Any) -> Any:
         return _names(value)["_real_module"]
     if isinstance(value, adoption.Stand):
         return value.real
-    return np.ndarray if value is numpy_classes.ndarray else value
+    if isinstance(value, type) or type(value).__module__.startswith(__package__):
+        for facade in list(_facades.values()):
+            own = _names(facade)
+            for name, held in own.copy().items():
+                if held is value:
+                    return vars(own["_real_module"]).get(name, value)
+    return value
+
+
+_taken: dict[int, tuple[int, dict[str, Any], dict[str, Any]]] = {}
+"""id of the globals of a module -> how many want them exchanged, the globals, and name -> (facade's, NumPy's own)."""
+_taking = threading.Lock()
+
+
+def take(*modules: dict[str, Any]) -> None:
+    """Exchange NumPy's modules, functions and classes among the globals of modules for their counterparts.
+
+    Each call is undone by one of :func:`give_back`, in any order and by any thread.
+    """
+    numpys = _numpys_own()
+    with _taking:
+        for names in modules:
+            count, _, exchanged = _taken.get(id(names), (0, names, {}))
+            _taken[id(names)] = count + 1, names, exchanged
+            for name, value in names.copy().items():
+                ours = counterpart(value, numpys)
+                if ours is not value:
+                    exchanged[name] = ours, value
+                    names[name] = ours
+
+
+def give_back(names: dict[str, Any], imported: bool = True) -> None:
+    """Undo one call of :func:`take` for a module; the last one puts NumPy's own back.
+
+    Parameters
+    ----------
+    names : dict
+        Globals of the module.
+    imported : bool
+        Whether what the module has imported of the facade since becomes NumPy's own too.
+    """
+    with _taking:
+        count, _, exchanged = _taken.pop(id(names))
+        if count > 1:
+            _taken[id(names)] = count - 1, names, exchanged
+            return
+        _put_back(names, exchanged, imported)
+
+
+def take_out(names: dict[str, Any]) -> None:
+    """Put NumPy's own in place of what a module has imported of the facade, unless its names are exchanged."""
+    with _taking:
+        if id(names) not in _taken:
+            _put_back(names, {}, True)
+
+
+def _put_back(names: dict[str, Any], exchanged: dict[str, tuple[Any, Any]], imported: bool) -> None:
+    for name, value in names.copy().items():
+        ours, theirs = exchanged.get(name, (None, None))
+        back = theirs if name in exchanged and value is ours else original(value) if imported else value
+        if back is not value:
+            names[name] = back

@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from . import exits
 
-__all__ = ["survive_forks"]
+__all__ = ["survive_forks", "survived"]
 
 
 class _Forks:
@@ -94,13 +95,35 @@ def _bring_home(hosts: list[tuple[Any, Any]]) -> None:
             hold_on_host(x, derived.get(id(x), []), values)
 
 
+_begun: list[_Forks] = []
+"""Handlers once registered; the hooks of forks cannot be removed."""
+
+
 def survive_forks() -> None:
     """Make forks of this process work whatever libraries it has loaded; called before the program runs."""
     import atexit
     import warnings
 
-    forks = _Forks()
-    atexit.register(forks.leave)
-    os.register_at_fork(before=forks.before, after_in_parent=forks.in_parent, after_in_child=forks.in_child)
+    if not _begun:
+        _begun.append(forks := _Forks())
+        atexit.register(forks.leave)
+        os.register_at_fork(before=forks.before, after_in_parent=forks.in_parent, after_in_child=forks.in_child)
     # The library's own warning about forks, which are supported here.
     warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called", category=RuntimeWarning)
+
+
+@contextlib.contextmanager
+def survived() -> Iterator[None]:
+    """Make forks of this process work, and remove its warnings filter at the end of the block."""
+    import warnings
+
+    filters: Any = warnings.filters
+    before = list(filters)
+    survive_forks()
+    added = [each for each in filters if each not in before]
+    try:
+        yield
+    finally:
+        for each in added:
+            with contextlib.suppress(ValueError):  # removed in the meantime
+                filters.remove(each)

@@ -12,16 +12,13 @@ from typing import Any, NamedTuple
 from ..api import public
 from ..backends import loader
 from ..common.errors import ArrayDispatchError
-from ..runtime import hardware, settings, threads
+from ..runtime import execution_policy, hardware, settings, threads
 from . import heap
 
-__all__ = ["ENVIRONMENT", "MIN_SIZE", "PRECISIONS", "Choices", "default_backend"]
+__all__ = ["ENVIRONMENT", "PRECISIONS", "Choices", "default_backend"]
 
 ENVIRONMENT = "ARRAYDISPATCH_BACKEND"
 """Environment variable that names the backend if no option does."""
-
-MIN_SIZE = 1 << 18
-"""Default of ``--min-size``; docs/explanation/small-arrays.md has the measurement."""
 
 _BY_ENVIRONMENT = f"by {ENVIRONMENT}"
 
@@ -60,13 +57,11 @@ def default_backend(device: str | None = None) -> Chosen:
                 if found is not None:
                     return Chosen(name, found or None, f"chosen for the {kind}")
     if installed == ["numpy"]:
-        return Chosen("numpy", device, "chosen because no array library is installed")
-    none = f"no installed library sees the {kinds[0]}" if kinds else "there is no accelerator"
+        return Chosen("numpy", device, "no array library is installed")
     if device == "cpu":
-        none = "for the CPU"
-    few = len(installed) == 2
-    cheap = "it is the one library installed" if few else "it starts and runs cheapest of the libraries installed"
-    return Chosen(installed[0], device, f"chosen: {none}, and {cheap}")
+        return Chosen("numpy", device, "no library is named")
+    none = f"no installed library sees the {kinds[0]}" if kinds else "there is no accelerator"
+    return Chosen("numpy", device, f"no library is named, and {none}")
 
 
 def _device(name: str) -> str | None:
@@ -88,21 +83,25 @@ class Choices:
     precision: str | None = None
     execution: str | None = None
     exact: bool = False
-    min_size: int = MIN_SIZE
+    min_size: int | None = None
     on_fallback: str = "warn"
     rng: str = "numpy"
     threads: int | None = None
     why: str = ""
     """Reason for the backend, if it was not named."""
+    by_policy: bool = False
+    """Whether no option decided execution and ``min_size``."""
 
     @classmethod
     def of(cls, options: Any) -> Choices:
-        """Return the options of a parsed command line. On a CPU calls are fused, unless an option concerns the library's own calls."""
+        """Take the options of a parsed command line; the policy decides execution and sizes that are not given."""
         made = cls(**{name: getattr(options, name) for name in cls.__dataclass_fields__ if hasattr(options, name)})
-        asked = made.execution, made.precision, made.device, getattr(options, "verify", False) or None
-        if any(x is not None for x in asked) or made.min_size != MIN_SIZE or hardware.accelerators():
-            return made
-        return replace(made, execution="fused")
+        calls = any((made.precision, made.device, getattr(options, "verify", False)))
+        library, cpu = (made.backend or default_backend(made.device).backend) != "numpy", not hardware.accelerators()
+        asked: Any = made.execution
+        policy = execution_policy.defaults(library, cpu, asked, made.min_size, calls=calls)
+        by_policy = not (calls or asked or made.min_size is not None)
+        return replace(made, execution=policy.execution, min_size=policy.min_size, by_policy=by_policy)
 
     def settled(self) -> Choices:
         """Return the options with a backend chosen if none is named; raise as :func:`arraydispatch.use` for one from the environment."""
@@ -159,10 +158,9 @@ class Choices:
             threads.fit()
         else:
             threads.use(self.threads, loader.loaded_one(name))
-        settings.default.min_size = 0 if self.execution == "eager" else self.min_size
+        least = execution_policy.LIBRARY_FROM if self.min_size is None else self.min_size
+        settings.default.change(min_size=0 if self.execution == "eager" else least, by_policy=self.by_policy)
         if fused:
-            if self.min_size == MIN_SIZE:
-                settings.default.min_size = settings.FUSED_FROM
             if hardware.accelerators() and self.device is None:  # only the library can tell whether the device exists
                 loader.load(name)
             settings.set_execution("fused")

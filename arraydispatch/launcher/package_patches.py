@@ -25,12 +25,13 @@ import arraydispatch as ad
 from ..array import exports
 from ..backends import loader
 from ..common import events
+from ..common.members import MEMBERS
 from ..common.patching import Exchange, Exchanges
 from ..common.process_state import process
-from ..common.pytrees import mapped
 from ..dispatch import host_results
+from ..dispatch.handover import handed
 from ..dispatch.wrapping import check_writeable
-from ..ufuncs.facts import OPERATORS
+from ..interop import import_notices
 from . import extension_modules, facade, numpy_classes, user_compilers
 from .adoption import holds_array
 from .memory_writes import shared
@@ -93,7 +94,7 @@ _LOOKED_FOR = LIBRARIES.union(
 """Modules that are patched once they have been imported."""
 
 _SPECIAL = frozenset("__array_ufunc__ __call__ __contains__ __getitem__ __init__ __new__ __setitem__".split())
-_OPERATORS = frozenset(f"__{side}{name}__" for name in OPERATORS for side in ("", "r", "i"))
+_OPERATORS = frozenset(name for name, row in MEMBERS.items() if row.word)
 
 _INSIDE = frozenset(
     "apply_if_callable hash_array hash_pandas_object is_bool_indexer _clip_with_one_bound _get_setitem_indexer _set_item"
@@ -127,10 +128,15 @@ _looked_at = _Kinds()
 def _hosted(value: Any, deep: bool = True) -> Any:
     """Return a value with the ndarray in place of each ``Array`` in it; unless ``deep``, lists are not entered."""
     kind = type(value)
-    if issubclass(kind, ad.Array):
-        return exports.for_library(value)
-    if kind is tuple or (kind is list and deep) or kind is dict:
-        return mapped(_hosted, value) if holds_array(value.values() if kind is dict else value) else value
+    if not _looked_at[kind] or (kind is list and not deep):
+        return value
+    if kind in (list, tuple, dict) and not holds_array(value.values() if kind is dict else value):
+        return value
+    return handed(value, exports.for_library, _numpys_name)
+
+
+def _numpys_name(value: Any) -> Any:
+    """A module of the facade as NumPy's, the class of arrays as ndarray."""
     if isinstance(value, ModuleType):
         return facade.original(value)
     return np.ndarray if isinstance(value, type) and issubclass(value, ad.Array) else value
@@ -270,9 +276,7 @@ def _ufunc_door(real: Any) -> Callable[..., Any]:
 
 
 def _written(value: Any) -> Any:
-    if type(value) is tuple:
-        return mapped(_written, value)
-    return shared(value, "a library's ufunc") if isinstance(value, ad.Array) else value
+    return handed(value, lambda a: shared(a, "a library's ufunc"))
 
 
 def _given_to_ufunc(args: tuple[Any, ...]) -> Sequence[Any]:
@@ -290,7 +294,7 @@ def _named_to_ufunc(kwargs: dict[str, Any]) -> dict[str, Any]:
 def _own(result: Any, kwargs: dict[str, Any]) -> Any:
     """Return a ufunc's result, with the array in place of its memory that was written."""
     if type(result) is tuple:
-        return mapped(lambda part: _own(part, kwargs), result)
+        return tuple([_own(part, kwargs) for part in result])
     outs = kwargs.get("out", ())
     for out in outs if type(outs) is tuple else (outs,):
         if type(result) is not np.ndarray or not isinstance(out, ad.Array):
@@ -412,6 +416,8 @@ class Doors:
 
     def __init__(self, exchanges: Exchanges, users: UserFiles | None = None) -> None:
         self._exchanges = exchanges
+        import_notices.begin()
+        exchanges.until(import_notices.end)
         exchanges.put("functools:_find_impl", finding)
         if users is not None:
             extension_modules.open_compiled(

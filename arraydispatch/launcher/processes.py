@@ -55,11 +55,11 @@ def continue_run() -> None:
     from ..common.patching import Exchanges
     from . import array_methods, package_patches
     from .import_hook import ImportHook
-    from .user_files import UserFiles
+    from .user_files import UserFiles, of_command_line
 
     run = json.loads(told)
     users = UserFiles(run["roots"])
-    for root in _own_roots(users):
+    for root in of_command_line(users):
         users.add_root(root)
     users.add_namespace(vars(sys.modules["__main__"]))  # for `-c` and standard input, which have no file
     waiting = [run["choices"]]
@@ -68,33 +68,16 @@ def continue_run() -> None:
     array_methods.for_c_code(users, exchanges)
 
     def substitute(module: ModuleType) -> ModuleType:
-        from . import facade, forks, process_counts as counts, runner, tracebacks
+        from . import activation, facade, forks, process_counts as counts, tracebacks
         from .options import Choices
 
         if waiting:
             Choices(**json.loads(waiting.pop())).apply()
-            runner.begin(users, opened)
-            tracebacks.hide_ours_for_good()
+            activation.begin(users, opened)
+            tracebacks.hide_ours(exchanges)
+            tracebacks.hide_ours_at_the_end(exchanges)
             forks.survive_forks()
             counts.count_here(run["counts"], users.has_file, run["each"])
         return facade.substitute(module)
 
     ImportHook(users, substitute, opened.open_all, package_patches.LIBRARIES).install()
-
-
-def _own_roots(users: Any) -> list[str]:
-    """Return the user code that the interpreter's command line adds: the folder of its script, or the current one for ``-m``."""
-    try:
-        here = [os.getcwd()]
-    except OSError:  # the folder has been deleted together with its modules
-        here = []
-    words = iter(sys.orig_argv[1:])
-    for word in words:
-        if word in ("-c", "-m") or word.startswith(("-c", "-m")):
-            return here
-        if word in ("-W", "-X"):
-            next(words, None)
-        elif not word.startswith("-"):
-            folder = os.path.dirname(os.path.realpath(word))
-            return [] if users.is_installed(folder) else [folder]
-    return here

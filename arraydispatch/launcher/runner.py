@@ -9,24 +9,17 @@ import io
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..backends.loader import take_for_ndarrays
-from ..common.process_state import process
 from . import exits, tracebacks
 from .user_files import UserFiles
-
-if TYPE_CHECKING:
-    from . import package_patches
 
 __all__ = [
     "NotFound",
     "Program",
-    "accelerated",
     "exit_code",
     "include_root",
     "include_roots",
@@ -194,45 +187,6 @@ def include_root(name: str) -> str:
 
 
 # -- running ---------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _libraries_told() -> Iterator[None]:
-    try:
-        yield
-    finally:
-        take_for_ndarrays(process.users is not None)
-
-
-@contextmanager
-def accelerated(users: UserFiles, observer: Any = None) -> Iterator[None]:
-    """Put the facade in place for user files while the block runs."""
-    from ..common.patching import Exchanges
-    from . import array_methods, facade, import_hook, numpy_warnings, package_patches
-
-    run = Exchanges()
-    opened = package_patches.Doors(run, users)
-    importer = import_hook.ImportHook(users, facade.substitute, opened.open_all, package_patches.LIBRARIES)
-    with _libraries_told(), process.kept("users", "observer", "visited", "wrapper", "natives_first"):
-        importer.install()
-        try:
-            begin(users, opened, observer)
-            numpy_warnings.at_user_lines(run)
-            tracebacks.hide_ours(run)
-            array_methods.for_c_code(users, run)
-            yield
-        finally:
-            importer.remove()
-            run.undo()
-
-
-def begin(users: UserFiles, opened: package_patches.Doors, observer: Any = None) -> None:
-    """Make new arrays instances of the ``np.ndarray`` of user files, and adopt the ndarrays of libraries."""
-    from . import numpy_classes
-
-    opened.open_all()
-    process.change(users=users, observer=observer, wrapper=numpy_classes.make, natives_first=True)
-    take_for_ndarrays(True)
 
 
 def _main_module(program: Program) -> ModuleType:

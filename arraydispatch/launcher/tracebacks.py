@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from ..common import callers
 from ..common.patching import Exchange, Exchanges
 
-__all__ = ["FULL", "hide_callers", "hide_ours", "hide_ours_for_good", "strip"]
+__all__ = ["FULL", "hide_callers", "hide_ours", "hide_ours_at_the_end", "strip"]
 
 FULL = "ARRAYDISPATCH_TRACEBACK"
 """Environment variable: when set to ``full``, tracebacks keep this package's own frames."""
@@ -125,10 +125,8 @@ def _ending_a_thread(exchange: Exchange) -> Any:
     return shown
 
 
-def hide_ours_for_good() -> None:
-    """Hide them in a child process, whose program Python itself runs."""
-    exchanges = Exchanges()
-    hide_ours(exchanges)
+def hide_ours_at_the_end(exchanges: Exchanges) -> None:
+    """Show the error that ends the process without our frames, in a process whose program Python runs by itself."""
     if sys.excepthook is sys.__excepthook__ and not _full():
         exchanges.put("sys:excepthook", _ending_the_process)
 

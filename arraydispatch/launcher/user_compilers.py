@@ -15,7 +15,7 @@ import arraydispatch as ad
 
 from ..common.patching import Exchange, Exchanges
 from ..common.process_state import process
-from ..common.pytrees import mapped
+from ..dispatch.handover import handed
 from . import facade
 from .adoption import Stand
 from .memory_writes import shared
@@ -37,14 +37,7 @@ _looked_at = _Kinds()
 
 def numpys_own(value: Any) -> Any:
     """Return a value with NumPy's own objects in place of the facade's and of arrays, also in lists, tuples and dicts."""
-    kind = type(value)
-    if not _looked_at[kind]:
-        return value
-    if issubclass(kind, ad.Array):
-        return shared(value)
-    if kind in (list, tuple, dict) or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
-        return mapped(numpys_own, value)
-    return facade.original(value)
+    return handed(value, shared, facade.original) if _looked_at[type(value)] else value
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -11,18 +11,20 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+from functools import cache
 from types import FrameType
 from typing import Any
 
-from ..common.callers import INSTALLED, OURS
+from ..common.callers import INSTALLED, OURS, is_ours
 
-__all__ = ["UserFiles"]
+__all__ = ["AllUsers", "UserFiles", "asking", "of_command_line", "of_namespace"]
 
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
 _EXTENSIONS = (".so", ".pyd", ".dll", ".dylib")
 _PACKAGE = os.path.realpath(OURS)
 
 
+@cache
 def _installed_places() -> tuple[str, ...]:
     """Return the folders of the interpreter, its library and this package."""
     places = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, _PACKAGE}
@@ -58,6 +60,11 @@ class UserFiles:
     def roots(self) -> list[str]:
         """The folders and files of user code."""
         return list(self._roots)
+
+    @property
+    def namespaces(self) -> list[dict[str, Any]]:
+        """Globals that are the user's whatever they say of themselves."""
+        return list(self._namespaces)
 
     def is_installed(self, file: str) -> bool:
         """Whether a file belongs to the interpreter, this package or an environment's packages."""
@@ -123,3 +130,73 @@ class UserFiles:
             if answer is not None:
                 return answer
         return self.owns_frame(frame)
+
+
+class AllUsers(UserFiles):
+    """Union of the rules of several ways in; :attr:`rules` may change at any time."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.rules: tuple[UserFiles, ...] = ()
+
+    @property
+    def roots(self) -> list[str]:
+        """The folders and files of user code."""
+        return [root for rule in self.rules for root in rule.roots]
+
+    @property
+    def namespaces(self) -> list[dict[str, Any]]:
+        """Globals that are the user's whatever they say of themselves."""
+        return [names for rule in self.rules for names in rule.namespaces]
+
+    def has_file(self, file: str) -> bool:
+        """Whether a source file is the user's."""
+        return any(rule.has_file(file) for rule in self.rules)
+
+    def _says(self, namespace: dict[str, Any]) -> bool | None:
+        answers = [rule._says(namespace) for rule in self.rules]
+        return True if True in answers else None if None in answers or not answers else False
+
+
+def of_namespace(*namespaces: dict[str, Any]) -> UserFiles:
+    """Return the rule that the code of these modules, given by their globals, is user code, and no other."""
+    users = UserFiles([])
+    for namespace in namespaces:
+        file = namespace.get("__file__")
+        if type(file) is str and not file.startswith("<"):
+            users.add_root(file)
+        else:
+            users.add_namespace(namespace)
+    return users
+
+
+def of_command_line(users: UserFiles) -> list[str]:
+    """Return the roots that the command line of this interpreter names: the folder of its script, or the current one of ``-m``."""
+    try:
+        here = [os.getcwd()]
+    except OSError:  # the folder has been deleted, and its modules with it
+        here = []
+    words = iter(sys.orig_argv[1:])
+    for word in words:
+        if word in ("-c", "-m") or word.startswith(("-c", "-m")):
+            return here
+        if word in ("-W", "-X"):
+            next(words, None)
+        elif not word.startswith("-"):
+            folder = os.path.dirname(os.path.realpath(word))
+            return [] if users.is_installed(folder) else [folder]
+    return here
+
+
+_PASSING = frozenset({"contextlib", "functools", "importlib"})
+"""Modules of Python's that call on behalf of others."""
+
+
+def asking(frame: FrameType) -> dict[str, Any]:
+    """Return the globals of the code on whose behalf a frame runs: the first outside of this package and of Python's machinery."""
+    while frame.f_back is not None:
+        file, name = frame.f_code.co_filename, str(frame.f_globals.get("__name__"))
+        if not (is_ours(file) or file.startswith("<frozen ") or name.partition(".")[0] in _PASSING):
+            break
+        frame = frame.f_back
+    return frame.f_globals

@@ -25,9 +25,9 @@ from ...array import Array
 from ...backends import loader
 from ...backends.base import Backend
 from ...common import names as known_names
+from ...common.members import MEMBERS
 from ...functions import registry
 from ...ufuncs import describe, describe_method, special
-from ...ufuncs.facts import OPERATORS
 from .. import numpy_classes, numpy_names
 
 __all__ = ["CLASSES", "KINDS", "Row", "as_dict", "dispatched", "markdown", "rows", "ufuncs"]
@@ -131,20 +131,6 @@ def _function(func: Any, backend: Backend) -> Answer | None:
 
 _METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 
-_LOOKED_AT = frozenset(
-    "item tolist tobytes tofile dump dumps data ctypes __array__ __bool__ __buffer__ __bytes__ __complex__ __float__"
-    " __format__ __index__ __int__ __reduce__ __reduce_ex__ __repr__ __str__".split()
-)
-
-_ABSENT = {
-    "__array_finalize__": "a hook of subclasses of ndarray, which an Array is not",
-    "__array_wrap__": "a hook of subclasses of ndarray, which an Array is not",
-    "__array_interface__": "C code would read memory that the library owns and moves: it gets a copy by __array__",
-    "__array_struct__": "C code would read memory that the library owns and moves: it gets a copy by __array__",
-    "__class_getitem__": "the notation np.ndarray[shape, dtype] is ndarray's own",
-    "__setstate__": "an Array is rebuilt by the function that __reduce__ names",
-}
-
 
 def members() -> list[str]:
     """Return every method and attribute of ndarray that ``object`` lacks or defines otherwise."""
@@ -152,16 +138,17 @@ def members() -> list[str]:
 
 
 def _member(name: str, backend: Backend) -> Answer | None:
-    if name in _ABSENT and not hasattr(Array, name):
-        return "refused", _ABSENT[name]
+    row = MEMBERS.get(name)
+    if row is None:
+        return None
+    if row.form == "absent" and not hasattr(Array, name):
+        return "refused", row.reason
     if not hasattr(Array, name):
         return None
-    if name in _LOOKED_AT:
+    if row.form in ("host", "value"):
         return "host", "it hands values to Python, to a file or to C code"
-    plain = name.strip("_")
-    ufunc = OPERATORS.get(plain) or OPERATORS.get(plain[1:]) if name.startswith("__") else None
-    if ufunc is not None:
-        return describe(ufunc, backend)
+    if row.word:
+        return describe(row.func, backend)
     func = getattr(np, name, None)
     if func in registry.SPECS:
         return _function(func, backend)

@@ -22,6 +22,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 
+from ...backends import loader
 from ...common.callers import number_cells
 from ...common.errors import ArrayDispatchError
 from ...common.patching import Exchange, Exchanges
@@ -29,11 +30,12 @@ from ...common.process_state import process
 from ...profiling.report import WRITERS, Run, print_report, print_verification, write
 from ...profiling.verification import Verification
 from .. import facade, forks, numpy_classes, package_patches, runner, tracebacks
+from ..activation import Activation
 from ..options import Choices
 from ..session import Spoken
 from ..user_files import UserFiles
 from . import notebook_cells
-from .cli import UsageError as CommandError, run_parser
+from .cli import UsageError as CommandError, cell_parser
 
 __all__ = ["load"]
 
@@ -45,15 +47,19 @@ class _ArrayDispatch(Magics):  # type: ignore[misc]
 
     @line_cell_magic  # type: ignore[untyped-decorator]
     def arraydispatch(self, line: str, cell: str | None = None) -> None:
-        """Run the NumPy code of this cell, or (``%``) of all later ones, on a backend; the options are those of ``arraydispatch run``."""
+        """Run NumPy code on a backend: ``%%`` for this cell, ``%`` for all later ones. ``%arraydispatch --help`` lists the options."""
         shell: Any = self.shell
         if cell is None and line.split() == ["off"]:
+            print("arraydispatch: off" if self.later is not None else "arraydispatch: off (no backend was on)")
             if self.later is not None:
                 self.later.end()
             self.later = None
             return
         try:
-            mode = _Mode(shell, line)
+            options = _options(line)
+            if options is None:
+                return
+            mode = _Mode(shell, options)
             with mode.choices.applied():  # what cannot be is said now
                 pass
         except (CommandError, ArrayDispatchError, ImportError, runner.NotFound) as error:
@@ -62,6 +68,7 @@ class _ArrayDispatch(Magics):  # type: ignore[misc]
             if self.later is not None:
                 self.later.end()
             self.later = _Later(shell, mode)
+            print(f"arraydispatch: later cells run on {mode.place()}; %arraydispatch off ends it")
         else:
             beside = nullcontext() if self.later is None else self.later.mode.silent(mode)
             with beside, mode.held():
@@ -72,8 +79,8 @@ class _ArrayDispatch(Magics):  # type: ignore[misc]
 class _Mode:
     """Mode in which cells run, from the options of a magic."""
 
-    def __init__(self, shell: Any, line: str) -> None:
-        self._shell, self._options = shell, (options := _options(line))
+    def __init__(self, shell: Any, options: Any) -> None:
+        self._shell, self._options = shell, options
         self.choices = Choices.of(options)
         self._users = UserFiles([root for name in options.include for root in runner.include_roots(name)])
         self._users.add_namespace(shell.user_ns)
@@ -81,6 +88,13 @@ class _Mode:
         """Profiles and verification of all cells so far, if the report goes to a file."""
         self._seconds = 0.0
         self._running: tuple[Spoken, Verification | None] | None = None
+
+    def place(self) -> str:
+        """Name the backend, its version and device, and say why it was chosen where no option names it."""
+        chosen = self.choices.settled()
+        name = str(chosen.backend)
+        device = "" if chosen.device is None else f", device {chosen.device}"
+        return f"{name} {loader.version(name)}{device}{f' ({chosen.why})' if chosen.why else ''}"
 
     def _listening(self) -> tuple[Spoken, Verification | None]:
         owns = self._users.has_file
@@ -111,7 +125,7 @@ class _Mode:
             self._listeners = profile, verification
         with self.choices.applied():
             with ExitStack() as stack:
-                stack.enter_context(runner.accelerated(self._users, profile.adopted))
+                stack.enter_context(Activation(self._users, profile.adopted))
                 stack.enter_context(profile)
                 stack.callback(setattr, self, "_running", None)
                 if verification is not None:
@@ -119,7 +133,8 @@ class _Mode:
                     stack.enter_context(verification)
                     facade.renew()
                 stack.enter_context(_seen_to(self._shell))
-                stack.enter_context(_exchanged(self._shell.user_ns))
+                stack.callback(facade.give_back, names := self._shell.user_ns)
+                facade.take(names)
                 yield
             process.change(
                 wrapper=numpy_classes.make
@@ -178,9 +193,16 @@ class _Later:
 
 
 def _options(line: str) -> Any:
-    options = run_parser().parse_args(shlex.split(line))
-    if options.module or options.trace:
-        raise CommandError("-m and --trace are for scripts, not for cells.")
+    """Parse the words after the magic; None where they ask for its help, which is printed."""
+    parser = cell_parser()
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise CommandError(f"{error} in: {line}") from None
+    if {"-h", "--help"} & set(words):
+        parser.print_help()
+        return None
+    options = parser.parse_args(words)
     if options.report and os.path.splitext(options.report)[1] not in WRITERS:
         raise CommandError(f"--report: {options.report!r} must end in one of: {', '.join(WRITERS)}.")
     return options
@@ -240,25 +262,6 @@ def _raise(result: Any) -> None:
 
 _came_through: dict[int, Any] = {}
 """id of an error -> the frames that it came through in its own cell."""
-
-
-@contextmanager
-def _exchanged(names: dict[str, Any]) -> Iterator[None]:
-    """Put the facade's objects in place of NumPy's modules and functions while the block runs."""
-    exchanged = {}
-    for name, value in names.copy().items():
-        ours = facade.counterpart(value)
-        if ours is not value:
-            exchanged[name] = ours, value
-            names[name] = ours
-    try:
-        yield
-    finally:
-        for name, (ours, theirs) in exchanged.items():
-            if names.get(name) is ours:
-                names[name] = theirs
-        for name, value in names.copy().items():  # what the cell itself imported
-            names[name] = facade.original(value)
 
 
 _of_the_shell = Exchanges()
