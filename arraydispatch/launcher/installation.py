@@ -29,7 +29,7 @@ from ..common.sentinels import UNSET
 from ..runtime import settings
 from . import facade, forks, processes, runner, tracebacks
 from .activation import Activation, has_stand_in, in_run
-from .options import MIN_SIZE, Choices
+from .options import Choices
 from .user_files import AllUsers, UserFiles, asking, of_command_line, of_namespace
 
 __all__ = ["accelerate", "accelerated", "install", "uninstall"]
@@ -145,7 +145,7 @@ def _choices(backend: Any, device: Any, precision: Any, execution: Any, min_size
     made = {name: value for name, value in given.items() if value is not None and value is not UNSET}
     if not made and in_run():
         return None
-    return Choices.of(SimpleNamespace(**{"min_size": MIN_SIZE, **made}))
+    return Choices.of(SimpleNamespace(**made))
 
 
 @contextmanager
