@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import NoReturn
 
 # The folder of this file would have its packages found before modules of the standard library: `tests/array` is no `array`.
-sys.path[0] = str(Path(__file__).parents[1])
+sys.path.pop(0)
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests import compiled, library_control
 
 

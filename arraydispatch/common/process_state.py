@@ -64,10 +64,11 @@ class Process:
         backend then gets its own.
     devices : mapping of str to Device
         Name of a backend -> the device on which new arrays are placed.
-    execution : {"eager", "fused", None}
+    execution : {"eager", "fused", "compiled", None}
         How calls run. ``"eager"``: by the library alone. None: also by NumPy where it is faster on the library's own
-        memory. ``"fused"``: calls on large CPU values are recorded and run as blocks.
-    usual_execution : {"eager", "fused", None}
+        memory. ``"fused"``: calls on large CPU values are recorded and run as blocks. ``"compiled"``: calls on the library's
+        arrays are recorded and run as programs of its compiler.
+    usual_execution : {"eager", "fused", "compiled", None}
         How calls run outside of all blocks that set it.
     executions : tuple of arraydispatch.runtime.settings.execution
         Open blocks that set how calls run, in any thread, the innermost last.

@@ -17,6 +17,7 @@ from ..common.arguments import PLAIN
 from ..common.errors import HostFallbackError
 from ..common.pytrees import mapped
 from ..common.sentinels import DECLINED
+from ..engine.compiled_blocks import variant as _variant  # noqa: F401 -- which backends have under compiled execution
 from ..functions.registry import Entry, Into, Spec, resolve
 from ..memory import views, writing
 from ..memory.ghosts import shown, stand_in, stand_in_like
@@ -100,6 +101,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         ):
             return host_values.call(func, args, kwargs)
         backend = backend.home
+    backend = settings.computing(backend)
     entry = backend.entries.get(func) or resolve(func, backend)
     if entry.kind == "refused":
         raise HostFallbackError(f"{host_fallback.name_of(func)} is refused on {backend.name}: {entry.reason}.")

@@ -18,6 +18,7 @@ from ..backends.base import Backend
 from ..common import arguments, events
 from ..common.arguments import PLAIN
 from ..common.errors import TraceError
+from ..common.members import operator_of, reflected_name
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
 from ..functions.registry import Returns
@@ -25,7 +26,7 @@ from ..memory import views, writing
 from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
 from ..ufuncs.array_api_rules import STANDARD
-from ..ufuncs.facts import operator_of, reflected_name, ufunc_facts
+from ..ufuncs.facts import ufunc_facts
 from ..ufuncs.plans import PLANS
 from . import (
     fp_errors,
@@ -238,6 +239,7 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         if outs or method == "at" or not host_values.large((*inputs, where)):
             return host_values.call(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
         backend = backend.home
+    backend = settings.computing(backend)
     if kwargs and not arguments.ASKED.isdisjoint(kwargs):
         arguments.check_call(method, kwargs)
     if len(inputs) == 2 and ufunc.nout == 1 and not kwargs and method == "__call__":

@@ -12,6 +12,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
+from ..common.members import MEMBERS, reflected_name
 from ..common.patching import Exchange
 from ..common.pytrees import mapped
 from ..dispatch import scipy_calls
@@ -24,13 +25,6 @@ from .sparse_array import SparseArray
 __all__ = ["called"]
 
 _KEPT = frozenset({"aslinearoperator"})
-_REFLECTED = {
-    "__add__": "__radd__",
-    "__matmul__": "__rmatmul__",
-    "__mul__": "__rmul__",
-    "__sub__": "__rsub__",
-}
-"""Operator of SciPy's matrices -> method of the sparse array as the second operand."""
 _WHY = "it is SciPy's own code, on matrices of its own"
 
 
@@ -52,8 +46,9 @@ def called(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], first: Spar
 
 
 def _method(func: Any, owner: Any, *args: Any, **kwargs: Any) -> Any:
-    reflected = _REFLECTED.get(func.__name__)
-    if reflected is None or not sp.issparse(owner):
+    row = MEMBERS.get(func.__name__)
+    reflected = reflected_name(row.func) if row is not None and row.form == "binary" else ""
+    if not sp.issparse(owner) or not hasattr(SparseArray, reflected):
         return func.__wrapped__(owner, *mapped(_to_scipy, args), **mapped(_to_scipy, kwargs))
     product = isinstance(owner, sp.spmatrix) and func.__name__ == "__mul__"
     return getattr(args[0], "__rmatmul__" if product else reflected)(owner)

@@ -368,10 +368,10 @@ def test_a_missing_library_gives_the_install_command(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize(("ask", "builtin", "said"), [
     (lambda: ad.fallback("x"), ValueError, "'warn', 'error' or 'silent'"),  # type: ignore[arg-type]
-    (lambda: ad.execution("q"), ValueError, "'eager', 'fused', or None"),  # type: ignore[arg-type]
+    (lambda: ad.execution("q"), ValueError, "'eager', 'fused', 'compiled', or None"),  # type: ignore[arg-type]
     (lambda: ad.precision(7), ValueError, "64, 32, 16, 'bf16' or None"),
     (lambda: ad.use(fallback="x"), ValueError, "'warn', 'error' or 'silent'"),
-    (lambda: ad.use(execution="q"), ValueError, "'eager', 'fused', or None"),
+    (lambda: ad.use(execution="q"), ValueError, "'eager', 'fused', 'compiled', or None"),
     (lambda: ad.use(precision=7), ValueError, "64, 32, 16, 'bf16' or None"),
     (lambda: ad.use(threads=0), ValueError, "at least 1"),
     (lambda: ad.use(threads="two"), TypeError, "a whole number"),

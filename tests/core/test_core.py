@@ -18,6 +18,7 @@ import pytest
 import arraydispatch as ad
 from arraydispatch._core import handles
 from arraydispatch._core.callable_proxy import Called
+from arraydispatch.common.members import FORMED, MEMBERS
 from arraydispatch.memory import views
 
 ROOT = Path(__file__).parents[2]
@@ -45,9 +46,8 @@ def test_it_is_of_these_sources(build: Any) -> None:
 def test_each_slot_has_a_form() -> None:
     if not handles.compiled:
         pytest.skip("nothing is compiled here")
-    assert set(handles.general) == handles.SLOTS | handles.METHODS
-    attributes = {"shape", "ndim", "size", "T", "mT"}
-    assert handles.SLOTS - attributes <= set(vars(handles.Handle)) and not handles.SLOTS & set(vars(ad.Array))
+    assert set(handles.general) == handles.SLOTS | FORMED and set(MEMBERS) >= handles.SLOTS
+    assert set(vars(handles.Handle)) >= handles.SLOTS and not handles.SLOTS & set(vars(ad.Array))
     with pytest.raises(TypeError, match="there is no form of __"):
         handles._compiled.install({})
     with pytest.raises(TypeError, match="is no dict"):
@@ -146,8 +146,16 @@ def test_the_forms_in_force_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (a + 1, a.sum(axis=0), a.shape) == ("form", "sum", "shape")
         assert a.__add__(1) == ad.Array.__add__(a, 1) == "form" and ad.Array.sum(a) == "sum"
         assert a.mean() == 1
-        if handles.compiled:
-            assert (dict(vars(ad.Array)), dict(vars(handles.Handle))) == before
+
+        def over(name: str, form: Any) -> Any:
+            return (lambda x, y: (form(x, y), name)) if name == "__add__" else None
+
+        handles.lay_over(over)
+        assert (a + 1, a.sum()) == (("form", "__add__"), "sum")
+        handles.install({})
+        assert (a + 1)[0].tolist() == [1, 2, 3] and a.sum() == 3
+        handles.take_off(over)
+        assert (dict(vars(ad.Array)), dict(vars(handles.Handle))) == before  # nothing is assigned to a class
     finally:
         handles.install({})
     assert (a + 1).tolist() == [1, 2, 3] and a.sum() == 3 and a.shape == (3,)

@@ -49,7 +49,7 @@ def _command(*args: str, **kwargs: Any) -> subprocess.CompletedProcess[str]:
         (["--report=out.txt", "heat.py"], "must end in one of: .html, .json, .csv"),
         (["--report", "out.txt", "heat.py"], "must end in one of: .html, .json, .csv"),
         (["--report", "/no/such/folder/out.json", "heat.py"], "cannot be written"),
-        (["--execution", "quick", "heat.py"], "say eager, or fused"),
+        (["--execution", "quick", "heat.py"], "say eager, fused, or compiled"),
         (["--execution", "fused", "--min-size", "0", "heat.py"], "exclude each other"),
         (["--execution", "quick", "heat.py"], "say eager"),
         (["--on-fallback", "loud", "heat.py"], "invalid choice"),

@@ -30,6 +30,7 @@ import pytest
 import arraydispatch as ad
 from arraydispatch.api import creation
 from arraydispatch.array import Array
+from arraydispatch.array.scalar import Scalar
 from arraydispatch.engine import nodes
 from arraydispatch.engine.host_blocks import block_plans, blocks, kernels
 from arraydispatch.engine.recording import tape
@@ -164,7 +165,7 @@ class _Author:
         if not self.arrays():
             return self.create()
         write, read = (self.assign, self.inplace, self.ufunc, self.function), (self.view, self.view, self.reshape)
-        pure = (self.compute,) * 12 if default.execution == "fused" else ()
+        pure = (self.compute,) * 12 if default.execution in RECORDS else ()
         return str(self.pick(*write, *write, *read, *read, *pure, self.create, self.copy, self.look, self.flag)())
 
     def compute(self) -> str:
@@ -373,6 +374,8 @@ def _difference(ours: Any, theirs: Any) -> str | None:
         if isinstance(theirs, list):
             same = isinstance(ours, list) and np.array_equal(np.array(ours), np.array(theirs), equal_nan=True)
         else:
+            if isinstance(ours, Scalar) and isinstance(theirs, np.generic):
+                ours = np.asarray(ours)[()]
             same = type(ours) is type(theirs) and (ours == theirs or (ours != ours and theirs != theirs))
         return None if same else f"{ours!r}, NumPy has {theirs!r}"
     if not isinstance(ours, Array):
@@ -417,7 +420,7 @@ def _compare(ours: Scope, theirs: Scope) -> str | None:
 def play(lines: Iterator[str] | list[str], backend: ad.Backend, author_scope: Scope | None = None) -> Failure | None:
     """Run a program on NumPy and on a backend, comparing after each step; the lines may be drawn as it runs.
 
-    Under fused execution a comparison ends what is pending, so there it comes after each fifth step, and at the end.
+    Where calls are recorded, a comparison ends what is pending, so there it comes after each fifth step, and at the end.
     """
     theirs = _numpy_scope() if author_scope is None else author_scope
     ours = _scope_of(backend)
@@ -427,7 +430,7 @@ def play(lines: Iterator[str] | list[str], backend: ad.Backend, author_scope: Sc
             expected, error = _run(line, theirs), _run(line, ours)
             if not _alike(error, expected):
                 return Failure(step, f"{line}\nraises {error!r}, NumPy {expected!r}")
-            if default.execution == "fused" and step % 5 != 4:
+            if default.execution in RECORDS and step % 5 != 4:
                 continue
             what = _compare(ours, theirs)
             if what is not None:
@@ -510,12 +513,15 @@ def threshold(least: int, execution: Any = None, most: int = 100) -> Iterator[No
         yield
 
 
+RECORDS = "fused", "compiled"
 FUSED = 1, 5
 """Thresholds of fused execution: at 1 every call is recorded, at 5 few of a program's are."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("least", "execution"), [*((n, None) for n in THRESHOLDS), *((n, "fused") for n in FUSED)])
+@pytest.mark.parametrize(
+    ("least", "execution"), [*((n, None) for n in THRESHOLDS), *((n, "fused") for n in FUSED), (0, "compiled")]
+)
 def test_random_programs(backend: str, least: int, execution: Any, seed: int, effort: int) -> None:
     with threshold(least, execution):
         for i in range(effort * PROGRAMS.get(backend, 150)):
@@ -533,7 +539,7 @@ def main() -> int:
     parser.add_argument("--keep-going", type=int, default=1, help="how many failing programs to show")
     parser.add_argument("--threshold", type=int, default=0, help="elements from which on the library computes")
     parser.add_argument("--kernels", type=int, default=200, help="how many kernels are compiled at threshold 1")
-    parser.add_argument("--execution", choices=("eager", "fused"), help="how calls run")
+    parser.add_argument("--execution", choices=("eager", "fused", "compiled"), help="how calls run")
     parser.add_argument("--minutes", type=float, default=math.inf, help="after which no further program is begun")
     options = parser.parse_args()
     backend = ad.backend(options.backend)

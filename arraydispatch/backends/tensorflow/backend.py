@@ -147,7 +147,10 @@ class TensorFlowBackend(Backend):
         """
         if tracing.running and taped() and record.should_record_backprop([a]):
             return False
-        return type(a) is EagerTensor or (isinstance(a, tf.Variable) and tf.executing_eagerly())
+        if type(a) is EagerTensor or (isinstance(a, tf.Variable) and tf.executing_eagerly()):
+            return True
+        tracing.looked()
+        return False
 
     def followed(self, a: Tensor) -> bool:
         return bool(taped() and record.should_record_backprop([a]))

@@ -1,4 +1,4 @@
-"""What makes an ndarray method or operator of a NumPy function or ufunc."""
+"""General forms of ``Array``'s operators and methods, each made of a NumPy function or ufunc."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._core.handles import Handle
+from ..common.members import row_of
 from ..dispatch import functions, ufuncs, wrapping
 from ..memory import views
 from ..runtime import dtypes
@@ -16,9 +17,9 @@ _call = functions.call
 
 
 def named(made: Any, name: str) -> Any:
-    """What is made to be an attribute of ``Array``, named as ndarray's own is: pickle asks a bound method for its name.
+    """Name a member of ``Array`` as ndarray's own is named: pickle asks a bound method for its name.
 
-    By module and qualified name it finds one that is not bound: see ``ndarray`` in :mod:`arraydispatch.array`.
+    Pickle finds one that is not bound by module and qualified name: see ``ndarray`` in :mod:`arraydispatch.array`.
     """
     for function in (made.fget, made.fset) if isinstance(made, property) else (made,):
         if function is not None:
@@ -28,8 +29,24 @@ def named(made: Any, name: str) -> Any:
     return made
 
 
+def operators(word: str) -> tuple[Any, Any, Any]:
+    """Make the binary, the reflected and the in-place form of the operator of two operands with this word, ``add`` of ``__add__``."""
+    func = row_of(word).func
+    return ufuncs.binary_operator(func), ufuncs.reflected_operator(func), ufuncs.inplace_operator(func)
+
+
+def comparison(word: str) -> Callable[[Any, Any], Any]:
+    """Make the operator of two operands that has no other form."""
+    return ufuncs.binary_operator(row_of(word).func)
+
+
+def unary(word: str) -> Callable[[Any], Any]:
+    """Make an operator of one operand."""
+    return ufuncs.FAST_OF_ONE[row_of(word).func]
+
+
 def method(func: Any, unknown: str = "") -> Callable[..., Any]:
-    """An ndarray method that is the NumPy function of the same parameters, but for one that the method does not know."""
+    """Make the method that calls a NumPy function of the same parameters; ``unknown``: one that the method does not know."""
 
     def made(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not args and not kwargs:
@@ -45,7 +62,7 @@ def method(func: Any, unknown: str = "") -> Callable[..., Any]:
 
 
 def tuple_method(func: Any) -> Callable[..., Any]:
-    """An ndarray method whose sequence argument may also be given as several arguments (``x.reshape(2, 3)``)."""
+    """Make such a method of a function whose sequence argument may be given as several arguments (``x.reshape(2, 3)``)."""
 
     def made(self: Any, *args: Any, **kwargs: Any) -> Any:
         if len(args) > 1:
@@ -56,9 +73,9 @@ def tuple_method(func: Any) -> Callable[..., Any]:
     return made
 
 
-def equality(ufunc: np.ufunc, verdict: bool) -> Callable[[Any, Any], Any]:
-    """``==`` and ``!=``, which compare with anything: where NumPy has no loop, nothing is equal."""
-    compare = ufuncs.binary_operator(ufunc)
+def equality(word: str, verdict: bool) -> Callable[[Any, Any], Any]:
+    """Make ``==`` or ``!=``, which compare with anything: where NumPy has no loop, nothing is equal."""
+    compare = comparison(word)
 
     def made(self: Any, other: Any) -> Any:
         try:
@@ -76,9 +93,9 @@ def equality(ufunc: np.ufunc, verdict: bool) -> Callable[[Any, Any], Any]:
 
 
 def short_power(base: Handle, exponent: Any, hosted: bool = False) -> np.ufunc | None:
-    """NumPy's own short cuts for a scalar exponent, which are exact: x**2 is x*x, x**0.5 is sqrt(x).
+    """Give NumPy's exact short cut for a scalar exponent, or None: x**2 is x*x, x**0.5 is sqrt(x).
 
-    ``hosted``: whether it is known that NumPy computes.
+    ``hosted``: whether NumPy computes for sure.
     """
     if type(exponent) not in (int, float):
         return None
