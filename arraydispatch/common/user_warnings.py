@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,6 @@ from . import callers
 def user_depth(inside: Callable[[str], bool] = callers.is_core) -> int:
     """Return the ``stacklevel`` that points a warning at the first frame outside this package and NumPy, or of other files."""
     return 1 + callers.outside(sys._getframe(1), inside)[1]
-
-
-def user_frame() -> FrameType:
-    """Return the first frame outside this package and NumPy, or the outermost one if there is none."""
-    return callers.outside(sys._getframe(1), callers.is_core)[0]
 
 
 def warn(

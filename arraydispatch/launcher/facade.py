@@ -1,7 +1,7 @@
-"""The ``numpy`` that user files import: creation on the backend, adoption elsewhere, NumPy's own for all the rest.
+"""Facade: the ``numpy`` that user files import, with creation on the backend, adoption of ndarrays, and NumPy's own otherwise.
 
-A facade is a module object whose attributes are made on first use and are plain attributes from then on (8 ns, where a
-module ``__getattr__`` that looks at its caller costs 2.8 µs).
+A facade is a module object whose attributes are made on first use and are plain attributes from then on (8 ns; a
+module ``__getattr__`` that inspects its caller costs 2.8 µs).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ __all__ = ["Facade", "counterpart", "give_back", "original", "renew", "substitut
 
 
 def _rule(real: Any) -> type[adoption.Stand] | None:
-    """What stands for a function; None if it stands for itself."""
+    """Return the stand-in for a function; None if user files get the function itself."""
     facts, spec = facts_of(real), spec_of(real)
     mode = None if spec is None else spec.mode
     if facts.makes:
         return adoption.Made
     if facts.files:
         return adoption.Output
-    if facts.looks or mode in ("meta", "update"):  # an ndarray need not move for that, or must be written itself
+    if facts.looks or mode in ("meta", "update"):  # an ndarray need not be moved for these, or is written in place
         return None
     if spec is not None and mode in ("view", "attribute") and spec.views.view_if is None:
         return adoption.ViewsOfMany if facts.sequence else adoption.Views
@@ -46,7 +46,7 @@ def _rule(real: Any) -> type[adoption.Stand] | None:
 
 @cache
 def _dispatched() -> set[Any]:
-    """The functions that ask ``__array_function__``, as ``numpy.testing.overrides`` has them: it takes a fifth of NumPy's start."""
+    """Return the functions that ask ``__array_function__``, as ``numpy.testing.overrides`` lists them; importing that takes a fifth of NumPy's start."""
     known: set[Any] | None = getattr(np._core.overrides, "ARRAY_FUNCTIONS", None)  # type: ignore[attr-defined]
     if known is not None:
         return known
@@ -56,7 +56,7 @@ def _dispatched() -> set[Any]:
 
 
 def _stands_for(real: Any, module: str, name: str) -> Any:
-    """What a user file sees in place of one attribute of a NumPy module."""
+    """Return what a user file sees in place of an attribute of a NumPy module."""
     if isinstance(real, ModuleType):
         return substitute(real)
     if isinstance(real, np.ufunc):
@@ -77,24 +77,24 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
 
 _held: Any = vars(ModuleType)["__dict__"]
 _OWN = frozenset({"_real_module", "_stands", "_unpatched"})
-"""What a facade holds and NumPy's module does not."""
+"""Attributes that a facade has and NumPy's module lacks."""
 
 
 def _names(facade: ModuleType) -> dict[str, Any]:
-    """What a facade holds by now."""
+    """Return the attributes that a facade holds so far."""
     own: dict[str, Any] = _held.__get__(facade)
     return own
 
 
 def _stand(facade: ModuleType, name: str) -> tuple[Any, bool]:
-    """What a facade has for an attribute that it does not hold yet, and whether it may hold it from now on."""
+    """Make an attribute that a facade does not hold yet; also return whether it may keep it."""
     own = _names(facade)
     real: ModuleType = own["_real_module"]
-    value = getattr(real, name)  # NumPy's own message for what is not there
+    value = getattr(real, name)  # NumPy's own message for a missing attribute
     if name.startswith("__") and name.endswith("__"):
         return value, False
     if own["_unpatched"].get(name, value) is not value:
-        return value, False  # somebody has put it there, and may take it away again
+        return value, False  # patched into NumPy, and may be removed again
     of, stand = own["_stands"].get((name, id(value)), (None, None))
     if of is not value:
         stand = _stands_for(value, real.__name__, name)
@@ -103,7 +103,7 @@ def _stand(facade: ModuleType, name: str) -> tuple[Any, bool]:
 
 
 def _made(facade: ModuleType, name: str) -> Any:
-    """An attribute of a facade that is not there yet."""
+    """Make an attribute of a facade that it does not hold yet."""
     value, stays = _stand(facade, name)
     if stays:
         _names(facade)[name] = value
@@ -111,7 +111,7 @@ def _made(facade: ModuleType, name: str) -> Any:
 
 
 class _Vars(dict[str, Any]):
-    """``vars(np)``: a copy, so that what libraries change in NumPy later is still seen, which writes to the module."""
+    """``vars(np)``: a copy that writes to the module, so that later changes of libraries to NumPy are still seen."""
 
     def __init__(self, facade: ModuleType, names: dict[str, Any]) -> None:
         super().__init__(names)
@@ -127,12 +127,12 @@ class _Vars(dict[str, Any]):
 
 
 class Facade(ModuleType):
-    """Stands for one NumPy module in user files.
+    """Stand-in for one NumPy module in user files.
 
     Parameters
     ----------
     real : module
-        NumPy's own.
+        NumPy's own module.
     """
 
     def __init__(self, real: ModuleType) -> None:
@@ -144,7 +144,7 @@ class Facade(ModuleType):
         own["_real_module"] = real
         own["_unpatched"] = dict(vars(real))
         own["_stands"] = {}
-        # As a method of the class, it would make every look at what is there 4 times slower.
+        # As a method of the class, it would make every attribute access 4 times slower.
         own["__getattr__"] = partial(_made, self)
 
     @property
@@ -180,7 +180,7 @@ _facades: dict[str, ModuleType] = {}
 
 
 def substitute(module: ModuleType) -> ModuleType:
-    """The facade of a NumPy module, or the module itself where it has none."""
+    """Return the facade of a NumPy module, or the module itself where it has none."""
     name = module.__name__
     if name not in numpy_names.SUBMODULES or isinstance(module, Facade):
         return module
@@ -194,7 +194,7 @@ def substitute(module: ModuleType) -> ModuleType:
 
 
 def renew() -> None:
-    """Make again, when they are wanted, what stands for functions that make arrays: others make them from now on."""
+    """Drop the stand-ins for creation functions, so that they are made again for the current creation functions."""
     for facade in list(_facades.values()):
         own = _names(facade)
         for table in (own, own["_stands"]):
@@ -221,7 +221,7 @@ def counterpart(value: Any, numpys: dict[int, tuple[ModuleType, str]] | None = N
 
 
 def original(value: Any) -> Any:
-    """Return NumPy's own of what the facade has; the inverse of :func:`counterpart`."""
+    """Return NumPy's own object for one of the facade; the inverse of :func:`counterpart`."""
     if isinstance(value, Facade):
         return _names(value)["_real_module"]
     if isinstance(value, adoption.Stand):
@@ -268,7 +268,7 @@ def give_back(names: dict[str, Any], imported: bool = True) -> None:
         Whether what the module has imported of the facade since becomes NumPy's own too.
     """
     with _taking:
-        count, _, exchanged = _taken.pop(id(names))
+        count, _, exchanged = _taken.pop(id(names), (1, names, {}))
         if count > 1:
             _taken[id(names)] = count - 1, names, exchanged
             return

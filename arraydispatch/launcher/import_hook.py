@@ -1,9 +1,9 @@
-"""The import hook: user files that import NumPy are handed the facade, everybody else the real thing.
+"""Import hook: user files that import NumPy get the facade, all other code NumPy itself.
 
-``sys.modules["numpy"]`` stays real, so a library never meets the facade. The hook lets the real import do all the
-work and only exchanges the answer; it keeps no record. That matters because C code imports through
+``sys.modules["numpy"]`` stays NumPy's own, so a library never sees the facade. The hook lets the real import do all the
+work and only replaces its result; it keeps no record. That matters because C code imports through
 ``builtins.__import__`` too, with the globals of whatever Python frame happens to be running, and then takes its module
-from ``sys.modules`` and drops our answer.
+from ``sys.modules`` and discards the result.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ def _resolves(namespace: Mapping[str, object] | None) -> bool:
 
 
 class ImportHook:
-    """Replaces ``builtins.__import__`` and what :mod:`importlib` has of it while it is installed.
+    """Replacement for ``builtins.__import__`` and for its uses in :mod:`importlib` while it is installed.
 
     Parameters
     ----------
     users : UserFiles
-        Says who is asking.
+        Rule that tells user files from others.
     substitute : callable
-        Gives the module a user file sees in place of a real one (the same module, where there is none).
+        Returns the module that a user file sees in place of a real one (the same module if there is none).
     tell, told : callable, set of str
-        What is called when one of these modules has been imported: by its name, and whether a user file imports it.
+        Function to call when one of these modules has been imported, with its name and whether a user file imports it.
     importing : UserFiles, optional
-        Says who is handed the facade by ``import numpy``; by default whoever ``users`` names.
+        Rule for the files in which ``import numpy`` returns the facade; default: ``users``.
     named : callable, optional
-        Called with the globals of whoever imports :data:`STAND_IN` by its name.
+        Function to call with the globals of code that imports :data:`STAND_IN` by its name.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class ImportHook:
         self._exchanges.put("importlib:import_module", self._importing_module)
 
     def remove(self) -> None:
-        """Take the hook out again; where someone has wrapped it meanwhile, it stays as a plain passage."""
+        """Remove the hook; if it has been wrapped in the meantime, it remains and passes calls through."""
         self._active = False
         self._exchanges.undo()
 

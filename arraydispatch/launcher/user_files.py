@@ -1,8 +1,8 @@
-"""Which code is the user's: the script, the modules under its folder, and what ``--include`` names.
+"""Rule for user code: the script, the modules under its folder, and those that ``--include`` names.
 
-Everything that decides by "who is asking" asks here: the import hook, adoption, the random generators. A file belongs
-to the user when one of the roots contains it and nothing on the way from the root to the file says "installed": no
-``site-packages``, no virtual environment, no interpreter, not this package. The longest way in wins, so that an
+The import hook, adoption and the random generators, which all depend on their caller, use this rule. A file is
+the user's if one of the roots contains it and no folder between the root and the file is an installation: no
+``site-packages``, no virtual environment, no interpreter, not this package. The deepest root wins, so that an
 ``--include`` of a package inside ``site-packages`` makes just that package the user's.
 """
 
@@ -26,7 +26,7 @@ _PACKAGE = os.path.realpath(OURS)
 
 @cache
 def _installed_places() -> tuple[str, ...]:
-    """Folders of the interpreter, its library and this package."""
+    """Return the folders of the interpreter, its library and this package."""
     places = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, _PACKAGE}
     places.update(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
     return tuple(os.path.realpath(place) for place in places)
@@ -37,7 +37,7 @@ def _inside(path: str, folder: str) -> bool:
 
 
 class UserFiles:
-    """The rule that says whether a file, a module's globals or a frame is the user's.
+    """Rule that decides whether a file, a module's globals or a frame is the user's.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class UserFiles:
         self._namespaces: list[dict[str, Any]] = []
 
     def add_root(self, root: str) -> None:
-        """One more folder or file of user code."""
+        """Add a folder or file of user code."""
         self._roots = (*self._roots, os.path.realpath(root))
         self._known.clear()
 
@@ -72,7 +72,7 @@ class UserFiles:
         return any(_inside(path, place) for place in self._places) or not INSTALLED.isdisjoint(path.split(os.sep))
 
     def add_namespace(self, namespace: dict[str, Any]) -> None:
-        """Globals that are the user's whatever they say of themselves: ``__main__`` from stdin, a notebook."""
+        """Add globals that are the user's whatever their file is: ``__main__`` from stdin, a notebook."""
         self._namespaces.append(namespace)
 
     def has_file(self, file: str) -> bool:
@@ -102,7 +102,7 @@ class UserFiles:
         return True
 
     def _says(self, namespace: dict[str, Any]) -> bool | None:
-        """Whether globals are the user's; None where they do not tell (code run by ``exec`` in a bare dict)."""
+        """Whether globals are the user's; None if they cannot tell (code run by ``exec`` in a bare dict)."""
         file = namespace.get("__file__")
         if type(file) is str and not file.startswith("<"):
             known = self._known.get(file)
@@ -115,7 +115,7 @@ class UserFiles:
         return None
 
     def owns_frame(self, frame: FrameType | None) -> bool:
-        """Whether the code of a frame is the user's; code without a file belongs to whoever runs it."""
+        """Whether the code of a frame is the user's; code without a file belongs to its caller."""
         while frame is not None:
             answer = self._says(frame.f_globals)
             if answer is not None:

@@ -77,7 +77,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "integrate": ("integrate", "array_api_functions"),
     "linalg": ("linalg", "structured_systems", "matrices"),
     "ndimage": ("ndimage", "interpolation", "neighbourhoods", "labelled_objects"),
-    "signal": ("signal", "filters", "smoothing", "array_api_functions", "spectra"),
+    "signal": ("signal", "filters", "array_api_functions", "spectra"),
     "spatial": ("spatial",),
     "special": ("bessel_derivatives", "legendre", "array_api_functions"),
     "stats": ("distributions", "array_api_functions"),

@@ -113,12 +113,6 @@ signal.filtfilt([1.0,0.5],[1.0,-0.3],f234,axis=0,padlen=1) signal.filtfilt([1.0,
 signal.lfilter_zi(f5,p5) signal.sosfilt_zi([[1,2,1,1,-0.3,0.1]]+0*f6) signal.deconvolve(f6,f5[:2])[0] signal.wiener(f34) signal.convolve2d(np.tile(f34,(8,8)),np.tile(f34,(6,6)),'same') signal.resample_poly(f34,3,2,axis=1,padtype='antireflect') signal.resample_poly(g34,2,3,padtype='antisymmetric') signal.choose_conv_method(f5,np.tile(f34,(9,9))) signal.choose_conv_method(np.tile(f5,900),np.tile(f5,900),'same') signal.choose_conv_method(np.tile(i5,900),np.tile(f5,900)*1e6) signal.choose_conv_method(b34,b34) signal.correlate2d(np.tile(i34,(8,8)),np.tile(i34,(6,6)),'valid','symm')
 """
 
-SMOOTHING = """
-signal.cspline2d(np.tile(f34,(8,5))) signal.qspline2d(np.tile(f34,(8,5))) signal.cspline2d(np.tile(f34,(8,5)),0.001) signal.cspline2d(np.tile(f34,(30,25)),0.05) signal.cspline2d(np.tile(i34,(8,5))) signal.qspline2d(np.tile(g34,(8,5)))
-signal.cspline2d(np.tile(f34,(250,5))) signal.qspline2d(np.tile(f34,(5,200)),precision=1e-12) signal.qspline2d(f34,1.0) signal.cspline2d(f34[:,:2]) signal.cspline2d(np.tile(g34,(8,5)),0.05)
-signal.symiirorder1(np.tile(f34,8),0.5,0.3) signal.symiirorder1(np.tile(f5,30),0.5,-0.3,1e-5) signal.symiirorder1(f34,0.5,1.5) signal.symiirorder1(f234,0.5,0.3) signal.symiirorder2(np.tile(f34,50),0.5,0.3) signal.symiirorder2(np.tile(f5,300),0.4,0.3,1e-8)
-"""
-
 SPECTRA = """
 signal.welch(np.tile(f34,9),nperseg=12)[1] signal.welch(np.tile(f34,9),nperseg=12,average='median',detrend='linear')[1] signal.welch(f34,nperseg=-1) signal.csd(np.tile(f34,9),np.tile(f5[:4],9),nperseg=12)[1] signal.periodogram(f34)[1] signal.periodogram(c34,axis=0)[1] signal.spectrogram(np.tile(f34,9),nperseg=8)[2] signal.spectrogram(np.tile(f34,9),nperseg=8,mode='magnitude')[2] signal.coherence(f234.reshape(-1),f234.reshape(-1)[::-1],nperseg=8)[1] signal.stft(np.tile(f34,9),nperseg=8)[2] signal.stft(np.tile(c34,9),nperseg=8,return_onesided=False)[2] signal.istft(signal.stft(np.tile(f34,9),nperseg=8)[2],nperseg=8)[1]
 signal.ShortTimeFFT(np.hanning(8),3,1.0).stft(np.tile(f34,9)) signal.ShortTimeFFT(np.hanning(8),3,1.0).stft(np.tile(f34,9),padding='odd',k_offset=1) signal.ShortTimeFFT(np.hanning(8),3,1.0,fft_mode='centered',mfft=10).stft_detrend(np.tile(f34,9),'linear') signal.ShortTimeFFT(np.hanning(8),3,1.0).spectrogram(np.tile(f34,9)) signal.ShortTimeFFT(np.hanning(8),3,1.0).stft(c34) signal.ShortTimeFFT(np.hanning(8),2,1.0).istft(signal.ShortTimeFFT(np.hanning(8),2,1.0).stft(np.tile(f34,9)),k1=30) signal.ShortTimeFFT(np.hanning(8),2,1.0).istft(f34)
@@ -162,7 +156,6 @@ ALL = {
     "between": BETWEEN,
     "around": AROUND,
     "filters": FILTERS,
-    "smoothing": SMOOTHING,
     "spectra": SPECTRA,
     "spatial": SPATIAL,
     "stats": STATS,

@@ -1,4 +1,4 @@
-"""The command line: ``arraydispatch run``, ``arraydispatch info``, ``arraydispatch coverage``."""
+"""Command line: ``arraydispatch run``, ``arraydispatch info``, ``arraydispatch coverage``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Without --backend the environment variable ARRAYDISPATCH_BACKEND decides, else t
 
 
 class UsageError(Exception):
-    """The command line is wrong: one sentence with the way out."""
+    """Error in the command line; the message is one sentence with the remedy."""
 
 
 # -- arguments -------------------------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ def _threads(text: str) -> int:
 
 class _Parser(argparse.ArgumentParser):
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        sys.stdout.flush()  # its help, to a reader that may have gone
+        sys.stdout.flush()  # its help, whose reader may have closed the pipe
         super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
@@ -133,12 +133,12 @@ def _is_report_file(value: str, after: list[str]) -> bool:
     suffix = os.path.splitext(value)[1]
     if suffix in WRITERS:
         return True
-    # Another suffix is a mistake that deserves its own message, unless this can only be the script.
+    # Any other suffix is an error with its own message, unless the word can only be the script.
     return bool(after) and suffix not in ("", ".py", ".pyc", ".pyw", ".pyz", ".zip") and not os.path.exists(value)
 
 
 def _split(argv: list[str]) -> tuple[list[str], list[str]]:
-    """Our own arguments, and those that begin with the script (empty after ``-m MODULE``) and belong to it."""
+    """Split the arguments into the launcher's, and the script (nothing after ``-m MODULE``) with its arguments."""
     ours: list[str] = []
     at = 0
     while at < len(argv):
@@ -167,7 +167,7 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _hint(ours: list[str], program: Any, theirs: list[str]) -> None:
-    """Say so where the script is given an option that is ours, that we are not given, and that the script does not name."""
+    """Print a hint if the script got an option of the launcher that the launcher did not get and the script does not name."""
     given = {word.partition("=")[0] for word in ours}
     for at, word in enumerate(theirs):
         name, equals, _ = word.partition("=")
@@ -184,7 +184,7 @@ def _hint(ours: list[str], program: Any, theirs: list[str]) -> None:
 
 
 def _target(option: str, value: str | None, suffixes: Iterable[str]) -> str | None:
-    """The file that an option names, known to be writable before the script runs."""
+    """Return the file that an option names, after checking that it is writable."""
     if not value:
         return None
     suffix = os.path.splitext(value)[1]
@@ -256,7 +256,7 @@ def _run(argv: list[str]) -> int:
         aloud=options.on_fallback == "warn", verify=options.verify, owns=users.has_file,
     )  # fmt: skip
     scope = Activation(users, session.profile.adopted).begin()
-    atexit.register(scope.end)  # the first to be registered, so the last thing that Python does
+    atexit.register(scope.end)  # registered first, so the last thing that Python does
     forks.survive_forks()
     processes.inherit(choices, users.roots, session.folder, session.profile.each)
     session.start()
@@ -345,7 +345,7 @@ def _coverage(argv: list[str]) -> int:
 
 _STYLES = {"native": "green", "composed": "cyan", "host kernel": "blue", "host": "yellow", "refused": "red"}
 _ENDLESS = 10_000
-"""Columns of what has no width."""
+"""Width in columns of an output without a width."""
 
 
 def _print_coverage(rows: list[Any]) -> None:
@@ -368,7 +368,7 @@ def _print_coverage(rows: list[Any]) -> None:
         console.print()
 
     def styled(answers: dict[str, tuple[str, str]]) -> str:
-        """One answer if it is the same everywhere, else those of each backend."""
+        """Return one answer if it is the same everywhere, else that of each backend."""
         backends: dict[str, list[str]] = {}
         for backend, (cls, why) in answers.items():
             backends.setdefault(f"[{_STYLES[cls]}]{cls}[/]{': ' if why else ''}{why}", []).append(backend)
@@ -446,7 +446,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"arraydispatch: {wrong}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # The reader of our output has seen enough. Python flushes once more as it ends: into nothing, then.
+        # The reader has closed the pipe. Python flushes once more as it ends: into nothing, then.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
@@ -460,7 +460,7 @@ def _main(argv: list[str]) -> int:
         return 0
     command = _COMMANDS.get(argv[0], (_unknown, ""))[0]
     if command is _run:
-        return _run(argv[1:])  # whatever becomes of the script's output is as Python has it
+        return _run(argv[1:])  # a failure of the script's output is handled by Python
     code = command(argv if command is _unknown else argv[1:])
     sys.stdout.flush()
     return code

@@ -1,4 +1,4 @@
-"""``arraydispatch info``: what is here, what a run would use, and what would make it faster."""
+"""``arraydispatch info``: the installed libraries, the defaults of a run, and advice to make it faster."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EXTRAS = {
 
 
 def gather() -> dict[str, Any]:
-    """All of it, as JSON has it."""
+    """Return all of it as JSON data."""
     backends = [_backend(name) for name in loader.KNOWN]
     return {
         "arraydispatch": __version__,
@@ -77,7 +77,7 @@ def _device(device: Device) -> dict[str, Any]:
 
 
 _UNSET = {"precision": "NumPy's own", "execution": "eager with host kernels"}
-"""What a default of None means."""
+"""Meaning of a default of None."""
 
 
 def _defaults(backends: list[dict[str, Any]]) -> dict[str, Any]:
@@ -97,12 +97,12 @@ def _defaults(backends: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _accelerated(backends: list[dict[str, Any]]) -> list[str]:
-    """Names of the backends that have a device besides the CPU."""
+    """Return the names of the backends that have a device besides the CPU."""
     return [row["backend"] for row in backends if any(d["kind"] != "CPU" for d in row.get("devices", ()))]
 
 
 def _faster(backends: list[dict[str, Any]]) -> list[str]:
-    """One sentence for each thing that would make runs here faster."""
+    """Return one sentence for each change that would make runs here faster."""
     said = []
     chosen, fast = default_backend().backend, _accelerated(backends)
     libraries = [row for row in backends if row["backend"] != "numpy"]
@@ -129,7 +129,7 @@ def _faster(backends: list[dict[str, Any]]) -> list[str]:
 
 
 def show(data: dict[str, Any]) -> None:
-    """Print it as a table and lines, in 80 columns where the terminal has no more."""
+    """Print the information as a table and lines, in 80 columns if the terminal has no more."""
     from rich.console import Console
     from rich.table import Table
 

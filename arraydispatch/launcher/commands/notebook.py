@@ -43,7 +43,7 @@ __all__ = ["load"]
 @magics_class
 class _ArrayDispatch(Magics):  # type: ignore[misc]
     later: _Later | None = None
-    """What holds for later cells."""
+    """Mode of later cells."""
 
     @line_cell_magic  # type: ignore[untyped-decorator]
     def arraydispatch(self, line: str, cell: str | None = None) -> None:
@@ -77,7 +77,7 @@ class _ArrayDispatch(Magics):  # type: ignore[misc]
 
 
 class _Mode:
-    """How cells run, from the options that a magic is given."""
+    """Mode in which cells run, from the options of a magic."""
 
     def __init__(self, shell: Any, options: Any) -> None:
         self._shell, self._options = shell, options
@@ -85,7 +85,7 @@ class _Mode:
         self._users = UserFiles([root for name in options.include for root in runner.include_roots(name)])
         self._users.add_namespace(shell.user_ns)
         self._listeners: tuple[Spoken, Verification | None] | None = None
-        """Where a report goes to a file it is of all cells so far."""
+        """Profiles and verification of all cells so far, if the report goes to a file."""
         self._seconds = 0.0
         self._running: tuple[Spoken, Verification | None] | None = None
 
@@ -103,7 +103,7 @@ class _Mode:
 
     @contextmanager
     def silent(self, other: _Mode) -> Iterator[None]:
-        """While a cell within a cell of this mode has one of its own, which says what both see."""
+        """Suppress messages while a nested cell has a mode of its own, which prints them."""
         if self._running is None:
             yield
             return
@@ -119,7 +119,7 @@ class _Mode:
 
     @contextmanager
     def held(self, later: bool = False) -> Iterator[None]:
-        """For a cell, and its report after it."""
+        """Hold the mode for a cell, and print its report afterwards."""
         profile, verification = self._running = self._listeners or self._listening()
         if self._options.report:
             self._listeners = profile, verification
@@ -159,7 +159,7 @@ class _Mode:
 
 
 class _Later:
-    """All later cells run in a mode, until :meth:`end`."""
+    """Mode of all later cells, until :meth:`end`."""
 
     def __init__(self, shell: Any, mode: _Mode) -> None:
         self._shell, self.mode = shell, mode
@@ -169,7 +169,7 @@ class _Later:
         shell.events.register("post_run_cell", self._after)
 
     def end(self) -> None:
-        """No longer: from the next cell on."""
+        """End the mode, from the next cell on."""
         self._shell.events.unregister("pre_run_cell", self._before)
         if self._cell is None:
             self._shell.events.unregister("post_run_cell", self._after)
@@ -209,7 +209,7 @@ def _options(line: str) -> Any:
 
 
 def _run(shell: Any, cell: str) -> Any:
-    """The cell's result; its error is shown once, by whoever raises it."""
+    """Run a cell and return its result; its error is shown once, by the code that raises it."""
     with ExitStack() as stack:
         exchanges = stack.enter_context(Exchanges())
         for name in ("showtraceback", "showsyntaxerror"):
@@ -230,14 +230,14 @@ def _silent(_: Exchange) -> Any:
 
 
 def _number(shell: Any, file: str) -> str | None:
-    """Of the cell that goes by a file name."""
+    """Return the number of the cell with a file name."""
     named = shell.compile.format_code_name(file)
     return None if named is None else str(named[1]).strip("In[]")
 
 
 @contextmanager
 def _set(owner: Any, name: str, value: Any) -> Iterator[None]:
-    """Another attribute, for as long as the block runs."""
+    """Replace an attribute while the block runs."""
     before = getattr(owner, name)
     setattr(owner, name, value)
     try:
@@ -268,9 +268,9 @@ _of_the_shell = Exchanges()
 
 
 def _see_to(shell: Any) -> None:
-    """Have the shell show errors without our frames, and functions by type take arrays of cells that ran on a backend.
+    """Make the shell hide this package's frames in errors, and its functions by type take arrays of cells that ran on a backend.
 
-    Once, however often the extension is loaded.
+    This happens once, however often the extension is loaded.
     """
     _of_the_shell.undo()
     _of_the_shell.put("IPython.core.ultratb:AutoFormattedTB.structured_traceback", _showing, shell.InteractiveTB)
@@ -301,7 +301,7 @@ def _showing_syntax(exchange: Exchange) -> Any:
 
 
 def load(shell: Any) -> None:
-    """Register the magics, and see to it that forks work."""
+    """Register the magics, and make forks work."""
     shell.register_magics(_ArrayDispatch)
     forks.survive_forks()
     number_cells(partial(_number, shell))

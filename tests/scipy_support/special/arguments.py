@@ -54,8 +54,6 @@ def _grid(*axes: Any) -> tuple[Values, ...]:
 
 _COUNTED = frozenset({"bdtr", "bdtrc", "nbdtr", "nbdtrc"})
 _OF_PARTS = frozenset({"betainc", "betaincc"})
-_INVERSE = {"betaincinv": "aax", "betainccinv": "aax", "btdtria": "xax", "btdtrib": "axx", "bdtrik": "xnx"}
-"""Which operands are parameters and which are parts of one; of numbers next to infinity SciPy's bdtrik does not end."""
 
 
 def arguments(name: str, dtype: str) -> tuple[Values, ...]:
@@ -71,21 +69,9 @@ def arguments(name: str, dtype: str) -> tuple[Values, ...]:
         return _grid(_few(dtype), _few(dtype))
     a = np.array([0, 0.1, 0.5, 1, 1.5, 2, 5, 10, 33, 100, 500, 1e4, -1, np.nan, np.inf], dtype)
     x = np.array([0, 1e-8, 0.01, 0.1, 0.3, 0.5, 0.75, 0.9, 0.999, 1, -0.1, 1.1, np.nan], dtype)
-    if name == "wright_bessel":
-        x = np.array([0, 1e-8, 0.3, 1, 3, 30, 300, 600, 1e5, np.inf, -0.1, np.nan], dtype)
-    if name == "hyperu":
-        a = np.array([0, 0.1, 0.5, 1, 2, 3.3, 8, -0.1, -0.5, -1, -2, -3.7, -12, np.nan, np.inf], dtype)
-        b = np.array([0, 0.3, 1, 1.5, 2, 5.5, 12, -0.5, -1, -4, -7.2, np.nan], dtype)
-        return _grid(a, b, np.array([0, 1e-8, 1e-3, 0.1, 0.7, 2, 5, 100, 1e4, -0.1, np.nan, np.inf], dtype))
-    if name.startswith("mathieu"):  # of infinite parameters and of NaN SciPy's end the process
-        m = np.array([0, 1, 2, 3, 4, 5, 9, 24, 50, -1, 0.5, np.nan], dtype)
-        q = np.array([0, 1e-8, 1e-3, 0.3, 1, 2.5, 10, 33, 100, -1e-8, -1, -7.5, -60], dtype)
-        return _grid(m, q, np.array([0, 0.3, 10, 45, 77.7, 90, 180, 359, 1e4, -33.3, np.inf, np.nan], dtype))
-    if name in _INVERSE:
-        return _grid(*({"a": a, "x": x, "n": a[~np.isinf(a)]}[axis] for axis in _INVERSE[name]))
     if name in _COUNTED:
         a = np.array([0, 1, 2, 3, 5, 10, 20, 50, 100, 1000, -1], dtype)
-    elif name not in _OF_PARTS and name != "wright_bessel":
+    elif name not in _OF_PARTS:
         x = np.abs(x) * np.asarray(3, dtype)
     return _grid(a, a, x)
 
@@ -159,34 +145,11 @@ def unit(name: str, operands: tuple[Values, ...], want: tuple[Values, ...]) -> l
     return units
 
 
-def _without_digits(a: Values, b: Values, x: Values) -> Values:
-    """Where two ways to SciPy's function, by Kummer's transformation, differ."""
-    a, b, x = (z.astype("d") for z in (a, b, x))
-    with np.errstate(all="ignore"):
-        one, other = scipy.special.hyperu(a, b, x), x ** (1 - b) * scipy.special.hyperu(a - b + 1, 2 - b, x)
-        return np.isfinite(a) & np.isfinite(b) & (x > 0) & ~(np.abs(one - other) <= 1e-12 * np.abs(one))
-
-
-def _small_parameter(q: Values) -> Values:
-    return (np.abs(q) < 0.01) & (q != 0)
-
-
-def _none(name: str, *operands: Values) -> Values:
-    """Where one of the values is zero to rounding."""
-    return np.any(np.abs(reference(name, operands, "d")) < 1e-12, axis=0)
-
-
 DEPARTURES: dict[str, tuple[str, Any]] = {
-    "powm1": (
-        "SciPy has 0 for a power that is infinite",
-        lambda x, y: (np.abs(x) < 1) & (y < 0) & ~np.isfinite(x**y),
-    ),
     "eval_gegenbauer": (
         "SciPy has NaN or 0 for some polynomials of a parameter that is 0, or next to 0 of parameters of -1/2 and less or beyond 1e8",
         lambda n, a, x: (a == 0) | (np.abs(x) < 1e-5) & ((a <= -0.5) | (a > 1e8)),
     ),
-    "ellipkinc": ("SciPy has NaN of some angles beyond 1e29", lambda phi, m: np.abs(phi) > 1e29),
-    "ellipeinc": ("SciPy has NaN of some angles beyond 1e29", lambda phi, m: np.abs(phi) > 1e29),
     "eval_jacobi": (
         "SciPy has 1e-17 and the like where a polynomial is 0",
         lambda n, a, b, x: np.abs(scipy.special.eval_jacobi(n, a, b, x)) < 1e-14,
@@ -196,30 +159,6 @@ DEPARTURES: dict[str, tuple[str, Any]] = {
         lambda n, p, q, x: (
             ((p < q) & (p - q == np.floor(p - q))) | (np.abs(scipy.special.eval_sh_jacobi(n, p, q, x)) < 1e-14)
         ),
-    ),
-    "wright_bessel": (
-        "SciPy has NaN, 0 or half of the digits for some first parameters from 100 on and second ones beyond 30",
-        lambda a, b, x: (a >= 100) | (b > 30) | ((a == 0) & (b == 0)),
-    ),
-    "btdtrib": (
-        "SciPy has NaN or a number next to none where there is none, of an argument of 1",
-        lambda a, p, x: (x == 1) & (p > 0) & (p < 1),
-    ),
-    "bdtrik": (
-        "SciPy has numbers on the way where its search does not end, of probabilities of 0 and 1",
-        lambda y, n, p: (y == 0) | (y == 1),
-    ),
-    "hyperu": (
-        "SciPy has NaN of an infinite argument and of many whole numbers b, and from none to half of the digits of others",
-        _without_digits,
-    ),
-    "mathieu_cem": (
-        "SciPy has nine digits of some parameters below a hundredth, and 1e-15 and the like where a value is 0",
-        lambda m, q, x: _small_parameter(q) | _none("mathieu_cem", m, q, x),
-    ),
-    "mathieu_sem": (
-        "SciPy has nine digits of some parameters below a hundredth, and 1e-15 and the like where a value is 0",
-        lambda m, q, x: _small_parameter(q) | _none("mathieu_sem", m, q, x),
     ),
     "binom": ("SciPy has 0 out of infinity, of some numbers below none", lambda n, k: np.isinf(n) & (k < 0)),
 }

@@ -22,15 +22,8 @@ from tests.scipy_support.special.arguments import UFUNCS
 
 ROOT = Path(__file__).resolve().parents[3]
 LIBRARIES = [name for name in accuracy.BACKENDS if name in ad.available_backends()]
-LONG = (
-    "betaincinv", "betainccinv", "btdtria", "btdtrib", "bdtrik", "chndtr", "hyperu", "mathieu_cem", "mathieu_sem", "wright_bessel",
-)  # fmt: skip
-"""Roots that are sought step by step, and sums of very many terms: over a whole domain up to a minute, where each call is one by itself."""
-ONE_OF = 7
-"""Of their operands an ordinary run draws so many."""
 EVERYWHERE = {
-    backend: [(backend, name) for name in arguments.on_devices(loader.load(backend)) if name not in LONG]
-    for backend in LIBRARIES
+    backend: [(backend, name) for name in arguments.on_devices(loader.load(backend))] for backend in LIBRARIES
 }
 
 pytestmark = [
@@ -51,17 +44,6 @@ def library(request: pytest.FixtureRequest) -> str:
 @each("backend, name", EVERYWHERE)
 def test_values_over_the_whole_domain(backend: str, name: str, request: pytest.FixtureRequest) -> None:
     _over_the_whole_domain(backend, name, drawn(request, accuracy.DTYPES, one_of=2))
-
-
-@pytest.mark.one_backend("what takes long over the whole domain")
-@pytest.mark.parametrize("name", LONG)
-def test_long_computations_over_the_whole_domain(
-    library: str, name: str, seed: int, pytestconfig: pytest.Config
-) -> None:
-    if pytestconfig.option.whole:
-        _over_the_whole_domain(library, name, accuracy.DTYPES)
-    else:  # single precision is computed in double, and rounded
-        _over_the_whole_domain(library, name, accuracy.DTYPES[-1:], slice(seed % ONE_OF, None, ONE_OF))
 
 
 def _over_the_whole_domain(backend: str, name: str, dtypes: Sequence[str], some: slice = slice(None)) -> None:
@@ -102,7 +84,7 @@ def test_complex_dtypes_shapes_and_options(library: str, dtype: str) -> None:
     host = (np.linspace(-2, 2, 6) + 1j * np.linspace(3, -1, 6)).astype(dtype).reshape(2, 3)
     z = ad.asarray(host, backend=library)
     with ad.fallback("error"):
-        for ufunc in (scipy.special.wofz, scipy.special.erf, scipy.special.log1p, scipy.special.wrightomega):
+        for ufunc in (scipy.special.wofz, scipy.special.erf, scipy.special.log1p, scipy.special.expm1):
             made, want = ufunc(z), ufunc(host)
             assert (made.dtype, made.shape) == (want.dtype, want.shape)
             np.testing.assert_allclose(np.asarray(made), want, rtol=2e-6 if dtype == "complex64" else 1e-13)
@@ -244,87 +226,6 @@ def test_beta_functions_of_two_large_parameters_and_of_next_to_none(library: str
         np.testing.assert_array_less(np.abs(made - want) / units, 90.0)
 
 
-WRIGHT = {
-    (1.0, 33.0, 1e5): 3.3162355195156343e192,
-    (100.0, 0.0, 1.0): 1.071510288125467e-156,
-    (0.005, 7.0, 400.0): 1.324106118466492e169,
-    (3.0, 150.0, 1e7): 3.898993584739756e-260,
-    (1e-6, 0.001, 80.0): 5.9875981555158235e31,
-}
-"""Of parameters and an argument, the series by mpmath with 40 digits."""
-
-
-@pytest.mark.one_backend
-def test_wrights_function_where_scipy_has_lost_digits(library: str) -> None:
-    with ad.fallback("error"):
-        made = scipy.special.wright_bessel(*(ad.asarray(x, backend=library) for x in np.array(list(WRIGHT)).T))
-    np.testing.assert_allclose(np.asarray(made), list(WRIGHT.values()), rtol=1e-12)
-
-
-HYPERU = {
-    (1.0, -4.0, 1e-8): 0.1999999995,
-    (8.0, 0.0, 5.0): 3.1083134959971174e-09,
-    (3.3, 12.0, 0.7): 116658661.45091462,
-    (-0.1, 0.0, 2.0): 1.1081134376141892,
-    (-3.7, 0.0, 0.1): -2.1053608544347666,
-    (-92.78453059414532, 11.611753475828557, 0.010018661784051319): -2.3268770577425318e170,
-    (-20.0, -12.0, 0.02): -3.1687425024973094e-14,
-    (0.5, 100.0, 60.0): 9057.068387319405,
-    (-1e-10, 3.6, 0.002): 0.9985073536463868,
-    (-30.0, 2000.5, 2000.0): 1.7359172680013948e65,
-    (0.3, 1.01, 1e-300): 33205.157940036166,
-    (50.0, -40.5, 200.0): 2.125648606775715e-123,
-    (0.5, 0.0, 11.0): 0.28376235067899597,
-    (-3.7, -7.2, 1e-8): 650.1431310126469,
-    (3.3, -7.2, 11.0): 4.020961363150797e-05,
-}
-"""Of both parameters and an argument, by mpmath with 40 digits."""
-
-
-@pytest.mark.one_backend
-def test_tricomis_function_where_scipy_has_lost_digits(library: str) -> None:
-    with ad.fallback("error"):
-        made = scipy.special.hyperu(*(ad.asarray(x, backend=library) for x in np.array(list(HYPERU)).T))
-    np.testing.assert_allclose(np.asarray(made), list(HYPERU.values()), rtol=1e-12)
-
-
-MATHIEU = {
-    (0, 2000.0, 30.0): [1.2636729541495218e-19, 9.751752087689451e-18, 0.0, 0.0],
-    (2, 1e-3, 10.0): [0.9398787230167592, -0.6838259925245732, 0.34196657875960845, 1.8791298947129018],
-    (9, -1e-8, 10.0): [-1.9238633060307984e-10, -9.000000000528576, 0.9999999999412692, -1.6887244577285332e-09],
-    (40, -1500.0, 276.0): [0.006487972854826893, 0.1673551638251087, 0.0027013032830063184, 0.07554494401336682],
-    (25, 0.5, -3.3): [0.13172012320466447, 24.772488976767814, -0.9916885865142638, 3.2902899418722984],
-    (300, -400.0, 334.0): [0.0013877633562538955, -300.40857483598927, 0.9986281601967244, 0.41399027262344723],
-    (7, 1e-30, 1e4): [-0.9396926207859084, -2.3941410032796813, 0.3420201433256687, -6.5778483455013586],
-}
-"""Of an order, a parameter and an angle both functions and their derivatives: by the tridiagonal matrix, in 40 digits."""
-
-
-@pytest.mark.one_backend
-def test_mathieu_functions_where_scipy_has_few_digits_or_none(library: str) -> None:
-    operands = [ad.asarray(x, backend=library) for x in np.array(list(MATHIEU), float).T]
-    with ad.fallback("error"):
-        made = [*scipy.special.mathieu_cem(*operands), *scipy.special.mathieu_sem(*operands)]
-        none = scipy.special.mathieu_cem(
-            *(ad.asarray(np.array(x), backend=library) for x in ([1, 2, np.inf], [np.nan, np.inf, 1], 3.0))
-        )
-    np.testing.assert_allclose(
-        np.transpose([np.asarray(x) for x in made]), list(MATHIEU.values()), rtol=2e-14, atol=2e-13
-    )
-    assert all(np.isnan(np.asarray(x)).all() for x in none)  # SciPy's end the process
-
-
-@pytest.mark.one_backend
-def test_chi_squared_of_many_terms_is_scipys(library: str) -> None:
-    """In the lower tail too, where the largest terms are far from Poisson's mean."""
-    df, nc, at = np.meshgrid([0.5, 20.0, 3e3], [30.0, 900.0, 2e5], [-7.0, -2.0, 0.1, 4.0])
-    x = df + nc + at * np.sqrt(2 * df + 4 * nc)
-    x = np.where(x > 0, x, 1.0)
-    with ad.fallback("error"):
-        made = scipy.special.chndtr(*(ad.asarray(z, backend=library) for z in (x, df, nc)))
-    np.testing.assert_allclose(np.asarray(made), scipy.special.chndtr(x, df, nc), rtol=2e-11, atol=1e-290)
-
-
 def test_distributions_at_the_ends_of_their_operands(library: str, request: pytest.FixtureRequest) -> None:
     grid = np.meshgrid(
         [0.0, 0.5, 3.7, -0.5, -1.0, 1e30], [0.5, 2.9, -0.5, 1e30, np.inf, -np.inf, 4.0, np.nan], [0.0, 0.3, 1.0]
@@ -343,7 +244,7 @@ def test_distributions_at_the_ends_of_their_operands(library: str, request: pyte
 def test_signs_of_zeros(library: str) -> None:
     x = ad.asarray(np.array([-0.0, 0.0, 1e5]), backend=library)
     with ad.fallback("error"):
-        for name in ("sindg", "log_expit") if library != "torch" else ("sindg", "j1"):
+        for name in ("cbrt", "log_expit") if library != "torch" else ("cbrt", "j1"):
             made, want = np.asarray(UFUNCS[name](x)), UFUNCS[name](np.array([-0.0, 0.0, 1e5]))
             np.testing.assert_array_equal(np.signbit(made), np.signbit(want), err_msg=name)
 
@@ -385,24 +286,6 @@ def test_waves_far_out(library: str, name: str) -> None:
         np.testing.assert_allclose(made, getattr(scipy.special, name)(x), rtol=1e-12, atol=1e-15 / np.sqrt(x).max())
     else:
         np.testing.assert_array_less(np.abs(made - TRUE[name]) * np.sqrt(x), 1e-15)
-
-
-FAR_APART = [(8e-56, 4.5e-269, 7e-268), (1e266, 2e60, 1e-33), (0.0, 3e-260, 2e-100), (1e300, 1e299, 1e-300)]
-TRUE_INTEGRALS = {
-    "elliprf": [8.67270368088813e29, 2.382059853492266e-131, 1.3109078726094137e52, 2.578092113348173e-150],
-    "elliprd": [1.208753793403943e295, 6.708203932499369e-147, 1.9557552071963226e152, 9.486832980505137e-150],
-    "elliprg": [1.4142135623730952e-28, 5e132, 7.071067811865475e-51, 5.523873663520367e149],
-}
-"""Carlson's integrals of these, by mpmath with 60 digits."""
-
-
-@pytest.mark.parametrize("name", TRUE_INTEGRALS)
-def test_elliptic_integrals_of_numbers_far_apart(library: str, name: str) -> None:
-    """SciPy has NaN for some of them, and 1.558e-28 for the first of the last kind."""
-    with ad.fallback("error"):
-        operands = [ad.asarray(x, backend=library) for x in np.array(FAR_APART).T]
-        made = np.asarray(getattr(scipy.special, name)(*operands))
-    np.testing.assert_allclose(made, TRUE_INTEGRALS[name], rtol=4e-15)
 
 
 def test_there_are_many() -> None:
