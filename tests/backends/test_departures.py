@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from arraydispatch.backends import loader
-from arraydispatch.backends.departures import NONE_KNOWN, Departure, table
+from arraydispatch.backends.departures import DEPARTURES, NONE_KNOWN, Departure, table
 
 _LINK = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+/(issues|pull)/[1-9]\d*")
 _TABLES = ("UFUNCS", "REDUCE", "ACCUMULATE")
@@ -24,8 +24,7 @@ def library(request: pytest.FixtureRequest) -> str:
 
 
 def rows_of(library: str) -> tuple[Departure, ...]:
-    rows: tuple[Departure, ...] = importlib.import_module(f"arraydispatch.backends.{library}.departures").DEPARTURES
-    return rows
+    return DEPARTURES[library]
 
 
 def is_ours(kernel: Any) -> bool:
