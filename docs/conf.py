@@ -17,6 +17,7 @@ exclude_patterns = ["_build", "examples"]
 templates_path: list[str] = []
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"
 html_title = f"arraydispatch {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

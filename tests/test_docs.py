@@ -122,7 +122,7 @@ def test_commands(command: str, tmp_path: Path, zygotes: Zygotes, request: pytes
             told = zygotes.of(start["backend"]).run(script, cwd=tmp_path, options=tuple(options))
         else:
             as_module = tmp_path / "command.py"
-            as_module.write_text(AS_MODULE.format(argv=words[2:]), encoding="utf-8")
+            as_module.write_text(AS_MODULE.format(argv=words[-2:]), encoding="utf-8")
             told = zygotes.with_all_libraries.run(str(as_module), cwd=ROOT)
         assert told.code == 0, told.stderr
         assert told.stdout

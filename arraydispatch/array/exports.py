@@ -14,6 +14,7 @@ from .._core.handles import Handle
 from ..backends import loader
 from ..common import callers, events
 from ..common.process_state import process
+from ..common.signal_safety import imported
 from ..common.user_warnings import real_of
 from ..dispatch import host_results, wrapping
 from ..memory import views
@@ -92,7 +93,8 @@ def _tell_of_scipy(a: Handle, asking: FrameType | None) -> None:
             name = f"{public}.{called}"
         asking = asking.f_back
     if outermost and not a._kind.standard:
-        from .. import scipy_support  # which no program needs that does not use SciPy
+        imported("arraydispatch.scipy_support")  # which no program needs that does not use SciPy
+        from .. import scipy_support
 
         if not scipy_support.by_scipy_itself():
             host_results.allow(name or outermost, a._kind.backend, _NOT_INSTALLED, callers.is_library)

@@ -214,6 +214,9 @@ SURFACES: dict[str, Surface] = {
 
 OUTSIDE: tuple[tuple[str, str], ...] = (
     ("sys.meta_path", "one finder in front, while a run or `arraydispatch.interop.install()` is in force: it finds nothing itself, and notices that SciPy, xarray, dask or PyTorch is imported"),
+    ("names of NumPy at the top level of a program's modules", "those of the stand-in, from `ad.install` to `ad.uninstall`, and in a block of `ad.accelerated` and a cell of the magic"),
+    ("sys.meta_path, sys.modules", "from `import arraydispatch.numpy` on: one finder in front, for names below this one alone, and the stand-ins under these names"),
+    ("os.environ", "the launcher and `ad.install` tell the Python processes that the program starts, by `ARRAYDISPATCH_RUN` and `PYTHONPATH`"),
     ("sys.modules['__main__'], sys.argv, sys.path", "as Python itself sets them for the program"),
     ("loop_runner of IPython's shell", "a trait, set while a cell of the magic awaits in a notebook whose loop is busy"),
     ("sys.excepthook", "set by the command when Ctrl-C has ended it before the program began, right before the process dies"),

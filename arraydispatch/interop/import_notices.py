@@ -88,10 +88,9 @@ def end() -> None:
             return
         if _Finder in sys.meta_path:
             sys.meta_path.remove(_Finder)
-        if "arraydispatch.interop.scipy_stand_ins" in sys.modules:
-            from .scipy_stand_ins import close
-
-            close()
+        stand_ins = sys.modules.get("arraydispatch.interop.scipy_stand_ins")
+        if stand_ins is not None:
+            stand_ins.close()
 
 
 def follow(opener: Callable[[], None]) -> None:

@@ -18,7 +18,7 @@ from ..common.process_state import process
 from . import array_methods, facade, import_hook, numpy_classes, numpy_warnings, package_patches, tracebacks
 from .user_files import AllUsers, UserFiles, of_namespace
 
-__all__ = ["Activation", "begin", "count_importer", "imports_by_name", "in_run"]
+__all__ = ["Activation", "begin", "count_importer", "has_stand_in", "in_run"]
 
 _changing = threading.RLock()
 _open: list[Activation] = []
@@ -131,15 +131,15 @@ _importers_named: list[Activation] = []
 def count_importer(namespace: dict[str, Any]) -> None:
     """Count a module, given by its globals, as user code from now on: it has imported ``arraydispatch.numpy``."""
     with _changing:
-        if not imports_by_name(namespace):
+        if not _importers._says(namespace):
             _importers.rules = (*_importers.rules, of_namespace(namespace))
         if not _importers_named:
             _importers_named.append(Activation(_importers, imports=False).begin())
 
 
-def imports_by_name(namespace: dict[str, Any]) -> bool:
-    """Whether a module, given by its globals, has imported ``arraydispatch.numpy``."""
-    return bool(_importers._says(namespace))
+def has_stand_in(namespace: dict[str, Any]) -> bool:
+    """Whether a module, given by its globals, is handed the stand-in by its imports, by whatever name."""
+    return bool(_importers._says(namespace) or _importing._says(namespace))
 
 
 def in_run() -> bool:

@@ -268,7 +268,7 @@ def give_back(names: dict[str, Any], imported: bool = True) -> None:
         Whether what the module has imported of the facade since becomes NumPy's own too.
     """
     with _taking:
-        count, _, exchanged = _taken.pop(id(names))
+        count, _, exchanged = _taken.pop(id(names), (1, names, {}))
         if count > 1:
             _taken[id(names)] = count - 1, names, exchanged
             return

@@ -7,6 +7,7 @@ the process or of a block.
 
 from __future__ import annotations
 
+import atexit
 import functools
 import inspect
 import os
@@ -14,6 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, Self, TypeVar, overload
 
@@ -25,8 +27,8 @@ from ..common.patching import Exchanges
 from ..common.process_state import process
 from ..common.sentinels import UNSET
 from ..runtime import settings
-from . import facade, forks, runner, tracebacks
-from .activation import Activation, imports_by_name, in_run
+from . import facade, forks, processes, runner, tracebacks
+from .activation import Activation, has_stand_in, in_run
 from .options import Choices
 from .user_files import AllUsers, UserFiles, asking, of_command_line, of_namespace
 
@@ -60,7 +62,7 @@ def install(
     default argument, an attribute of a class, a closure) stays NumPy's own function: it computes with arrays of the
     backend on the backend, and makes arrays of NumPy's.
 
-    A second call replaces the settings of the first. Processes that the program starts install for themselves.
+    A second call replaces the settings of the first. Python processes that the program starts run as this one does.
 
     Parameters
     ----------
@@ -103,7 +105,11 @@ def install(
             stack.enter_context(forks.survived())
             tracebacks.hide_ours_at_the_end(stack.enter_context(Exchanges()))
             stack.enter_context(_switched(users, _modules_of))
+            if choices is not None:
+                policy = process.fallback if fallback is None else fallback
+                stack.enter_context(processes.inherited(replace(choices, on_fallback=policy), users.roots))
             _installed.append(stack.pop_all())
+            atexit.register(uninstall)
 
 
 def uninstall() -> None:
@@ -114,6 +120,7 @@ def uninstall() -> None:
     """
     with _changing:
         if _installed:
+            atexit.unregister(uninstall)
             _installed.pop().close()
 
 
@@ -181,17 +188,22 @@ def _modules_of(users: UserFiles) -> list[dict[str, Any]]:
 @contextmanager
 def _switched(users: UserFiles, modules_of: Callable[[UserFiles], list[dict[str, Any]]]) -> Iterator[None]:
     """The stand-ins in place for user code, and under the names that its modules have bound to NumPy."""
-    with Activation(users):
-        taken = modules_of(users)
+    with ExitStack() as stack:
+        taken: list[dict[str, Any]] = []
+        stack.callback(lambda: _put_back(taken, modules_of(users)))
+        stack.enter_context(Activation(users))
+        taken += modules_of(users)
         facade.take(*taken)
-        try:
-            yield
-        finally:
-            for names in taken:
-                facade.give_back(names, imported=not imports_by_name(names))
-            for names in modules_of(users):  # those imported since
-                if not imports_by_name(names):
-                    facade.take_out(names)
+        yield
+
+
+def _put_back(taken: list[dict[str, Any]], modules: list[dict[str, Any]]) -> None:
+    """Put NumPy's own names back in modules; those that still have the stand-in by another way in keep what they imported."""
+    for names in taken:
+        facade.give_back(names, imported=not has_stand_in(names))
+    for names in modules:
+        if not has_stand_in(names):
+            facade.take_out(names)
 
 
 # -- for a block ---------------------------------------------------------------------------------------------------------

@@ -13,10 +13,12 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-__all__ = ["continue_run", "inherit"]
+__all__ = ["continue_run", "inherit", "inherited"]
 
 _RUN = "ARRAYDISPATCH_RUN"
 """Environment variable with the options of the parent's run and its user files."""
@@ -28,7 +30,7 @@ _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
 # -- new interpreters ------------------------------------------------------------------------------------------------
 
 
-def inherit(choices: Any, roots: list[str], counts: str, each: bool) -> None:
+def inherit(choices: Any, roots: list[str], counts: str | None = None, each: bool = False) -> None:
     """Make every Python process that this one starts run as it does.
 
     Parameters
@@ -37,14 +39,29 @@ def inherit(choices: Any, roots: list[str], counts: str, each: bool) -> None:
         Options of the run.
     roots : list of str
         Files and folders of user code.
-    counts : str
-        Folder in which processes write their counts.
+    counts : str, optional
+        Folder in which processes write their counts, if they are wanted.
     each : bool
         Whether they count each call by its line.
     """
     os.environ[_RUN] = json.dumps({"choices": choices.to_json(), "roots": roots, "counts": counts, "each": each})
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", _FOLDER)]
     os.environ["PYTHONPATH"] = os.pathsep.join([_FOLDER, *paths])
+
+
+@contextmanager
+def inherited(choices: Any, roots: list[str]) -> Iterator[None]:
+    """Have Python processes that are started in the block run as this one does, as :func:`inherit` has it for good."""
+    before = {name: os.environ.get(name) for name in (_RUN, "PYTHONPATH")}
+    inherit(choices, roots)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def continue_run() -> None:
@@ -77,7 +94,8 @@ def continue_run() -> None:
             tracebacks.hide_ours(exchanges)
             tracebacks.hide_ours_at_the_end(exchanges)
             forks.survive_forks()
-            counts.count_here(run["counts"], users.has_file, run["each"])
+            if run["counts"] is not None:
+                counts.count_here(run["counts"], users.has_file, run["each"])
         return facade.substitute(module)
 
     ImportHook(users, substitute, opened.open_all, package_patches.LIBRARIES).install()

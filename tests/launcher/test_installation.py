@@ -210,6 +210,11 @@ def test_install_and_blocks_may_end_in_any_order() -> None:
     with ad.accelerated("numpy"):
         ad.install(OTHER, min_size=0)
     assert np.ones(2).backend.name == OTHER
+    import numpy as imported
+
+    with ad.accelerated("numpy"):
+        HERE["late"] = imported
+    assert HERE.pop("late") is np
     with ad.accelerated("numpy"):
         ad.uninstall()
         assert np.ones(2).backend.name == "numpy"

@@ -217,13 +217,7 @@ def block_of(
             made += 1
     chosen = [forms[at] for at in kept]
     ends = [numbers[number] for number in wanted]
-    key = (
-        backend,
-        tuple([form.number for form in chosen]),
-        tuple(used),
-        tuple(ends),
-        tuple([x.host is None for x in given]),
-    )
+    key = backend, tuple([form.number for form in chosen]), tuple(used), tuple(ends), tuple([x.host is None for x in given])
     found = _blocks.get(key)
     if found is None:
         with _lock:

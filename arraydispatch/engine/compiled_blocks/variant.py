@@ -32,9 +32,7 @@ from .values import Deferred, aval_of, known, number
 __all__ = ["Deferring", "of"]
 
 _INT64 = np.dtype(np.int64)
-_VALUES_DECIDE = frozenset(
-    name for name, said in PRIMITIVES.items() if "value-dependent" in said or "LinAlgError" in said
-)
+_VALUES_DECIDE = frozenset(name for name, said in PRIMITIVES.items() if "value-dependent" in said or "LinAlgError" in said)
 _STARTS = 16
 """Places of a slice, of one shape, that are part of programs; of more they are operands."""
 
@@ -70,9 +68,7 @@ class Deferring(Backend):
 
     # -- recording -------------------------------------------------------------------------------------------------------
 
-    def recorder(
-        self, func: Callable[..., Any], name: Any, in_parts: Callable[..., Any] | None = None
-    ) -> Callable[..., Any]:
+    def recorder(self, func: Callable[..., Any], name: Any, in_parts: Callable[..., Any] | None = None) -> Callable[..., Any]:
         """Return what records the calls of a function of the library's natives.
 
         ``in_parts``: what does the call where it is not recorded as a whole; None: the function itself, at once.
