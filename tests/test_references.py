@@ -17,6 +17,7 @@ PAGES = sorted(
 PAGES = [page for page in PAGES if "_build" not in page.parts]
 
 _FILE = re.compile(r"`([\w.-]+(?:/[\w.-]+)*\.(?:py|c|h|pxd)|docs/[\w./-]+\.md)`")
+_LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s#]*)#([^)\s]+)\)")
 _ROLE = re.compile(r":(?:mod|func|class|data|meth|attr):`~?(arraydispatch(?:\.\w+)+)`")
 _ROW = re.compile(r"^((?:``\w+``(?:, )?)+) {1,}\S", re.MULTILINE)
 _TABLE = re.compile(r"^=+( +=+)+$.*^=+( +=+)+$", re.MULTILINE | re.DOTALL)
@@ -42,6 +43,22 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
     named = _FILE.findall(re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL))
     lacking = [name for name in named if not _exists(name) and Path(name).stem not in _USERS]
     assert not lacking, f"{page.name} names files that do not exist: {', '.join(lacking)}"
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub and MyST make them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\s-]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_headings_that_links_name_exist(page: Path) -> None:
+    broken = []
+    for name, anchor in _LINK.findall(re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)):
+        target = page.parent / name if name else page
+        if target.suffix == ".md" and anchor not in _anchors(target):
+            broken.append(f"{name}#{anchor}")
+    assert not broken, f"{page.name} links to headings that do not exist: {', '.join(broken)}"
 
 
 def _file_of(parts: list[str]) -> Path | None:
