@@ -519,7 +519,9 @@ FUSED = 1, 5
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("least", "execution"), [*((n, None) for n in THRESHOLDS), *((n, "fused") for n in FUSED), (0, "compiled")])
+@pytest.mark.parametrize(
+    ("least", "execution"), [*((n, None) for n in THRESHOLDS), *((n, "fused") for n in FUSED), (0, "compiled")]
+)
 def test_random_programs(backend: str, least: int, execution: Any, seed: int, effort: int) -> None:
     with threshold(least, execution):
         for i in range(effort * PROGRAMS.get(backend, 150)):

@@ -536,7 +536,9 @@ class Backend:
         lengths = self.shape_of(value)
         places = []
         for axis, (start, n, step) in enumerate(zip(starts, lengths, steps)):
-            line = self.prim.reshape(self._places(start, n, step, a), tuple(n if i == axis else 1 for i in range(len(lengths))))
+            line = self.prim.reshape(
+                self._places(start, n, step, a), tuple(n if i == axis else 1 for i in range(len(lengths)))
+            )
             places.append(self.prim.broadcast_to(line, lengths))
         return self.prim.scatter(a, tuple(places), value, "set")
 

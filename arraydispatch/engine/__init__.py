@@ -6,5 +6,5 @@
 ``reported``  what a profile is told of blocks;
 ``pool``    the threads that run it (the *host tier*: NumPy's own loops on host memory).
 
-See docs/explanation/engine.md.
+See docs/explanation/engine.md. ``compiled_blocks`` is compiled execution, on a library's own arrays: docs/explanation/compiled.md.
 """
