@@ -21,6 +21,7 @@ from ..backends.base import Backend
 from ..backends.devices import Device
 from ..backends.kinds import Kind
 from ..common import arguments, events, tracing
+from ..common.members import FORMED, MEMBERS
 from ..common.process_state import process
 from ..common.signal_safety import imported
 from ..common.user_warnings import real_of
@@ -37,19 +38,11 @@ from ..functions import bits
 from ..memory import ghosts, reshaping, views
 from ..memory.views import ghost, native
 from ..runtime import conversion, placement, settings
-from . import casts, exports
+from . import casts, exports, printing
 from .flat import Flat
-from .members import equality, method, named, short_power, tuple_method
+from .general_forms import comparison, equality, method, named, operators, short_power, tuple_method, unary
 
 __all__ = ["Array"]
-
-_binary, _inplace, _unary = ufuncs.binary_operator, ufuncs.inplace_operator, ufuncs.FAST_OF_ONE.__getitem__
-_reflected = ufuncs.reflected_operator
-
-
-_power = ufuncs.binary_operator(np.power)
-_inplace_power = ufuncs.inplace_operator(np.power)
-
 
 _HEAD = sys.getsizeof(np.empty((), bool)) - 1 - (sys.getsizeof(Handle()) - Handle.__basicsize__)
 """Bytes of an ndarray beside its shape, strides and elements, less those that Python keeps in front of an ``Array``."""
@@ -66,6 +59,8 @@ class Array(Handle):
     __array_priority__ = 100.0
     __hash__ = None
     __class__ = property(exports.class_shown)
+    stands_for_ndarray = False
+    """Whether a launcher made the array, so that it shows itself as an ndarray."""
 
     @classmethod
     def _holding(cls, value: Any, kind: Kind) -> Any:
@@ -304,7 +299,8 @@ class Array(Handle):
         return str(self._shown())
 
     def __repr__(self) -> str:
-        return repr(self._shown())
+        shown = self._shown()
+        return repr(shown) if isinstance(shown, str) or self.stands_for_ndarray else printing.marked(self, repr(shown))
 
     def __format__(self, spec: str) -> str:
         shown = self._shown()
@@ -343,6 +339,7 @@ class Array(Handle):
 
         ``np.asarray`` asks so, as ``memoryview`` does, before it looks for ``__array__``.
         """
+        exports.check_flags(self, flags)
         if self._kind.dtype.isbuiltin != 1:  # for which the buffer protocol has no format
             raise TypeError(
                 "a bytes-like object is required: x.data is a memoryview of an array, x.tobytes() its bytes"
@@ -387,37 +384,32 @@ class Array(Handle):
 
     # -- operators ---------------------------------------------------------------------------------------------------
 
-    __add__, __radd__, __iadd__ = _binary(np.add), _reflected(np.add), _inplace(np.add)
-    __sub__, __rsub__, __isub__ = _binary(np.subtract), _reflected(np.subtract), _inplace(np.subtract)
-    __mul__, __rmul__, __imul__ = _binary(np.multiply), _reflected(np.multiply), _inplace(np.multiply)
-    __truediv__, __rtruediv__, __itruediv__ = _binary(np.divide), _reflected(np.divide), _inplace(np.divide)
-    __floordiv__, __rfloordiv__ = _binary(np.floor_divide), _reflected(np.floor_divide)
-    __ifloordiv__ = _inplace(np.floor_divide)
-    __mod__, __rmod__, __imod__ = _binary(np.remainder), _reflected(np.remainder), _inplace(np.remainder)
-    __and__, __rand__, __iand__ = _binary(np.bitwise_and), _reflected(np.bitwise_and), _inplace(np.bitwise_and)
-    __or__, __ror__, __ior__ = _binary(np.bitwise_or), _reflected(np.bitwise_or), _inplace(np.bitwise_or)
-    __xor__, __rxor__, __ixor__ = _binary(np.bitwise_xor), _reflected(np.bitwise_xor), _inplace(np.bitwise_xor)
-    __lshift__, __rlshift__ = _binary(np.left_shift), _reflected(np.left_shift)
-    __ilshift__ = _inplace(np.left_shift)
-    __rshift__, __rrshift__ = _binary(np.right_shift), _reflected(np.right_shift)
-    __irshift__ = _inplace(np.right_shift)
-    __rpow__ = _reflected(np.power)
-    __lt__, __le__ = _binary(np.less), _binary(np.less_equal)
-    __gt__, __ge__ = _binary(np.greater), _binary(np.greater_equal)
-    __eq__, __ne__ = equality(np.equal, False), equality(np.not_equal, True)
-    __neg__, __pos__, __invert__ = _unary(np.negative), _unary(np.positive), _unary(np.invert)
-    __abs__ = _unary(np.absolute)
+    __add__, __radd__, __iadd__ = operators("add")
+    __sub__, __rsub__, __isub__ = operators("sub")
+    __mul__, __rmul__, __imul__ = operators("mul")
+    __truediv__, __rtruediv__, __itruediv__ = operators("truediv")
+    __floordiv__, __rfloordiv__, __ifloordiv__ = operators("floordiv")
+    __mod__, __rmod__, __imod__ = operators("mod")
+    __and__, __rand__, __iand__ = operators("and")
+    __or__, __ror__, __ior__ = operators("or")
+    __xor__, __rxor__, __ixor__ = operators("xor")
+    __lshift__, __rlshift__, __ilshift__ = operators("lshift")
+    __rshift__, __rrshift__, __irshift__ = operators("rshift")
+    __lt__, __le__, __gt__, __ge__ = comparison("lt"), comparison("le"), comparison("gt"), comparison("ge")
+    __eq__, __ne__ = equality("eq", False), equality("ne", True)
+    __neg__, __pos__, __abs__, __invert__ = unary("neg"), unary("pos"), unary("abs"), unary("invert")
+    _power, __rpow__, _inplace_power = operators("pow")
 
     def __pow__(self, exponent: Any, modulo: None = None) -> Any:
         if modulo is not None:
             return NotImplemented
         short = short_power(self, exponent)
-        return _power(self, exponent) if short is None else _unary(short)(self)
+        return self._power(exponent) if short is None else ufuncs.FAST_OF_ONE[short](self)
 
     def __ipow__(self, exponent: Any) -> Any:  # type: ignore[misc]
         short = short_power(self, exponent)
         if short is None:
-            return _inplace_power(self, exponent)
+            return self._inplace_power(exponent)
         return ufuncs.array_ufunc(short, "__call__", (self,), {"out": (self,)})
 
     def __divmod__(self, other: Any) -> Any:
@@ -644,9 +636,9 @@ def _rebuild_array(*state: Any) -> Any:
 
 
 for _name, _made in vars(Array).items():
-    if _name in vars(np.ndarray) and (callable(_made) or isinstance(_made, property)):
+    if _name in MEMBERS and (callable(_made) or isinstance(_made, property)):
         named(_made, _name)
-handles.of_class(Array)
+handles.of_class(Array, FORMED)
 ndarray = Array
 """By which pickle finds the class's functions: they are named as NumPy's."""
 

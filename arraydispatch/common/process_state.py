@@ -22,8 +22,8 @@ from typing import Any
 __all__ = ["SETTINGS", "Process", "process"]
 
 SETTINGS = (
-    "allowing", "backend", "devices", "draws_on_device", "execution", "fallback", "lent", "min_size", "rules", "threads",
-    "usual_execution",
+    "allowing", "backend", "by_policy", "devices", "draws_on_device", "execution", "fallback", "lent", "min_size", "rules",
+    "threads", "usual_execution",
 )  # fmt: skip
 """Settings that a user chooses, by ``arraydispatch.use`` or on the launcher's command line."""
 
@@ -59,6 +59,9 @@ class Process:
     ----------
     backend : str
         Name of the default backend; its library may not be imported yet.
+    by_policy : bool
+        Whether the launcher chose execution and ``min_size`` by :mod:`arraydispatch.runtime.execution_policy`: another default
+        backend then gets its own.
     devices : mapping of str to Device
         Name of a backend -> the device on which new arrays are placed.
     execution : {"eager", "fused", "compiled", None}
@@ -103,6 +106,8 @@ class Process:
     visited : callable or None
         Whether a library that the program uses directly is tracing one of the program's functions: arrays that NumPy
         creates there are constants.
+    interop : int
+        Number of requests in force that SciPy's functions, and those of some other packages, take arrays.
     cells : dict or None
         Namespace of a notebook, whose cells see the facade or not, by turns.
     overrides : int
@@ -118,11 +123,12 @@ class Process:
     __slots__ = (
         *SETTINGS,
         "wrapper", "natives_first", "watch", "admit", "born", "tap",
-        "users", "observer", "visited", "cells",
+        "users", "observer", "visited", "interop", "cells",
         "executions", "overrides", "blocks_entered", "suspended", "traces",
     )  # fmt: skip
 
     backend: str
+    by_policy: bool
     devices: Mapping[str, Any]
     execution: Any
     usual_execution: Any
@@ -143,6 +149,7 @@ class Process:
     users: Any
     observer: Callable[[Any], None] | None
     visited: Callable[[], bool] | None
+    interop: int
     cells: dict[str, Any] | None
     overrides: int
     blocks_entered: bool
@@ -151,8 +158,8 @@ class Process:
 
     def __init__(self) -> None:
         start: dict[str, Any] = dict.fromkeys(self.__slots__)
-        start |= dict.fromkeys(("draws_on_device", "lent", "natives_first", "blocks_entered"), False)
-        start |= dict.fromkeys(("min_size", "overrides", "suspended", "traces"), 0)
+        start |= dict.fromkeys(("by_policy", "draws_on_device", "lent", "natives_first", "blocks_entered"), False)
+        start |= dict.fromkeys(("min_size", "interop", "overrides", "suspended", "traces"), 0)
         start |= {"backend": "numpy", "devices": {}, "executions": (), "fallback": "warn"}
         start["allowing"] = (
             "To allow it, say arraydispatch.use(fallback='warn'), or arraydispatch.fallback('warn') for a block."

@@ -120,11 +120,12 @@ def may_import() -> bool:
     return not any(file is not None and callers.is_library(file) for file in files)
 
 
+_names: Any = vars(ModuleType)["__dict__"]
+
+
 def _is_begun(module: Any) -> str | None:
     """The file of a module that some thread is importing; None of any other."""
-    try:
-        names = object.__getattribute__(module, "__dict__")  # past what imports a module as it is first asked
-    except AttributeError:
-        return None
-    spec = names.get("__spec__")
+    # Past modules that import, or make, what they are asked for.
+    names: dict[str, Any] = _names.__get__(module) if isinstance(module, ModuleType) else {}
+    spec: Any = names.get("__spec__")
     return (spec.origin or "") if getattr(spec, "_initializing", False) else None

@@ -18,7 +18,7 @@ from ..backends.base import Backend
 from ..common import arguments, events
 from ..common.arguments import PLAIN
 from ..common.errors import TraceError
-from ..common.pytrees import mapped
+from ..common.members import operator_of, reflected_name
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
 from ..functions.registry import Returns
@@ -26,7 +26,7 @@ from ..memory import views, writing
 from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
 from ..ufuncs.array_api_rules import STANDARD
-from ..ufuncs.facts import operator_of, reflected_name, ufunc_facts
+from ..ufuncs.facts import ufunc_facts
 from ..ufuncs.plans import PLANS
 from . import (
     fp_errors,
@@ -41,6 +41,7 @@ from . import (
     wrapping,
 )
 from .fp_errors import UNTOUCHED, in_force
+from .handover import handed
 
 _HANDLED = ("out", "where", "order", "subok")
 _METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
@@ -289,21 +290,14 @@ def _by_numpy(
     if "where" in kwargs and not outs:
         # The user may have written that, and NumPy took it away.
         kwargs = {"out": None if ufunc.nout == 1 else (None,) * ufunc.nout, **kwargs}
-    result = run(*map(_bare, inputs), **{key: _bare(x) for key, x in kwargs.items()})
+    result = run(*[handed(x, native) for x in inputs], **{key: handed(x, native) for key, x in kwargs.items()})
     if events.tap is not None:
-        events.tap.call(ufunc, backend.name, "native", "", perf_counter() - start)
+        events.tap.call(ufunc, backend.name, "native", "", perf_counter() - start, result, 1, inputs)
     results = result if isinstance(result, tuple) else (result,)
     given = outs or (None,) * len(results)
     standard = wrapping.is_standard(inputs)
     made = [_dressed(r, backend, standard) if out is None else out for r, out in zip(results, given)]
     return tuple(made) if isinstance(result, tuple) else made[0]
-
-
-def _bare(x: Any) -> Any:
-    """An argument with the ndarrays inside its arrays."""
-    if isinstance(x, Handle):
-        return native(x)
-    return mapped(_bare, x) if isinstance(x, list | tuple) else x
 
 
 def _dressed(result: Any, backend: Backend, standard: bool) -> Any:
@@ -347,7 +341,7 @@ def _general(
     else:
         result, kind = ufunc_calls.elementwise(ufunc, operands, options, where, outs, backend, precision)
     if tap is not None:
-        tap.call(ufunc, backend.name, kind, "", perf_counter() - start, result)
+        tap.call(ufunc, backend.name, kind, "", perf_counter() - start, result, 1, inputs)
     if method == "at":
         return None
     if any(out is not None for out in outs):

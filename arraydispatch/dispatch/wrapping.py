@@ -359,8 +359,3 @@ def check_operands(operands: tuple[Any, ...], backend: Backend, *others: tuple[i
     """Raise NumPy's broadcast error, or the device error, if that is why the library refused."""
     check_shapes(operands, backend, *others)
     check_devices(operands, backend)
-
-
-def tapped() -> events.Listener | None:
-    """The installed listener."""
-    return events.tap

@@ -15,17 +15,18 @@ import numpy as np
 from numpy import ndarray
 
 from .._core.handles import Handle
-from ..array.members import named, short_power
+from ..array.general_forms import named, short_power
 from ..common import events
 from ..common.arguments import SCALARS
+from ..common.members import REDUCTIONS, Form, Member
 from ..dispatch import host_results, host_values
 from ..engine.nodes import Node, PendingView
 from ..engine.recording import reductions, shifts, tape, updates, writes
 from ..engine.recording.tape import record
 from ..memory import views
-from ..ufuncs.facts import CLIP, OPERATORS
+from ..ufuncs.facts import CLIP
 
-__all__ = ["NAMES", "calibrate", "over"]
+__all__ = ["calibrate", "over"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
@@ -143,7 +144,7 @@ def _array_function(general: Any) -> Any:
         if tape.least and len(types) == 1:
             made = None
             name = func.__name__.removeprefix("a")  # np.amax is the method max
-            if name in _reductions:
+            if name in REDUCTIONS:
                 if args and isinstance(args[0], Handle) and func in (getattr(np, name), getattr(np, func.__name__)):
                     made = _reduced(name, args[0], args[1:], kwargs, getrefcount(args[0]), "function")
             elif func is _roll:
@@ -159,7 +160,6 @@ def _array_function(general: Any) -> Any:
 
 # -- reductions --------------------------------------------------------------------------------------------------------
 
-_reductions = frozenset(reductions.NAMES)
 _alone: dict[str, int | None] = {}
 """How many references there are to an array that only the caller has, where it is asked for; None where that cannot be told."""
 _known: dict[int, dict[str, int | None]] = {}
@@ -285,37 +285,22 @@ def _length(general: Any) -> Any:
     return __len__
 
 
-def _made() -> dict[str, Callable[[Any], Any]]:
-    table: dict[str, Callable[[Any], Any]] = {
-        "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__pow__": _power, "astype": _astype,
-        "clip": _clip_method, "__len__": _length, "__setitem__": _setitem,
-        "__getitem__": _getitem,
-    }  # fmt: skip
-    for name in reductions.NAMES:
-        table[name] = lambda general, name=name: _reducer(name, general)  # type: ignore[misc]
-    for name in ("shape", "ndim", "size"):
-        table[name] = lambda general, name=name: _told(name, general)  # type: ignore[misc]
-    for word, func in OPERATORS.items():
-        if func.nin == 1:
-            table[f"__{word}__"] = lambda general, func=func: _unary(func, general)  # type: ignore[misc]
-            continue
-        if word in ("matmul", "divmod"):
-            continue
-        if word != "pow":
-            table[f"__{word}__"] = lambda general, func=func: _binary(func, general)  # type: ignore[misc]
-            if word not in ("lt", "le", "gt", "ge", "eq", "ne"):
-                table[f"__i{word}__"] = lambda general, func=func: _inplace(func, general)  # type: ignore[misc]
-        if word not in ("lt", "le", "gt", "ge", "eq", "ne"):
-            table[f"__r{word}__"] = lambda general, func=func: _reflected(func, general)  # type: ignore[misc]
-    return table
+_BY_NAME: dict[str, Callable[[Any], Any]] = {
+    "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__pow__": _power, "astype": _astype,
+    "clip": _clip_method, "__len__": _length, "__setitem__": _setitem, "__getitem__": _getitem,
+}  # fmt: skip
+_BY_FORM: dict[Form, Callable[[Member, Any], Any]] = {
+    "binary": lambda row, form: _binary(row.func, form),
+    "comparison": lambda row, form: _binary(row.func, form),
+    "reflected": lambda row, form: _reflected(row.func, form),
+    "inplace": lambda row, form: _inplace(row.func, form),
+    "unary": lambda row, form: _unary(row.func, form),
+    "reduction": lambda row, form: _reducer(row.name, form),
+    "shape": lambda row, form: _told(row.name, form),
+}
 
 
-_TABLE = _made()
-NAMES = tuple(_TABLE)
-"""What is recorded."""
-
-
-def over(name: str, general: Any) -> Any:
-    """The attribute of ``Array`` of that name, which records where it can."""
-    make = _TABLE.get(name)
-    return general if make is None else named(make(general), name)
+def over(row: Member, form: Any) -> Any:
+    """Make the form of a member that records where it can, over the general one."""
+    made = _BY_NAME[row.name](form) if row.name in _BY_NAME else _BY_FORM[row.form](row, form)
+    return named(made, row.name)

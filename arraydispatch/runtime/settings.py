@@ -18,10 +18,10 @@ from ..common import process_state
 from ..common.errors import PrecisionError, SettingError
 from ..common.process_state import SETTINGS, process
 from ..common.sentinels import UNSET
+from .execution_policy import FUSED_FROM, Execution
 
 Precision = Literal[64, 32, 16, "bf16"] | None
 Fallback = Literal["warn", "error", "silent"]
-Execution = Literal["eager", "fused", "compiled"] | None
 T = TypeVar("T")
 
 
@@ -120,10 +120,6 @@ Backend._exit = _exit
 
 
 # -- execution ---------------------------------------------------------------------------------------------------------
-
-
-FUSED_FROM = 1 << 18
-"""Default number of elements from which fused execution records a call."""
 
 
 def check_execution(execution: Any) -> Execution:

@@ -56,7 +56,7 @@ class JaxBackend(Backend):
 
     name = "jax"
     library = "jax"
-    install = "pip install 'arraydispatch[jax]'"
+    install = "pip install 'jax>=0.10'"
     mutable = False
     scoped = True
 

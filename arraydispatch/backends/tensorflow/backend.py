@@ -78,7 +78,7 @@ class TensorFlowBackend(Backend):
     # Most operations support at most 8 dimensions, some fewer.
     REFUSALS = (Unsupported, tf.errors.UnimplementedError, tf.errors.InvalidArgumentError)
     library = "tensorflow"
-    install = "pip install 'arraydispatch[tensorflow]'"
+    install = "pip install 'tensorflow>=2.21'"
     mutable = False
     derives_determinants = False
 

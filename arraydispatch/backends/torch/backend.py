@@ -57,7 +57,7 @@ class TorchBackend(Backend):
 
     name = "torch"
     library = "torch"
-    install = "pip install 'arraydispatch[torch]'"
+    install = "pip install 'torch>=2.13'"
     mutable = True
     unrolls = True
     derives_determinants = False
