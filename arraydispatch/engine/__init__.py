@@ -7,5 +7,5 @@
 ``compiled_blocks``  compiled execution: blocks as programs of a library's compiler;
 ``along_axis``, ``draws``  large calls that several threads share without recording.
 
-See docs/explanation/engine.md.
+See docs/explanation/engine.md. ``compiled_blocks`` is compiled execution, on a library's own arrays: docs/explanation/compiled.md.
 """
