@@ -15,7 +15,6 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._core.handles import general
-from ..backends.kinds import Kind
 from ..dispatch import indexing, wrapping
 from ..memory.views import native
 from .array import Array
@@ -25,7 +24,7 @@ __all__ = ["Scalar"]
 
 
 def _of_zero_d(name: str) -> Callable[..., Any]:
-    """The method of 0-d arrays, on a copy."""
+    """Make the method of 0-d arrays, on a copy."""
     inner = getattr(Array, name)
 
     def made(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -36,13 +35,13 @@ def _of_zero_d(name: str) -> Callable[..., Any]:
 
 
 def _property_of_zero_d(name: str) -> Any:
-    """The attribute of 0-d arrays, of a copy; it cannot be set."""
+    """Make the attribute of 0-d arrays, of a copy; it cannot be set."""
     inner = getattr(Array, name)
     return property(lambda self: _scalar(inner.__get__(wrapping.zero_d(self))), doc=inner.__doc__)
 
 
 def _scalar(made: Any) -> Any:
-    return Scalar(native(made), made._kind) if type(made) is Array and not made.shape else made
+    return Scalar._holding(native(made), made._kind) if type(made) is Array and not made.shape else made
 
 
 class Scalar(Array):
@@ -54,10 +53,6 @@ class Scalar(Array):
 
     __slots__ = ()
     __class__ = property(type)  # an ndarray to nobody
-
-    def __init__(self, value: Any, kind: Kind) -> None:
-        self._v, self._kind, self._owned, self._writes = value, kind, False, 0
-        self._root = self._ghost = self._base = None
 
     __numpy_dtype__ = Array.dtype
 

@@ -201,7 +201,7 @@ def scalar(value: Native, kind: Kind) -> Any:
 def device_scalar(value: Native, kind: Kind) -> Any:
     """A 0-d result that stays on the device: immutable as NumPy's scalars are, or what the array-API standard has."""
     if not kind.standard:
-        made = scalar_class(value, kind)
+        made = scalar_class._holding(value, kind)
         if born is not None:
             born(made)
         return made

@@ -102,12 +102,12 @@ _layer = 0
 def _follow() -> None:
     """Put the thin path in force, or out of it, as the process is now."""
     global _layer, least
-    if not (results.least or least or _layer or tape.least):
+    if not (results.path.least or least or _layer or tape.least):
         return  # it is not in force, and nothing else would change that
-    layer = 2 if results.least else int(tape.least > 0)
+    layer = 2 if results.path.least else int(tape.least > 0)
     if layer != _layer:
         install(_FORMS[layer])
-    least, _layer = results.least, layer
+    least, _layer = results.path.least, layer
     if tape.least:
         recording.calibrate(layer, _ask)
 

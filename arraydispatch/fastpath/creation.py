@@ -21,25 +21,14 @@ from ..common.sentinels import UNSET
 from ..dispatch import host_results, wrapping
 from ..memory import views
 from ..runtime import settings
-from . import results
 from .methods import method_of
-from .results import DEEPEST, FOLLOWED, array_of, is_plain
+from .results import DEEPEST, FOLLOWED, array_of, is_plain, path
 
 __all__ = ["at_once", "filled_at_once", "fresh", "new", "of_data_at_once", "plain_sequence", "takes"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
-
-_cls: Any = None
-least = 0
-_calls = 0
 _compiled = handles.compiled
 
-
-def _counted() -> int:
-    return _calls
-
-
-results.counters.append(_counted)
 
 # -- new arrays --------------------------------------------------------------------------------------------------------
 
@@ -55,14 +44,12 @@ _kinds: dict[Any, Any] = {}
 
 @process.follows("wrapper", *FOLLOWED)
 def _follow() -> None:
-    global _any_size, _cls, _float_kind, _kinds, least
-    before = least
-    _cls, least = results.array_class, results.least
-    if not (process.min_size or before):
+    global _any_size, _float_kind, _kinds
+    if not (process.min_size or _kinds):
         return  # there is no host state, and there was none
     held = loader.hosted(process.backend)
     _kinds, _any_size = held._kinds, settings.on_cpu(process.backend)
-    _float_kind = held.kind(np.dtype(float)) if least and not process.blocks_entered else None
+    _float_kind = held.kind(np.dtype(float)) if path.least and not process.blocks_entered else None
 
 
 _follow()
@@ -70,8 +57,7 @@ _follow()
 
 def new(value: Any) -> Any:
     """An array of an ndarray that NumPy has just made."""
-    global _calls
-    _calls += 1
+    path.calls += 1
     kind = _kinds.get(value.dtype) if _float_kind is not None or not _blocks() else None
     if kind is None or value.base is not None:
         held = loader.hosted(settings.current_name())
@@ -81,12 +67,12 @@ def new(value: Any) -> Any:
 
 def takes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether this path is in force, and the arguments of what makes arrays are no arrays and hold none."""
-    return bool(least) and (not args or is_plain(args, {})) and (not kwargs or is_plain((), kwargs))
+    return bool(path.least) and (not args or is_plain(args, {})) and (not kwargs or is_plain((), kwargs))
 
 
 def fresh(value: ndarray) -> Any:
     """The same for a small one of a dtype that there have been arrays of; None where it takes a look at the settings."""
-    kind = _kinds.get(value.dtype) if _float_kind is not None and value.size < least else None
+    kind = _kinds.get(value.dtype) if _float_kind is not None and value.size < path.least else None
     return None if kind is None or value.base is not None else array_of(value, kind)
 
 
@@ -119,10 +105,9 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
 
         @wraps(general)
         def made(*args: Any, **kwargs: Any) -> Any:
-            global _calls
             try:
-                if least:
-                    if of_array is not None and args and type(args[0]) is _cls:
+                if path.least:
+                    if of_array is not None and args and type(args[0]) is path.array_class:
                         if itself and len(args) == 1 and not kwargs and not args[0]._kind.standard:
                             return args[0]
                         if type(args[0]._v) is ndarray:
@@ -135,9 +120,9 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
                             value = real(*args, **kwargs)
                             if type(value) is ndarray:
                                 if (found := fresh(value)) is not None:
-                                    _calls += 1
+                                    path.calls += 1
                                     return found
-                                if value.size < least or settings.on_cpu(settings.current_name()):
+                                if value.size < path.least or settings.on_cpu(settings.current_name()):
                                     return new(value)
                 like = kwargs.get("like")
                 if like is None or hasattr(type(like), "__array_function__"):
@@ -159,15 +144,14 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
     itself = real in (np.asarray, np.asanyarray)
 
     def made(x: Any = UNSET, dtype: Any = None, *more: Any, **options: Any) -> Any:
-        global _calls
         if _float_kind is not None and not options and not more:
             if type(x) in _SEQUENCES and plain_sequence(x):
                 value: ndarray = real(x) if dtype is None else real(x, dtype)
                 kind = _kinds.get(value.dtype)
-                if kind is not None and value.size < least:
-                    _calls += 1
+                if kind is not None and value.size < path.least:
+                    path.calls += 1
                     return array_of(value, kind)
-            elif itself and type(x) is _cls and dtype is None and not x._kind.standard:
+            elif itself and type(x) is path.array_class and dtype is None and not x._kind.standard:
                 return x
         if more:
             return general(x, dtype, *more, **options)
@@ -186,7 +170,6 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
 
         @wraps(general)
         def made(shape: Any = UNSET, dtype: Any = None, order: Any = None, *more: Any, **options: Any) -> Any:
-            global _calls
             kind = _float_kind
             if kind is not None and not options and not more:
                 if dtype is order is None:
@@ -194,9 +177,9 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
                 else:
                     value = real(shape, dtype, order)
                     kind = _kinds.get(value.dtype)
-                if kind is not None and (_any_size or value.size < least):
-                    _calls += 1
-                    return handles.new_array(_cls, value, kind, True, None)
+                if kind is not None and (_any_size or value.size < path.least):
+                    path.calls += 1
+                    return handles.new_array(path.array_class, value, kind, True, None)
             return real() if shape is UNSET else told(shape, dtype, order or "C", *more, **options)
 
         return made

@@ -16,31 +16,25 @@ from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_values, wrapping
 from ..engine.recording import tape
 from ..functions.registry import Written, spec_of
-from ..memory import views
-from ..ufuncs import rows
-from . import results
-from .results import DEEPEST, array_of, before_write, in_rows, is_computed, is_plain, is_read, result_of, waiting
+from .results import (
+    DEEPEST,
+    array_of,
+    before_write,
+    into,
+    is_computed,
+    is_plain,
+    is_read,
+    of_one,
+    of_two,
+    path,
+    result_of,
+    waiting,
+    written,
+)  # fmt: skip
 
 __all__ = ["array_function", "array_ufunc", "callers", "of_function", "of_ufunc", "ufunc"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
-
-_cls: Any = None
-least = 0
-_calls = 0
-
-
-def _counted() -> int:
-    return _calls
-
-
-results.counters.append(_counted)
-
-
-@results.follows
-def _follow() -> None:
-    global _cls, least
-    _cls, least = results.array_class, results.least
 
 
 # -- functions ---------------------------------------------------------------------------------------------------------
@@ -59,8 +53,7 @@ def _caller(func: Any, spec: Any) -> Any:
     before, lends = min(places, default=sys.maxsize), spec is not None and spec.mode == "function"
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        global _calls
-        if not least or len(args) > before:
+        if not path.least or len(args) > before:
             return DECLINED
         found: list[Any] = []
         hosts = _values(args, found)
@@ -75,11 +68,11 @@ def _caller(func: Any, spec: Any) -> Any:
         else:
             result = run(*hosts)
         if type(result) in PLAIN:
-            _calls += 1
+            path.calls += 1
             return result
         made = _made(result, found)
         if is_computed(made):
-            _calls += 1
+            path.calls += 1
         return made
 
     return call
@@ -136,13 +129,13 @@ def _values(args: Any, found: list[Any], depth: Any = DEEPEST) -> list[Any] | No
     hosts = []
     for x in args:
         cls = type(x)
-        if cls is _cls:
+        if cls is path.array_class:
             a: Handle = x
             if type(a._v) is not ndarray:
                 return None
             value: ndarray = a._v
             kind: Kind = a._kind
-            if value.size >= least or kind.standard:
+            if value.size >= path.least or kind.standard:
                 return None
             if found and (first := found[0]._kind) is not kind and first.backend is not kind.backend:
                 return None
@@ -161,119 +154,58 @@ def _values(args: Any, found: list[Any], depth: Any = DEEPEST) -> list[Any] | No
 
 
 def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """A ufunc of operands alone, as a function of :data:`callers`."""
-    global _calls
-    hosts = []
-    first: Kind | None = None
+    """Compute a ufunc of operands alone, as a function of :data:`callers`."""
+    if len(inputs) == 2:
+        return of_two(func, inputs[0], inputs[1])
+    if len(inputs) == 1:
+        return of_one(func, inputs[0])
     for x in inputs:
-        cls = type(x)
-        if cls in SCALARS:
-            hosts.append(x)
-        elif cls is _cls:
-            a: Handle = x
-            if type(a._v) is not ndarray:
-                return DECLINED
-            value: ndarray = a._v
-            kind: Kind = a._kind
-            if value.size >= least or kind.standard:
-                return DECLINED
-            if first is None:
-                first = kind
-            elif first is not kind and first.backend is not kind.backend:
-                return DECLINED
-            hosts.append(value)
-        else:
+        if not _is_ours(x):
             return DECLINED
-    result = func(*hosts)
-    if first is None:
-        return result
-    _calls += 1
-    if type(result) is ndarray:
-        return array_of(result, first)
-    return host_values.dressed(result, []) if type(result) is tuple else result
-
-
-def pair(func: np.ufunc, x: Any, y: Any) -> Any:
-    """As :func:`ufunc`, of two operands, which most have."""
-    global _calls
-    first: Kind | None = None
-    if type(x) is _cls:
-        a: Handle = x
-        if type(a._v) is not ndarray:
-            return DECLINED
-        value: ndarray = a._v
-        first = a._kind
-        if value.size >= least or first.standard:
-            return DECLINED
-        x = value
-    elif type(x) not in SCALARS:
+    found: list[Any] = []
+    hosts = _values(inputs, found)
+    if not found or hosts is None:
         return DECLINED
-    if type(y) is _cls:
-        b: Handle = y
-        if type(b._v) is not ndarray:
-            return DECLINED
-        other: ndarray = b._v
-        kind: Kind = b._kind
-        if other.size >= least or kind.standard:
-            return DECLINED
-        if first is None:
-            first = kind
-        elif first is not kind and first.backend is not kind.backend:
-            return DECLINED
-        y = other
-    elif type(y) not in SCALARS:
-        return DECLINED
-    result = rows.call(func, x, y) if in_rows(x, y) else func(x, y)
-    if first is None:
-        return result
-    _calls += 1
-    if type(result) is ndarray:
-        return array_of(result, first)
-    return host_values.dressed(result, []) if type(result) is tuple else result
+    path.calls += 1
+    return _made(func(*hosts), found)
 
 
 def _at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
     """``func.at``, into an array: whether it was done."""
-    global _calls
-    if type(a) is not _cls or type(place := a._v) is not ndarray or place.size >= least or a._kind.standard:
+    if (
+        type(a) is not path.array_class
+        or type(place := a._v) is not ndarray
+        or place.size >= path.least
+        or a._kind.standard
+    ):
         return False
     hosts = _values(inputs, [a])
     if hosts is None:
         return False
     before_write(a, place)
     func.at(place, *hosts)
-    _calls += 1
-    views.owner(a)._writes += 1
+    written(a)
     return True
 
 
 def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
-    """As :func:`ufunc`, into an array."""
-    global _calls
+    """Compute a ufunc of operands alone into an array."""
+    if len(inputs) != func.nin:
+        return DECLINED
+    if len(inputs) == 2:
+        return out if into(func, inputs[0], inputs[1], out, False) else DECLINED
     made: Handle = out
-    if type(made._v) is not ndarray or len(inputs) != func.nin:
+    if type(made._v) is not ndarray:
         return DECLINED
     place: ndarray = made._v
-    if (place.size >= least and tape.least) or made._kind.standard:
+    if (place.size >= path.least and tape.least) or made._kind.standard:
         return DECLINED
     hosts = _values(inputs, [out])
     if hosts is None:
         return DECLINED
     before_write(made, place)
-    # By name: of a third operand np.maximum says that it is deprecated.
-    if len(hosts) == 2:
-        if in_rows(hosts[0], hosts[1]) or in_rows(place, 0):
-            rows.call(func, hosts[0], hosts[1], out=place)
-        else:
-            func(hosts[0], hosts[1], out=place)
-    else:
-        func(*hosts, out=place)
-    _calls += 1
-    base: Handle | None = made._base
-    if base is None:
-        made._writes += 1
-    else:
-        base._writes += 1
+    func(*hosts, out=place)
+    written(made)
     return out
 
 
@@ -295,7 +227,7 @@ def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], 
 
 def _is_ours(x: Any) -> bool:
     """Whether nobody else is to be asked what a ufunc of it is."""
-    return type(x) is _cls or type(x) in SCALARS
+    return type(x) is path.array_class or type(x) in SCALARS
 
 
 def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
@@ -303,20 +235,11 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
     if func.nin == func.nout == 1:
 
         def unary(x: Any = UNSET, /, *more: Any, **kwargs: Any) -> Any:
-            global _calls
-            if type(x) is _cls and not more and not kwargs:
-                a: Handle = x
-                value = a._v
-                if type(value) is ndarray and value.size < least:
-                    kind: Kind = a._kind
-                    result = rows.call(func, value) if in_rows(value, 0) else func(value)
-                    if type(result) is ndarray:
-                        _calls += 1
-                        return array_of(result, kind)
-                    if not kind.standard:
-                        _calls += 1
-                        return result
-                elif tape.least and (made := tape.record(func, (x,))) is not None:
+            if type(x) is path.array_class and not more and not kwargs:
+                made = of_one(func, x)
+                if made is not DECLINED:
+                    return made
+                if tape.least and (made := tape.record(func, (x,))) is not None:
                     return made
             elif type(x) in SCALARS and not more and not kwargs:
                 return func(x)
@@ -330,14 +253,14 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
         if len(args) != nin:  # an operand too few, or `out` by position
             return general(args, kwargs)
         if not kwargs:
-            made = pair(func, args[0], args[1]) if two else ufunc(func, args)
+            made = of_two(func, args[0], args[1]) if two else ufunc(func, args)
             if made is not DECLINED:
                 return made
             if recorded and tape.least and _is_ours(args[0]) and _is_ours(args[1]):
                 made = tape.record(func, args)
                 if made is not None:
                     return made
-        elif len(kwargs) == 1 and type(out := kwargs.get("out")) is _cls:
+        elif len(kwargs) == 1 and type(out := kwargs.get("out")) is path.array_class:
             made = onto(func, args, out)
             if made is not DECLINED:
                 return made
@@ -364,8 +287,8 @@ def array_ufunc(general: Any) -> Any:
         if func.signature is not None and func not in _OF_CORES:
             pass
         elif not kwargs:
-            made = pair(func, inputs[0], inputs[1]) if len(inputs) == 2 else ufunc(func, inputs)
-        elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1 and type(out[0]) is _cls:
+            made = ufunc(func, inputs)
+        elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1 and type(out[0]) is path.array_class:
             made = onto(func, inputs, out[0])
         return general(self, func, method, *inputs, **kwargs) if made is DECLINED else made
 
