@@ -12,9 +12,11 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "arraydispatch"
 
 DONE = (
+    "array",
     "array_api",
     "backends",
     "common",
+    "fastpath",
     "memory",
     "profiling",
     "runtime",

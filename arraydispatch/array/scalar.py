@@ -1,4 +1,4 @@
-"""``Scalar``: what NumPy's scalars are on a device, and under a trace.
+"""``Scalar``: NumPy's scalars on a device and under a trace.
 
 A scalar behaves as ``np.float64`` and its like do: it never changes, and its methods and attributes are those of a 0-d
 array of its value, whose 0-d results are scalars again.
@@ -77,7 +77,7 @@ class Scalar(Array):
         raise TypeError(f"object of type '{self.dtype.type.__name__}' has no len()")
 
     def __getattr__(self, name: str) -> Any:
-        """``is_integer``, ``bit_count``, ``hex`` and what else only NumPy's scalars of a type have."""
+        """Find a method that only NumPy's scalars of a type have, such as ``is_integer``, ``bit_count`` and ``hex``."""
         if name.startswith("_"):
             raise AttributeError(f"'Scalar' object has no attribute {name!r}")
         return getattr(self._value(name), name)
@@ -163,7 +163,7 @@ class Scalar(Array):
 
 
 _SEQUENCES = (list, tuple, str, bytes, bytearray)
-"""What an integer repeats, in ``[0] * n``."""
+"""Types of the sequences that an integer repeats, as in ``[0] * n``."""
 
 
 def _rebuild_scalar(*state: Any) -> Any:

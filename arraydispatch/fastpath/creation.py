@@ -1,4 +1,4 @@
-"""The thin path of what makes arrays: NumPy makes the array, and it stays in the host state."""
+"""Thin path of creation functions: NumPy makes the array, which stays in the host state."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _compiled = handles.compiled
 
 _blocks = settings.blocks_here
 _float_kind: Any = None
-"""That of arrays of no other dtype; None while the thin path is not in force, or a block may name a backend."""
+"""Kind of float64 arrays; None while the thin path is not in force, or a block may name a backend."""
 _any_size = False
-"""Whether they are in the host state whatever their size."""
+"""Whether new arrays of any size are in the host state."""
 _kinds: dict[Any, Any] = {}
-"""The kinds of new arrays outside of any block that names a backend: dtype -> kind."""
+"""Kinds of new arrays outside of blocks that name a backend: dtype -> kind."""
 
 
 @process.follows("wrapper", *FOLLOWED)
@@ -56,7 +56,7 @@ _follow()
 
 
 def new(value: Any) -> Any:
-    """An array of an ndarray that NumPy has just made."""
+    """Wrap an ndarray that NumPy has just made."""
     path.calls += 1
     kind = _kinds.get(value.dtype) if _float_kind is not None or not _blocks() else None
     if kind is None or value.base is not None:
@@ -66,12 +66,12 @@ def new(value: Any) -> Any:
 
 
 def takes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether this path is in force, and the arguments of what makes arrays are no arrays and hold none."""
+    """Whether the thin path is in force, and the arguments are no arrays and hold none."""
     return bool(path.least) and (not args or is_plain(args, {})) and (not kwargs or is_plain((), kwargs))
 
 
 def fresh(value: ndarray) -> Any:
-    """The same for a small one of a dtype that there have been arrays of; None where it takes a look at the settings."""
+    """Wrap a small new ndarray of a known dtype; None where the settings decide."""
     kind = _kinds.get(value.dtype) if _float_kind is not None and value.size < path.least else None
     return None if kind is None or value.base is not None else array_of(value, kind)
 
@@ -95,9 +95,9 @@ def plain_sequence(x: Any, depth: Any = DEEPEST) -> bool:
 
 
 def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
-    """Decorates a creation function: of plain arguments NumPy makes the array, in the host state, while this path is in force.
+    """Decorate a creation function: NumPy makes the array of plain arguments, in the host state, while the thin path is in force.
 
-    ``itself``: whether an array that is all it is given is what it answers; None for a function that takes none.
+    ``itself``: whether the function returns an array that is its only argument; None for a function that takes no array.
     """
 
     def decorate(general: Any) -> Any:
@@ -140,7 +140,7 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
 
 
 def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any]:
-    """What a user calls as ``np.array`` and its like: of a sequence of numbers alone NumPy makes the array at once; else ``general``."""
+    """Make ``np.array`` and its like: NumPy makes the array of a sequence of numbers, ``general`` any other."""
     itself = real in (np.asarray, np.asanyarray)
 
     def made(x: Any = UNSET, dtype: Any = None, *more: Any, **options: Any) -> Any:
@@ -163,7 +163,7 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
 
 
 def filled_at_once(real: Any) -> Callable[[Any], Any]:
-    """As :func:`at_once`, for ``zeros`` and its like: no loop over arguments."""
+    """Decorate ``zeros`` and its like, as :func:`at_once` does, without a loop over arguments."""
 
     def decorate(general: Any) -> Any:
         told = at_once(real)(general)
@@ -188,7 +188,7 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
 
 
 def _told(real: Any, general: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The general call, told where it was not by what it called."""
+    """Run the general call, and report it where the functions that it called did not."""
     outer, _telling.inside = getattr(_telling, "inside", False), True
     if not outer:
         _telling.told = False
@@ -206,7 +206,7 @@ def _told(real: Any, general: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 
 def is_told() -> None:
-    """What is being made here is told of by the function of the library that makes it."""
+    """Mark the creation that runs as reported by the library's function."""
     _telling.told = True
 
 

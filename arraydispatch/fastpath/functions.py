@@ -1,4 +1,4 @@
-"""The thin path of NumPy's functions and ufuncs, by which they are called or dispatched to us."""
+"""Thin path of NumPy's functions and ufuncs, whether the user calls them or NumPy dispatches them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_values, wrapping
 from ..engine.recording import tape
 from ..functions.registry import Written, spec_of
+from ..memory.roots import memory_of
 from .results import (
     DEEPEST,
     array_of,
@@ -45,8 +46,8 @@ def _not_at_once(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _caller(func: Any, spec: Any) -> Any:
-    """``spec``: of a function; None of a method of a ufunc, which writes nothing but ``out``."""
-    run = getattr(func, "_implementation", func)  # whom to ask is known: ndarrays are all there is
+    """Make the thin call of a function; ``spec`` is None for a method of a ufunc, which writes ``out`` alone."""
+    run = getattr(func, "_implementation", func)  # without dispatch: all arguments are ndarrays
     written = (Written("out", 4 if func.__name__ == "reduceat" else 3, None),) if spec is None else spec.written
     places = [parameter.at for parameter in written]
     names = frozenset([parameter.name for parameter in written])
@@ -60,7 +61,7 @@ def _caller(func: Any, spec: Any) -> Any:
         if not found or hosts is None:
             return DECLINED
         if waiting and lends and _are_read(found):
-            return DECLINED  # which lends them
+            return DECLINED  # the general call lends their memory
         if kwargs:
             if not is_plain((), kwargs) or not names.isdisjoint(kwargs):
                 return DECLINED
@@ -79,8 +80,10 @@ def _caller(func: Any, spec: Any) -> Any:
 
 
 def _made(result: Any, found: list[Any]) -> Any:
-    """What NumPy returned of the values of arrays."""
+    """Wrap what NumPy returned for the values of arrays."""
     first: Handle = found[0]
+    if type(result) is tuple:
+        return tuple([_part(x, found, first) for x in result])
     if type(result) is not ndarray or (result.base is not None and len(found) > 1):
         return host_values.dressed(result, found)
     if len(found) == 1:
@@ -91,11 +94,23 @@ def _made(result: Any, found: list[Any]) -> Any:
     return array_of(result, first._kind)
 
 
+def _part(result: Any, found: list[Any], first: Handle) -> Any:
+    """Wrap one of several results."""
+    if type(result) is not ndarray:
+        return host_values.dressed(result, found)
+    if result.base is not None:
+        memory = memory_of(result)
+        for a in found:
+            if memory_of(a._v) is memory:
+                return host_values.dressed(result, found)
+    return array_of(result, first._kind)
+
+
 _UFUNC_METHODS = frozenset({"reduce", "accumulate", "reduceat", "outer"})
 
 
 class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
-    """What calls a NumPy function this way, if it may go it: its body is known, and it writes nothing."""
+    """Thin calls of NumPy functions, made on first use. Functions of unknown body, and those that write, have none."""
 
     def __missing__(self, func: Any) -> Any:
         spec = None if isinstance(func, np.ufunc) else spec_of(func)
@@ -106,9 +121,9 @@ class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
 
 
 callers = _Callers()
-"""NumPy function -> what it is called by where only small values in the host state and plain ones are among the arguments.
+"""NumPy function -> its thin call, for small host values and plain arguments.
 
-It takes ``(args, kwargs)`` and returns what the call returned, or :data:`DECLINED` where it was not made.
+It takes ``(args, kwargs)`` and returns the result, or :data:`DECLINED` where it made no call.
 """
 
 
@@ -123,7 +138,7 @@ def _are_read(found: list[Any]) -> bool:
 
 
 def _values(args: Any, found: list[Any], depth: Any = DEEPEST) -> list[Any] | None:
-    """The arguments with ndarrays in place of arrays, or None where the general path has to look at them."""
+    """Replace arrays in arguments by ndarrays, and list them in ``found``; None where the general path is needed."""
     if not depth:
         return None
     hosts = []
@@ -154,7 +169,7 @@ def _values(args: Any, found: list[Any], depth: Any = DEEPEST) -> list[Any] | No
 
 
 def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """Compute a ufunc of operands alone, as a function of :data:`callers`."""
+    """Compute a ufunc without keywords; :data:`DECLINED` where the general path does."""
     if len(inputs) == 2:
         return of_two(func, inputs[0], inputs[1])
     if len(inputs) == 1:
@@ -171,7 +186,7 @@ def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 
 
 def _at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
-    """``func.at``, into an array: whether it was done."""
+    """Run ``func.at`` on an array, and return whether it was done."""
     if (
         type(a) is not path.array_class
         or type(place := a._v) is not ndarray
@@ -189,7 +204,7 @@ def _at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
 
 
 def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
-    """Compute a ufunc of operands alone into an array."""
+    """Compute a ufunc into an array; :data:`DECLINED` where the general path does."""
     if len(inputs) != func.nin:
         return DECLINED
     if len(inputs) == 2:
@@ -210,7 +225,7 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
 
 
 def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
-    """What a user calls as ``func``; it calls ``general`` where it does not go this way."""
+    """Make the function that a user calls as ``func``; it calls ``general`` where the thin path declines."""
     at_once = callers[func]
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -226,12 +241,12 @@ def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], 
 
 
 def _is_ours(x: Any) -> bool:
-    """Whether nobody else is to be asked what a ufunc of it is."""
+    """Whether an operand is an array or a number, so that no other protocol is asked."""
     return type(x) is path.array_class or type(x) in SCALARS
 
 
 def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
-    """As :func:`of_function`, for a ufunc."""
+    """Make the function that a user calls as the ufunc ``func``, as :func:`of_function` does."""
     if func.nin == func.nout == 1:
 
         def unary(x: Any = UNSET, /, *more: Any, **kwargs: Any) -> Any:
@@ -270,11 +285,11 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
 
 
 _OF_CORES = frozenset([x for x in vars(np).values() if type(x) is np.ufunc and x.signature is not None])
-"""NumPy's own ufuncs of vectors and matrices. Of others a loop may write its operands, as of numba's ``writable_args``."""
+"""NumPy's own generalized ufuncs. A loop of another one may write its operands, as with numba's ``writable_args``."""
 
 
 def array_ufunc(general: Any) -> Any:
-    """What NumPy dispatches ufuncs to."""
+    """Make the thin form of ``__array_ufunc__``."""
 
     def __array_ufunc__(self: Any, func: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__":
@@ -296,7 +311,7 @@ def array_ufunc(general: Any) -> Any:
 
 
 def array_function(general: Any) -> Any:
-    """What NumPy dispatches functions to."""
+    """Make the thin form of ``__array_function__``."""
 
     def __array_function__(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if len(types) == 1:

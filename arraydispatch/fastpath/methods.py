@@ -1,4 +1,4 @@
-"""The thin path's operators and methods of ``Array``, each made from a general one, which it calls wherever its test fails."""
+"""Thin forms of ``Array``'s members, each made from a general form, which it calls where its test fails."""
 
 from __future__ import annotations
 
@@ -90,7 +90,10 @@ def _holds_arrays(key: tuple[Any, ...]) -> bool:
 
 
 def _of_values(key: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A key with ndarrays in place of arrays: compiled, this has no frame by which :func:`arraydispatch.fastpath.exports.array_struct` knows who asks."""
+    """Replace arrays in a key by ndarrays.
+
+    Compiled code has no frame by which :func:`arraydispatch.array.exports.array_struct` would know the caller.
+    """
     parts = []
     for part in key:
         if type(part) is path.array_class and type(part._v) is ndarray:
@@ -101,7 +104,7 @@ def _of_values(key: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def getitem(general: Any) -> Any:
-    """``x[key]``."""
+    """Make the thin form of ``x[key]``."""
 
     def method(self: Handle, key: Any) -> Any:
         x = self._v
@@ -116,7 +119,7 @@ def getitem(general: Any) -> Any:
             try:
                 result = x[key]
             except IndexError:
-                if type(key) is not tuple or not _holds_arrays(key):  # of which NumPy says less than of ndarrays
+                if type(key) is not tuple or not _holds_arrays(key):  # NumPy's message would name the wrong type
                     raise
             else:
                 kind: Kind = self._kind
@@ -141,7 +144,7 @@ def getitem(general: Any) -> Any:
 
 
 def setitem(general: Any) -> Any:
-    """``x[key] = value``."""
+    """Make the thin form of ``x[key] = value``."""
 
     def method(self: Handle, key: Any, value: Any) -> None:
         x = self._v
@@ -174,7 +177,7 @@ def setitem(general: Any) -> Any:
 
 
 def iterating(general: Any) -> Any:
-    """``iter(x)``."""
+    """Make the thin form of ``iter(x)``."""
 
     def method(self: Handle) -> Any:
         x = self._v
@@ -186,7 +189,7 @@ def iterating(general: Any) -> Any:
 
 
 def of_value(op: Callable[[Any], Any], general: Any) -> Any:
-    """What Python asks of a value: ``float(x)``, ``len(x)``, ``x.shape``."""
+    """Make the thin form of a member that reads the value, as ``float(x)`` and ``len(x)`` do."""
 
     def method(self: Handle) -> Any:
         x = self._v
@@ -196,7 +199,7 @@ def of_value(op: Callable[[Any], Any], general: Any) -> Any:
 
 
 def property_of_value(get: Callable[[Any], Any], general: Any) -> Any:
-    """``x.shape``, as :func:`of_value`."""
+    """Make the thin form of ``x.shape``, as :func:`of_value` does."""
     return property(of_value(get, general.fget), general.fset, doc=general.__doc__)
 
 
@@ -204,7 +207,10 @@ def property_of_value(get: Callable[[Any], Any], general: Any) -> Any:
 
 
 def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = False) -> Any:
-    """``computes``: whether the library does it on large values; ``operand``: whether its first argument may be an array."""
+    """Make the thin form of a method.
+
+    ``computes``: whether the library computes it on large values; ``operand``: whether its first argument may be an array.
+    """
 
     def method(self: Handle, *args: Any, **kwargs: Any) -> Any:
         value = self._v
@@ -229,10 +235,15 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
                     return general(self, *args, **kwargs)
                 result = numpys(x, value, *args[1:], **kwargs)
             elif is_plain(args, kwargs):
-                result = numpys(x, *args, **kwargs)
+                if kwargs:
+                    result = numpys(x, *args, **kwargs)
+                elif len(args) == 1:
+                    result = numpys(x, args[0])
+                else:
+                    result = numpys(x, *args)
             else:
                 return general(self, *args, **kwargs)
-            answer = result_of(self, result, kind)  # `made` is an array's name, compiled
+            answer = result_of(self, result, kind)
             if is_computed(answer):
                 path.calls += 1
             return answer
@@ -243,7 +254,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
 
 
 def writer(numpys: Any, general: Any, computes: bool = False) -> Any:
-    """A method that writes its array and returns nothing."""
+    """Make the thin form of a method that writes its array and returns None."""
 
     def method(self: Handle, *args: Any, **kwargs: Any) -> None:
         x = self._v
@@ -259,10 +270,21 @@ def writer(numpys: Any, general: Any, computes: bool = False) -> Any:
 
 
 def view_property(get: Callable[[Any], Any], general: Any) -> Any:
-    """``x.T``."""
+    """Make the thin form of an attribute that is a view, as ``x.T`` and ``z.real`` are."""
 
-    def of(self: Any) -> Any:
-        x = self._v
-        return view_of(self, get(x)) if type(x) is ndarray else general.fget(self)
+    def of(self: Handle) -> Any:
+        if type(self._v) is ndarray:
+            x: ndarray = self._v
+            part = get(x)
+            if part is x:
+                return self
+            new: ndarray = part
+            kind: Kind = self._kind
+            if new.dtype is not kind.dtype:
+                kind = kind.backend._kinds.get(new.dtype)
+            if kind is not None and new.base is not None and not kind.standard:
+                base = self._base
+                return handles.new_array(path.array_class, new, kind, False, self if base is None else base)
+        return general.fget(self)
 
     return property(of, general.fset, doc=general.__doc__)

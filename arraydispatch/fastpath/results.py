@@ -1,4 +1,4 @@
-"""What the thin path makes of what NumPy returned, and from how many elements on it is not in force."""
+"""State of the thin path, its calls of ufuncs, and the arrays made of NumPy's results."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def written(a: Handle) -> None:
 
 
 def array_of(value: ndarray, kind: Kind) -> Any:
-    """An array of a new ndarray; ``kind`` is that of an operand."""
+    """Wrap a new ndarray; ``kind`` is that of an operand."""
     dtype = value.dtype
     if dtype is not kind.dtype:
         known = kind.backend._kinds.get(dtype)
@@ -230,13 +230,13 @@ def array_of(value: ndarray, kind: Kind) -> Any:
 
 
 def view_of(a: Handle, value: ndarray) -> Any:
-    """The view of an array that an ndarray view of its value is."""
+    """Wrap a view of an array's value."""
     base = a._base
     return handles.new_array(_path.array_class, value, a._kind, False, a if base is None else base)
 
 
 def result_of(a: Handle, result: Any, kind: Kind) -> Any:
-    """What a method returned for the value of ``a``."""
+    """Wrap the result of a method of the value of ``a``."""
     if type(result) is ndarray:
         value: ndarray = result
         x: ndarray = a._v
@@ -251,7 +251,7 @@ def result_of(a: Handle, result: Any, kind: Kind) -> Any:
 
 
 def is_computed(made: Any) -> bool:
-    """Whether a call returned more than views, which are no calls of the report's."""
+    """Whether a call computed; one that returned views alone is not counted."""
     if type(made) is _path.array_class:
         a: Handle = made
         return a._base is None
@@ -264,16 +264,16 @@ def is_computed(made: Any) -> bool:
 
 
 def is_read(memory: Any) -> bool:
-    """Whether something pending may read what a value is a view of; ``memory`` is None for a value that is read itself."""
+    """Whether a pending call may read this memory, the base of a value; None for a value that is read itself."""
     return memory is None or type(memory) is not ndarray or memory.base is not None or id(memory) in waiting
 
 
 DEEPEST = 64
-"""As many dimensions as arrays have. Compiled code may call itself without end: it ends with the stack, and the process."""
+"""Maximum depth of nested arguments, NumPy's maximum number of dimensions; deeper recursion of compiled code could end the process."""
 
 
 def in_rows(x: Any, y: Any) -> bool:
-    """Whether a ufunc of these, ndarrays or numbers, is one for :func:`arraydispatch.ufuncs.rows.call`."""
+    """Whether :func:`arraydispatch.ufuncs.rows.call` computes a ufunc of these ndarrays or numbers faster."""
     if type(x) is not ndarray:
         x, y = y, x
         if type(x) is not ndarray:
@@ -286,7 +286,7 @@ def in_rows(x: Any, y: Any) -> bool:
 
 
 def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any] | None, depth: Any = DEEPEST) -> bool:
-    """Whether no argument is an array, or may hold one."""
+    """Whether no argument is an array or may contain one."""
     for x in args:
         cls = type(x)
         if cls is _path.array_class or (
@@ -297,6 +297,6 @@ def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any] | None, depth: Any = 
 
 
 def before_write(a: Handle, x: ndarray) -> None:
-    """Have run what reads the memory of an array, whose value is ``x``."""
+    """Run the pending calls that read the memory of an array, whose value is ``x``."""
     if waiting and ((memory := x.base) is not None or id(x) in waiting) and is_read(memory):
         views.run_readers(a)
