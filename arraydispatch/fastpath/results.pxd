@@ -8,7 +8,7 @@ cdef class Path:
     cdef public object array_class
     cdef public Py_ssize_t calls, least
 
-cdef object DECLINED, PLAIN, SCALARS
+cdef object DECLINED, PLAIN, SCALARS, _waiting
 cdef Path _path
 cdef Py_ssize_t _rows
 cdef bint _is_large(ndarray x, ndarray y) except -1

@@ -28,6 +28,8 @@ __all__ = [
 __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
 
 waiting = views.waiting
+_waiting = waiting
+"""The same, a C value where this module is compiled."""
 _rows = rows.LEAST
 
 
@@ -298,5 +300,5 @@ def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any] | None, depth: Any = 
 
 def before_write(a: Handle, x: ndarray) -> None:
     """Run the pending calls that read the memory of an array, whose value is ``x``."""
-    if waiting and ((memory := x.base) is not None or id(x) in waiting) and is_read(memory):
+    if _waiting and ((memory := x.base) is not None or id(x) in _waiting) and is_read(memory):
         views.run_readers(a)
