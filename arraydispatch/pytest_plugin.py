@@ -16,7 +16,8 @@ import pytest
 
 from .common.errors import ArrayDispatchError
 from .launcher import forks, runner
-from .launcher.options import MIN_SIZE, PRECISIONS, Choices
+from .launcher.activation import Activation
+from .launcher.options import PRECISIONS, Choices
 from .launcher.user_files import UserFiles
 from .profiling.recorder import Profile
 from .profiling.report import Run, print_report
@@ -34,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--arraydispatch-precision", metavar="P", default=None, choices=PRECISIONS, help="bits of floating results"
     )
-    group.addoption("--arraydispatch-min-size", metavar="N", type=int, default=MIN_SIZE,
+    group.addoption("--arraydispatch-min-size", metavar="N", type=int, default=None,
                     help="arrays of fewer elements stay on the host until they meet one on the device")  # fmt: skip
     group.addoption("--arraydispatch-include", metavar="PATH_OR_PACKAGE", action="append", default=[],
                     help="more user code: a file, a folder, a glob or an installed package (repeatable)")  # fmt: skip
@@ -58,7 +59,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         raise pytest.UsageError(f"--arraydispatch: {error}") from None
     users = UserFiles([str(early_config.rootpath), os.getcwd(), *included])
     stack, profile = ExitStack(), Profile()
-    stack.enter_context(runner.accelerated(users, profile.adopted))
+    stack.enter_context(Activation(users, profile.adopted))
     stack.enter_context(profile)
     forks.survive_forks()
     _running.append((stack, profile))

@@ -12,17 +12,21 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "arraydispatch"
 
 DONE = (
+    "api",
     "array",
     "array_api",
     "backends",
     "common",
     "fastpath",
+    "functions",
+    "launcher",
     "memory",
     "profiling",
     "runtime",
     "scipy_support",
     "solvers",
     "sparse",
+    "transforms",
     "ufuncs",
 )
 """Packages whose docstrings begin with a verb or a noun; the others follow."""

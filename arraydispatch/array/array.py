@@ -38,7 +38,7 @@ from ..functions import bits
 from ..memory import ghosts, reshaping, views
 from ..memory.views import ghost, native
 from ..runtime import conversion, placement, settings
-from . import casts, exports
+from . import casts, exports, printing
 from .flat import Flat
 from .general_forms import comparison, equality, method, named, operators, short_power, tuple_method, unary
 
@@ -59,6 +59,8 @@ class Array(Handle):
     __array_priority__ = 100.0
     __hash__ = None
     __class__ = property(exports.class_shown)
+    stands_for_ndarray = False
+    """Whether a launcher made the array, so that it shows itself as an ndarray."""
 
     @classmethod
     def _holding(cls, value: Any, kind: Kind) -> Any:
@@ -297,7 +299,8 @@ class Array(Handle):
         return str(self._shown())
 
     def __repr__(self) -> str:
-        return repr(self._shown())
+        shown = self._shown()
+        return repr(shown) if isinstance(shown, str) or self.stands_for_ndarray else printing.marked(self, repr(shown))
 
     def __format__(self, spec: str) -> str:
         shown = self._shown()
@@ -336,6 +339,7 @@ class Array(Handle):
 
         ``np.asarray`` asks so, as ``memoryview`` does, before it looks for ``__array__``.
         """
+        exports.check_flags(self, flags)
         if self._kind.dtype.isbuiltin != 1:  # for which the buffer protocol has no format
             raise TypeError(
                 "a bytes-like object is required: x.data is a memoryview of an array, x.tobytes() its bytes"

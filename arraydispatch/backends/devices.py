@@ -77,8 +77,8 @@ class NamedDevice(Device):
     description = property(lambda self: self._described().description)
     native = property(lambda self: self._described().native)
 
-    def __repr__(self) -> str:
-        return repr(self._described())
+    def __repr__(self) -> str:  # what is known without the library
+        return f"Device(backend={self.backend!r}, name={self.name!r}, kind={self.kind!r})"
 
 
 def processors() -> int:

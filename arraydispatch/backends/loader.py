@@ -48,7 +48,7 @@ _XLA_ROUNDS_TWICE = {"XLA_FLAGS": "--xla_cpu_max_isa=AVX"}
 KNOWN: dict[str, _Row] = {
     "numpy": _Row("numpy", ("numpy",), "pip install numpy"),
     "jax": _Row(
-        "jax", ("jax", "jaxlib"), "pip install 'arraydispatch[jax]'",
+        "jax", ("jax", "jaxlib"), "pip install 'jax>=0.10'",
         {
             "NVIDIA GPU": "distribution jax-cuda*-plugin",
             "AMD GPU": "distribution jax-rocm*-plugin",
@@ -59,12 +59,12 @@ KNOWN: dict[str, _Row] = {
         several="JAX_NUM_CPU_DEVICES=|XLA_FLAGS=.*host_platform_device_count",
     ),
     "torch": _Row(
-        "torch", ("torch",), "pip install 'arraydispatch[torch]'",
+        "torch", ("torch",), "pip install 'torch>=2.13'",
         {"NVIDIA GPU": "file lib/*torch_cuda.*", "AMD GPU": "file lib/*torch_hip.*"},
         misreads={"asarray": "as_tensor"},  # it reads Python's buffer protocol instead of DLPack
     ),
     "tensorflow": _Row(
-        "tensorflow", ("tensorflow",), "pip install 'arraydispatch[tensorflow]'",
+        "tensorflow", ("tensorflow",), "pip install 'tensorflow>=2.21'",
         {
             "NVIDIA GPU": r"text python/platform/build_info.py is_cuda_build\W+True",
             "AMD GPU": r"text python/platform/build_info.py is_rocm_build\W+True",

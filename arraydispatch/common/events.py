@@ -39,7 +39,15 @@ class Listener:
     """Listener installed before this one, to which events are passed on; maintained by :func:`begin` and :func:`end`."""
 
     def call(
-        self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None, doors: int = 1
+        self,
+        func: Any,
+        backend: str,
+        kind: str,
+        reason: str,
+        seconds: float,
+        result: Any = None,
+        doors: int = 1,
+        operands: Any = (),
     ) -> None:
         """Record that a dispatched call has ended.
 
@@ -61,6 +69,9 @@ class Listener:
             The result, if the caller has it at hand: libraries that run asynchronously can be waited for.
         doors : int, optional
             Number of frames, counted from the caller's, that are known to belong to this package: inspecting one takes 0.1 µs.
+        operands : sequence or int, optional
+            Operands of a call whose result may be smaller than these; or the number of elements itself. The elements of a call
+            are those of its largest operand or result.
         """
 
     def host_kernel(self) -> None:
@@ -91,8 +102,11 @@ class Listener:
         """Return the line that calls are now filed under, as its code and instruction; None if calls are not filed."""
         return None if self._outer is None else self._outer.place()
 
-    def block_counted(self, backend: str, calls: int, seconds: float) -> None:
-        """Record that a block of ``calls`` recorded calls has been computed, where no details are wanted."""
+    def block_counted(self, backend: str, calls: int, seconds: float, elements: int = 0) -> None:
+        """Record that a block of ``calls`` recorded calls has been computed, where no details are wanted.
+
+        ``elements``: the sum of the elements of each call.
+        """
 
     def block(
         self, tier: str, why: str, seconds: float, by_numpy: float, parts: Sequence[tuple[tuple[CodeType, int], float]]

@@ -119,13 +119,13 @@ def may_import() -> bool:
     return not any(map(callers.is_library, _begun(list(sys.modules.values()))))
 
 
+_names: Any = vars(ModuleType)["__dict__"]
+
+
 def _begun(modules: Iterable[Any]) -> Iterator[str]:
     """Yield the files of those modules that some thread is importing."""
     for module in modules:
-        try:
-            names = object.__getattribute__(module, "__dict__")  # past what imports a module as it is first asked
-        except AttributeError:
-            continue
-        spec = names.get("__spec__")
+        # Past modules that import, or make, what they are asked for.
+        spec: Any = _names.__get__(module).get("__spec__") if isinstance(module, ModuleType) else None
         if getattr(spec, "_initializing", False):
             yield spec.origin or ""

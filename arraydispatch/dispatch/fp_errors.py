@@ -19,15 +19,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.handles import Handle
 from ..backends.base import Backend
-from ..common.pytrees import mapped
 from ..common.user_warnings import reporting
 from ..functions import operands
 from ..functions.registry import SPECS
-from ..memory.views import held
 from ..ufuncs import Plan
 from ..ufuncs.facts import ufunc_facts
+from .handover import handed, peek
 
 _variable: contextvars.ContextVar[Any] = np._core.umath._extobj_contextvar
 in_force = _variable.get
@@ -199,9 +197,9 @@ def look_at_method(
         return
     divides = any(_divides_integers(ufunc, backend.dtype_of(r)) for r in results)
     if divides or any(_suspects(backend.to_numpy(r), told.under) is not None for r in results):
-        again = {key: _hosted(x) for key, x in kwargs.items() if key != "out"}
+        again = {key: handed(x, peek) for key, x in kwargs.items() if key != "out"}
         name = method if method in ("reduce", "accumulate", "reduceat") else ufunc.__name__
-        hosts = [_hosted(x) for x in inputs]
+        hosts = [handed(x, peek) for x in inputs]
         if not ufunc_facts(ufunc).reported and not told.strict and _holds_nan(hosts[0]):
             return
         if method == "at":
@@ -221,8 +219,8 @@ def look_at_function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], r
         return
     if all(_suspects(backend.to_numpy(r), told.under) is None for r in results):
         return
-    hosts = [_hosted(x) for x in args]
-    options = {key: _hosted(x) for key, x in kwargs.items() if key != "out"}
+    hosts = [handed(x, peek) for x in args]
+    options = {key: handed(x, peek) for key, x in kwargs.items() if key != "out"}
     if told.strict:
         func(*hosts, **options)
     elif not _holds_nan(hosts[0]):
@@ -258,11 +256,3 @@ def heard_of(ufunc: np.ufunc, method: str, backend: Backend) -> bool:
         return False
     told, facts = rule(), ufunc_facts(ufunc)
     return told.strict or (told.warned and (facts.reported or (facts.reports == "methods" and method != "outer")))
-
-
-def _hosted(x: Any) -> Any:
-    """An argument with ndarrays in place of arrays."""
-    if isinstance(x, Handle):
-        kind, value = held(x)
-        return kind.backend.to_numpy(value)
-    return mapped(_hosted, x) if isinstance(x, list | tuple | dict) else x

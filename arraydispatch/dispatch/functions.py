@@ -17,6 +17,7 @@ from ..common.arguments import PLAIN
 from ..common.errors import HostFallbackError
 from ..common.pytrees import mapped
 from ..common.sentinels import DECLINED
+from ..engine.compiled_blocks import variant as _variant  # noqa: F401 -- which backends have under compiled execution
 from ..functions.registry import Entry, Into, Spec, resolve
 from ..memory import views, writing
 from ..memory.ghosts import shown, stand_in, stand_in_like
@@ -37,6 +38,7 @@ from . import (
     wrapping,
 )
 from .fp_errors import UNTOUCHED, in_force
+from .handover import handed
 from .ufunc_calls import precise
 
 _defaults = settings.default
@@ -99,6 +101,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         ):
             return host_values.call(func, args, kwargs)
         backend = backend.home
+    backend = settings.computing(backend)
     entry = backend.entries.get(func) or resolve(func, backend)
     if entry.kind == "refused":
         raise HostFallbackError(f"{host_fallback.name_of(func)} is refused on {backend.name}: {entry.reason}.")
@@ -127,7 +130,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if tap is not None and perform is not _meta:
             seen = perform is _view and spec.views.part is None and host_values.only_views(result, args)
             known = scipy_calls.known_as(func, args)
-            tap.call(known, backend.name, "view" if seen else entry.kind, "", perf_counter() - start, result)
+            tap.call(known, backend.name, "view" if seen else entry.kind, "", perf_counter() - start, result, 1, args)
         return result
     return host_fallback.call(
         func, args, kwargs, backend, reason
@@ -371,25 +374,30 @@ def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: 
 
 def ghosts(x: Any, found: list[Handle]) -> Any:
     """Arguments with a ghost for each array; the arrays are collected in ``found``."""
-    if isinstance(x, Handle):
-        found.append(x)
-        return views.ghost(x)
-    if isinstance(x, list | tuple | dict):
-        return mapped(lambda y: ghosts(y, found), x)
-    if not isinstance(x, np.ndarray | np.generic) and type(x) not in PLAIN:
-        backend = loader.backend_of(x)
-        if backend is not None:
-            return stand_in(backend.shape_of(x), backend.dtype_of(x))
-    return x
+
+    def ghost(a: Handle) -> Any:
+        found.append(a)
+        return views.ghost(a)
+
+    def ghost_of_native(y: Any) -> Any:
+        if not isinstance(y, np.ndarray | np.generic) and type(y) not in PLAIN:
+            backend = loader.backend_of(y)
+            if backend is not None:
+                return stand_in(backend.shape_of(y), backend.dtype_of(y))
+        return y
+
+    return handed(x, ghost, ghost_of_native)
 
 
 def _looked_at(x: Any) -> Any:
     """Axes, shapes and the like that are arrays: their values are needed now."""
-    if isinstance(x, Handle):
-        kind, value = views.held(x)
-        looked = conversion.download(kind.backend, value, "axes or a shape given as an array")
-        return looked.copy()  # what is downloaded is read-only, and rot90 writes into its k
-    return mapped(_looked_at, x) if isinstance(x, list | tuple | dict) else x
+    return handed(x, _copied_values)
+
+
+def _copied_values(a: Handle) -> np.ndarray[Any, Any]:
+    kind, value = views.held(a)
+    looked = conversion.download(kind.backend, value, "axes or a shape given as an array")
+    return looked.copy()  # what is downloaded is read-only, and rot90 writes into its k
 
 
 def _meta(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:

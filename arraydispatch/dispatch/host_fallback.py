@@ -18,13 +18,13 @@ from ..backends import loader
 from ..backends.base import Backend
 from ..common import events, names, tracing
 from ..common.arguments import PLAIN
-from ..common.pytrees import mapped, tree_leaves
+from ..common.pytrees import tree_leaves
 from ..common.signal_safety import imported
 from ..common.user_warnings import reporting
 from ..functions.registry import HOST, SCIENTIFIC, SPECS
-from ..memory import views
-from ..runtime import conversion, dtypes, settings
+from ..runtime import conversion, dtypes
 from . import host_results, wrapping
+from .handover import Handover, handed
 
 name_of = names.name_of
 
@@ -50,41 +50,28 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
     outs = kwargs.get("out")
     into_numpys = bool(writes) and len(args) > writes[0] and isinstance(args[writes[0]], np.ndarray)
     why = tracing.WRITTEN if into_numpys else f"{name_of(target)} runs on the host"
-    copies: list[tuple[Handle, np.ndarray[Any, Any]]] = []
+    hand = Handover(why, wide=True)
 
-    def to_host(x: Any, written: bool = False) -> Any:
-        if isinstance(x, Handle):
-            host = conversion.download(x._kind.backend, views.expose(x), why)
-            if settings.current_precision() in (16, "bf16") and x._kind.dtype.itemsize == 2:
-                host = host.astype(dtypes.widen_half(host.dtype))  # NumPy has no linear algebra at 16 bits
-            if written:
-                wrapping.check_writeable(x)
-                host = host.copy()
-                copies.append((x, host))
-            else:
-                host = host.view()
-                host.flags.writeable = False  # not read first: of what np.broadcast_arrays made that is a warning
-            return host
-        if isinstance(x, list | tuple | dict):
-            return mapped(lambda y: to_host(y, written), x)
+    def natives(x: Any) -> Any:
         if not isinstance(x, np.ndarray) and type(x) not in PLAIN and backend.is_native(x):
             return conversion.download(backend, x)
         return x
 
-    hosted = [to_host(x, i in writes) for i, x in enumerate(args)]
-    keywords = {key: to_host(x, key == "out") for key, x in kwargs.items()}
+    hosted = [handed(x, hand.fill if i in writes else hand.read, natives) for i, x in enumerate(args)]
+    keywords = {key: handed(x, hand.fill if key == "out" else hand.read, natives) for key, x in kwargs.items()}
     if isinstance(target, np.ufunc):
         name = func.__name__ if func.__name__.startswith(("reduce", "accumulate")) else target.__name__
         result = reporting(lambda: func(*hosted, **keywords), name)
     else:
         result = func(*hosted, **keywords)
-    for array, host in copies:
-        host_results.store(array, host)
+    hand.store()
     if events.tap is not None:
         apart = isinstance(reason, dtypes.OnlyOnHost)
         plain = backend.native_is_ndarray and not backend.hosted
         kind = ("native" if plain else "hosted") if apart else "host"
-        events.tap.call(target, backend.name, kind, "" if apart else reason, time.perf_counter() - start)
+        events.tap.call(
+            target, backend.name, kind, "" if apart else reason, time.perf_counter() - start, result, 1, hosted
+        )
     if outs is not None:
         return outs[0] if isinstance(outs, tuple) and len(outs) == 1 else outs
     return host_results.to_device(result, backend, device)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .._core.handles import Handle
 from ..backends.base import Backend, Unsupported
-from ..common import events, names
+from ..common import callers, events, names
 from ..common.errors import HostFallbackError, HostFallbackWarning
 from ..common.pytrees import mapped
 from ..common.user_warnings import warn
@@ -20,15 +21,18 @@ from . import wrapping
 __all__ = ["allow", "placed", "refusal", "store", "to_device"]
 
 
-def allow(func: Any, backend: Backend, reason: str) -> None:
-    """Warn about, or refuse, a call that has to run on the host, unless no device could do its work."""
+def allow(func: Any, backend: Backend, reason: str, inside: Callable[[str], bool] = callers.is_core) -> None:
+    """Warn about, or refuse, a call that has to run on the host, unless no device could do its work.
+
+    The warning is for the first line in a file that is not ``inside``.
+    """
     policy = settings.current_fallback()
     if policy == "silent" or backend.native_is_ndarray or isinstance(reason, dtypes.OnlyOnHost):
         return
     said = f"{names.name_of(func)} runs on the host, not on {backend.name}: {reason}."
     if policy == "error":
         raise HostFallbackError(f"{said} {settings.default.allowing}")
-    warn(said, HostFallbackWarning)
+    warn(said, HostFallbackWarning, inside)
 
 
 def refusal(error: Exception) -> str:

@@ -7,6 +7,7 @@ is the library's, which the dispatch sees to; what moves, views or writes values
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial, wraps
 from time import perf_counter
 from types import FunctionType, MethodType
@@ -28,6 +29,7 @@ from ..memory import views
 from ..memory.roots import memory_of
 from ..runtime import conversion, dtypes, settings
 from . import host_results, wrapping
+from .handover import handed
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
@@ -65,8 +67,9 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     found: list[Handle] = []
     writes = _may_write(func, args, kwargs)
     lent: dict[int, np.ndarray[Any, Any]] | None = None if writes or not views.waiting else {}
-    hosts = [_host(x, found, _WRITTEN, lent) for x in args]
-    keywords = {key: _host(x, found, _WRITTEN, lent) for key, x in kwargs.items()} if kwargs else kwargs
+    inside, called = _inside(found, _WRITTEN, lent)
+    hosts = [handed(x, inside, called) for x in args]
+    keywords = {key: handed(x, inside, called) for key, x in kwargs.items()} if kwargs else kwargs
     if "where" in keywords and type(func) is np.ufunc:
         keywords.setdefault("out", (None,) * func.nout)  # or NumPy warns, where it did not tell us that None was given
     if writes and views.waiting:
@@ -89,7 +92,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         held = found[0]._kind.backend.name if found else "numpy"
         spec = None if owner is not None or isinstance(func, np.ufunc) else spec_of(func)
         seen = spec is not None and spec.mode == "view" and spec.views.part is None and only_views(made, given)
-        events.tap.call(named, held, "view" if seen else CLASS[held == "numpy"], "", seconds, result)
+        events.tap.call(named, held, "view" if seen else CLASS[held == "numpy"], "", seconds, result, 1, hosts)
     return made
 
 
@@ -99,7 +102,8 @@ def take(a: Handle, key: Any) -> Any:
     result = a._v[_given(key, _INDEX)]
     if events.tap is not None and not _is_view(result, a):
         name = "__getitem__" if type(result) is np.ndarray else events.ELEMENT
-        events.tap.call(name, held := a._kind.backend.name, CLASS[held == "numpy"], "", perf_counter() - start)
+        held = a._kind.backend.name
+        events.tap.call(name, held, CLASS[held == "numpy"], "", perf_counter() - start, result)
     return dressed(result, [a])
 
 
@@ -114,7 +118,8 @@ def assign(a: Handle, key: Any, value: Any) -> None:
     if events.tap is not None:
         whole = type(key) is tuple and len(key) == a._v.ndim and all(isinstance(k, int) for k in key)
         name = events.ELEMENT_SET if whole or (type(key) is int and a._v.ndim == 1) else "__setitem__"
-        events.tap.call(name, held := a._kind.backend.name, CLASS[held == "numpy"], "", perf_counter() - start)
+        held, size = a._kind.backend.name, int(getattr(given, "size", 1))
+        events.tap.call(name, held, CLASS[held == "numpy"], "", perf_counter() - start, None, 1, size)
 
 
 def only_views(made: Any, given: tuple[Any, ...]) -> bool:
@@ -134,26 +139,31 @@ _INDEX = "the index of a value on the host"
 _FUNCTIONS = frozenset({FunctionType, MethodType, partial})
 
 
-def _host(x: Any, found: list[Handle], why: str = _WRITTEN, lent: dict[int, np.ndarray[Any, Any]] | None = None) -> Any:
-    """An argument with the ndarrays inside its arrays; those in the host state are collected in ``found``.
+def _inside(
+    found: list[Handle], why: str = _WRITTEN, lent: dict[int, np.ndarray[Any, Any]] | None = None
+) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """Return the two policies of a call on values in the host state: for arrays the ndarray inside, for functions a wrapper.
 
-    ``lent``: see :func:`_lend`, where a call is held to write nothing.
+    ``found`` collects the arrays in the host state; ``lent``: see :func:`_lend`, where a call is held to write nothing.
     """
-    if isinstance(x, Handle):
-        backend = x._kind.backend
+
+    def array(a: Handle) -> np.ndarray[Any, Any]:
+        backend = a._kind.backend
         if backend.native_is_ndarray:
-            found.append(x)
-            return x._v if lent is None else _lend(x._v, lent)
-        return conversion.download(backend, views.expose(x), why)
-    if isinstance(x, list | tuple | dict):
-        return mapped(lambda y: _host(y, found, why, lent), x)
-    return _called_with_arrays(x, found, why) if type(x) in _FUNCTIONS else x
+            found.append(a)
+            return a._v if lent is None else _lend(a._v, lent)
+        return conversion.download(backend, views.expose(a), why)
+
+    def other(x: Any) -> Any:
+        return _called_with_arrays(x, found, why) if type(x) in _FUNCTIONS else x
+
+    return array, other
 
 
 def _given(x: Any, why: str = _WRITTEN) -> Any:
-    """As :func:`_host`; of a list that holds itself NumPy says what is wrong with it."""
+    """Return a key or a value to assign as NumPy gets it; a list that holds itself stays, and NumPy raises its own error."""
     try:
-        return _host(x, [], why)
+        return handed(x, *_inside([], why))
     except RecursionError:
         return x
 
@@ -164,7 +174,7 @@ def _called_with_arrays(func: Any, found: list[Handle], why: str) -> Any:
     @wraps(func)
     def called(*args: Any, **kwargs: Any) -> Any:
         given = [dressed(x, found) for x in args]
-        return _host(func(*given, **{key: dressed(x, found) for key, x in kwargs.items()}), [], why)
+        return handed(func(*given, **{key: dressed(x, found) for key, x in kwargs.items()}), *_inside([], why))
 
     return called
 

@@ -23,6 +23,7 @@ from ..memory import reshaping, views, writing
 from ..memory.views import ghost, native
 from ..runtime import conversion, dtypes, settings
 from . import fp_errors, host_fallback as host, host_results, host_values, memory_order, wrapping
+from .handover import handed
 
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 
@@ -343,7 +344,8 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
     start = time.perf_counter() if tap is not None else 0.0
     if type(value) is type(a) and value._kind is a._kind and backend.mutable and _written_natively(a, key, value):
         if tap is not None:
-            tap.call("__setitem__", backend.name, "native", "", time.perf_counter() - start, a._v)
+            size = value.size  # type: ignore[attr-defined]
+            tap.call("__setitem__", backend.name, "native", "", time.perf_counter() - start, a._v, 1, size)
         return
     if not _is_basic(key):
         key = _simplify(key)
@@ -364,7 +366,8 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
         return
     if tap is not None:
         name = events.ELEMENT_SET if _whole_integers(key, len(a.shape)) else "__setitem__"  # type: ignore[attr-defined]
-        tap.call(name, backend.name, "native", "", time.perf_counter() - start, a._v)
+        size = int(getattr(value, "size", 1))
+        tap.call(name, backend.name, "native", "", time.perf_counter() - start, a._v, 1, size)
 
 
 def _written_natively(a: Handle, key: Any, value: Handle) -> bool:
@@ -545,9 +548,9 @@ def _set_on_host(a: Handle, key: Any, value: Any, backend: Backend, reason: str)
 
 
 def _host_key(key: Any) -> Any:
-    if type(key) is tuple:
-        return tuple(_host_key(k) for k in key)
-    if not isinstance(key, Handle):
-        return key
-    kind, value = views.held(key)
+    return handed(key, _downloaded)
+
+
+def _downloaded(a: Handle) -> np.ndarray[Any, Any]:
+    kind, value = views.held(a)
     return conversion.download(kind.backend, value)

@@ -45,7 +45,7 @@ def _made(run: Any, x: Any, y: Any, kind: Any) -> Any:
     except Exception:  # noqa: BLE001 -- raised again, in NumPy's words, by the general way
         return None
     if tap is not None:
-        tap.call(np.matmul, kind.backend.name, "native", "", perf_counter() - start, value)
+        tap.call(np.matmul, kind.backend.name, "native", "", perf_counter() - start, value, 1, (x, y))
     if _defaults.min_size and not kind.standard:
         return wrapping.made_of(value, kind.backend)
     return views.wrapper(value, kind, True)

@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 
 from .._core.handles import Handle
-from ..common.pytrees import first, mapped
+from ..common.pytrees import first
 from ..functions import layouts
 from ..functions.layouts import ranked, together
 from ..functions.registry import SPECS
 from ..memory import ghosts, views
 from ..memory.ghosts import Ghost
+from .handover import handed
 
 __all__ = [
     "all_in_c_order",
@@ -47,9 +48,7 @@ def all_in_c_order(operands: Iterable[Any]) -> bool:
 
 
 def _stand_in(x: Any) -> Any:
-    if isinstance(x, Handle):
-        return views.ghost(x)
-    return mapped(_stand_in, x) if isinstance(x, list | tuple) else x
+    return handed(x, views.ghost)
 
 
 def slowest_first(g: Ghost) -> Ghost:

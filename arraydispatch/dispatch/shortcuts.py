@@ -183,7 +183,7 @@ def reducer(func: Any, plan: WholePlan, general: General) -> Callable[[Handle], 
         if value is None:
             return general(func, (a,), {})
         if tap is not None:
-            tap.call(func, backend.name, entry, "", perf_counter() - start, value, 2 * views.frames)
+            tap.call(func, backend.name, entry, "", perf_counter() - start, value, 2 * views.frames, (a,))
         made = scalar(value) if rules is NO_POLICY else None
         if made is None:
             return wrapping.device_scalar(value, out)

@@ -19,7 +19,6 @@ from ..common import arguments, events
 from ..common.arguments import PLAIN
 from ..common.errors import TraceError
 from ..common.members import operator_of, reflected_name
-from ..common.pytrees import mapped
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
 from ..functions.registry import Returns
@@ -42,6 +41,7 @@ from . import (
     wrapping,
 )
 from .fp_errors import UNTOUCHED, in_force
+from .handover import handed
 
 _HANDLED = ("out", "where", "order", "subok")
 _METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
@@ -239,6 +239,7 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         if outs or method == "at" or not host_values.large((*inputs, where)):
             return host_values.call(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
         backend = backend.home
+    backend = settings.computing(backend)
     if kwargs and not arguments.ASKED.isdisjoint(kwargs):
         arguments.check_call(method, kwargs)
     if len(inputs) == 2 and ufunc.nout == 1 and not kwargs and method == "__call__":
@@ -289,21 +290,14 @@ def _by_numpy(
     if "where" in kwargs and not outs:
         # The user may have written that, and NumPy took it away.
         kwargs = {"out": None if ufunc.nout == 1 else (None,) * ufunc.nout, **kwargs}
-    result = run(*map(_bare, inputs), **{key: _bare(x) for key, x in kwargs.items()})
+    result = run(*[handed(x, native) for x in inputs], **{key: handed(x, native) for key, x in kwargs.items()})
     if events.tap is not None:
-        events.tap.call(ufunc, backend.name, "native", "", perf_counter() - start)
+        events.tap.call(ufunc, backend.name, "native", "", perf_counter() - start, result, 1, inputs)
     results = result if isinstance(result, tuple) else (result,)
     given = outs or (None,) * len(results)
     standard = wrapping.is_standard(inputs)
     made = [_dressed(r, backend, standard) if out is None else out for r, out in zip(results, given)]
     return tuple(made) if isinstance(result, tuple) else made[0]
-
-
-def _bare(x: Any) -> Any:
-    """An argument with the ndarrays inside its arrays."""
-    if isinstance(x, Handle):
-        return native(x)
-    return mapped(_bare, x) if isinstance(x, list | tuple) else x
 
 
 def _dressed(result: Any, backend: Backend, standard: bool) -> Any:
@@ -347,7 +341,7 @@ def _general(
     else:
         result, kind = ufunc_calls.elementwise(ufunc, operands, options, where, outs, backend, precision)
     if tap is not None:
-        tap.call(ufunc, backend.name, kind, "", perf_counter() - start, result)
+        tap.call(ufunc, backend.name, kind, "", perf_counter() - start, result, 1, inputs)
     if method == "at":
         return None
     if any(out is not None for out in outs):

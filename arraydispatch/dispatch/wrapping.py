@@ -89,8 +89,10 @@ def backend_among(values: Iterable[Any], found: Backend | None = None) -> Backen
             ):
                 found = backend
         elif (
-            not backend.native_is_ndarray and backend is not backend.home
-        ):  # the variant inside a trace takes others along
+            not backend.native_is_ndarray
+            and backend is not backend.home
+            and not (backend.defers and found is not found.home)
+        ):  # a variant takes others along, that inside a trace deferred values too
             found = backend
     return found
 
@@ -145,7 +147,7 @@ def to_native(x: Any, backend: Backend, device: Any) -> Any:
         if not held.hosted and held.home is backend.home:
             if held is not held.home and tracing.running and held.recorded(value):
                 raise tracing.leak()  # of the two the variant computes, so this is a write
-            return value
+            return held.settled(value)
         if backend.native_is_ndarray:  # a key or an assigned value: the array written or read is NumPy's
             return conversion.download(held, value, "it met a NumPy-held array")
         return conversion.upload(backend, value, device, "a NumPy-held array met an array on the device")
@@ -357,8 +359,3 @@ def check_operands(operands: tuple[Any, ...], backend: Backend, *others: tuple[i
     """Raise NumPy's broadcast error, or the device error, if that is why the library refused."""
     check_shapes(operands, backend, *others)
     check_devices(operands, backend)
-
-
-def tapped() -> events.Listener | None:
-    """The installed listener."""
-    return events.tap

@@ -10,7 +10,6 @@ What guests of ours are told (:mod:`arraydispatch.interop.packages`) is opened h
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -42,11 +41,6 @@ _OF_ANY = frozenset({"MultiUFunc", "NDInterpolatorBase"})
 """Classes whose objects are functions of any number of arrays."""
 
 
-def by_scipy_itself() -> bool:
-    """Whether SciPy takes arrays of any library, as the user asked it to."""
-    return os.environ.get("SCIPY_ARRAY_API", "0").lower() not in ("", "0", "false")
-
-
 def open_all() -> None:
     """Exchange what has been imported by now."""
     for name in (*scipy_support.imported(), *packages.MODULES.intersection(sys.modules)):
@@ -60,13 +54,13 @@ def open_module(module: ModuleType) -> None:
     with _opening:
         name = module.__name__
         guest = name in packages.MODULES
-        if by_scipy_itself() and not guest:
+        if scipy_support.by_scipy_itself() and not guest:
             return
         if name not in _opened:
             told = packages.exchanges(module) if guest else ()
             _opened[name] = [
                 *told,
-                *(_exchanges(module) if name in scipy_support.MODULES and not by_scipy_itself() else ()),
+                *(_exchanges(module) if name in scipy_support.MODULES and not scipy_support.by_scipy_itself() else ()),
             ]
             if name == "scipy.fft":
                 imported("arraydispatch.scipy_support")
@@ -79,9 +73,12 @@ def open_module(module: ModuleType) -> None:
 
 
 def close() -> None:
-    """Take all of it out."""
+    """Undo all exchanges."""
     with _opening:
         EXCHANGES.undo()
+        by_standard = sys.modules.get("arraydispatch.scipy_support.array_api_functions")
+        if by_standard is not None:
+            by_standard.restore_switch()
 
 
 def _exchanges(module: ModuleType) -> Iterator[Exchange]:

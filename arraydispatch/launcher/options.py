@@ -1,4 +1,4 @@
-"""How the launcher was asked to run: the options that hold for a whole process, and for the processes it starts."""
+"""Options of the launcher, which hold for a whole process and for the processes it starts."""
 
 from __future__ import annotations
 
@@ -12,25 +12,22 @@ from typing import Any, NamedTuple
 from ..api import public
 from ..backends import loader
 from ..common.errors import ArrayDispatchError
-from ..runtime import hardware, settings, threads
+from ..runtime import execution_policy, hardware, settings, threads
 from . import heap
 
-__all__ = ["ENVIRONMENT", "MIN_SIZE", "PRECISIONS", "Choices", "default_backend"]
+__all__ = ["ENVIRONMENT", "PRECISIONS", "Choices", "default_backend"]
 
 ENVIRONMENT = "ARRAYDISPATCH_BACKEND"
-"""Environment variable that names the backend where no option does."""
-
-MIN_SIZE = 1 << 18
-"""``--min-size`` where none is given; docs/explanation/small-arrays.md has the measurement."""
+"""Environment variable that names the backend if no option does."""
 
 _BY_ENVIRONMENT = f"by {ENVIRONMENT}"
 
 PRECISIONS = ("64", "32", "16", "bf16", "none")
-"""What ``--precision`` takes."""
+"""Choices of ``--precision``."""
 
 
 class Chosen(NamedTuple):
-    """Where a run goes that names no backend."""
+    """Backend and device of a run that names no backend."""
 
     backend: str
     device: str | None
@@ -39,12 +36,12 @@ class Chosen(NamedTuple):
 
 
 def default_backend(device: str | None = None) -> Chosen:
-    """The backend of a run that names none: in use already, the environment's, or by what there is.
+    """Choose the backend of a run that names none: the one in use, the environment's, or by what is installed.
 
     Parameters
     ----------
     device : str, optional
-        Where arrays are to go.
+        Device of the arrays.
     """
     if settings.default.backend != "numpy":
         return Chosen(settings.default.backend, device, "")
@@ -60,17 +57,15 @@ def default_backend(device: str | None = None) -> Chosen:
                 if found is not None:
                     return Chosen(name, found or None, f"chosen for the {kind}")
     if installed == ["numpy"]:
-        return Chosen("numpy", device, "chosen because no array library is installed")
-    none = f"no installed library sees the {kinds[0]}" if kinds else "there is no accelerator"
+        return Chosen("numpy", device, "no array library is installed")
     if device == "cpu":
-        none = "for the CPU"
-    few = len(installed) == 2
-    cheap = "it is the one library installed" if few else "it starts and runs cheapest of the libraries installed"
-    return Chosen(installed[0], device, f"chosen: {none}, and {cheap}")
+        return Chosen("numpy", device, "no library is named")
+    none = f"no installed library sees the {kinds[0]}" if kinds else "there is no accelerator"
+    return Chosen("numpy", device, f"no library is named, and {none}")
 
 
 def _device(name: str) -> str | None:
-    """The accelerator of a library that was built for one; "" where that is its default anyway, None where it sees none."""
+    """Return the accelerator of a library that was built for one; "" if that is its default anyway, None if it finds none."""
     try:
         there = loader.load(name).devices()
     except (ArrayDispatchError, ImportError, RuntimeError):  # built for another version of the driver
@@ -81,31 +76,35 @@ def _device(name: str) -> str | None:
 
 @dataclass(frozen=True)
 class Choices:
-    """Options of ``arraydispatch run`` that say where and how arrays live; see its help for their meaning."""
+    """Options of ``arraydispatch run`` about arrays and their backend; see its help for their meaning."""
 
     backend: str | None = None
     device: str | None = None
     precision: str | None = None
     execution: str | None = None
     exact: bool = False
-    min_size: int = MIN_SIZE
+    min_size: int | None = None
     on_fallback: str = "warn"
     rng: str = "numpy"
     threads: int | None = None
     why: str = ""
-    """Why this backend, where it was not named."""
+    """Reason for the backend, if it was not named."""
+    by_policy: bool = False
+    """Whether no option decided execution and ``min_size``."""
 
     @classmethod
     def of(cls, options: Any) -> Choices:
-        """Those of a parsed command line. On a CPU calls are fused, unless what is asked for is about the library's own calls."""
+        """Take the options of a parsed command line; the policy decides execution and sizes that are not given."""
         made = cls(**{name: getattr(options, name) for name in cls.__dataclass_fields__ if hasattr(options, name)})
-        asked = made.execution, made.precision, made.device, getattr(options, "verify", False) or None
-        if any(x is not None for x in asked) or made.min_size != MIN_SIZE or hardware.accelerators():
-            return made
-        return replace(made, execution="fused")
+        calls = any((made.precision, made.device, getattr(options, "verify", False)))
+        library, cpu = (made.backend or default_backend(made.device).backend) != "numpy", not hardware.accelerators()
+        asked: Any = made.execution
+        policy = execution_policy.defaults(library, cpu, asked, made.min_size, calls=calls)
+        by_policy = not (calls or asked or made.min_size is not None)
+        return replace(made, execution=policy.execution, min_size=policy.min_size, by_policy=by_policy)
 
     def settled(self) -> Choices:
-        """With a backend, where none is named; raises what :func:`arraydispatch.use` raises of one that the environment names."""
+        """Return the options with a backend chosen if none is named; raise as :func:`arraydispatch.use` for one from the environment."""
         if self.backend is not None:
             return self
         found = default_backend(self.device)
@@ -117,24 +116,24 @@ class Choices:
         return replace(self, backend=found.backend, device=found.device, why=found.why)
 
     def to_json(self) -> str:
-        """For the environment of a child process."""
+        """Serialise for the environment of a child process."""
         return json.dumps(asdict(self))
 
     def apply(self) -> None:
-        """Make them the defaults of this process; raises what :func:`arraydispatch.use` raises."""
+        """Make them the defaults of this process; raise as :func:`arraydispatch.use` does."""
         self._use()
         heap.keep()
-        # The whole process is the script's, so a library that hides 64-bit types shows them globally: no switch per call.
+        # The whole process belongs to the script, so a library that hides 64-bit types enables them globally: no switch per call.
         loader.when_loaded(
             settings.default.backend,
             lambda backend: backend.configure(enable_x64=True) if "enable_x64" in backend.OPTIONS else None,
         )
-        if self.threads is not None:  # for what is loaded later, and for other processes
+        if self.threads is not None:  # for libraries loaded later, and for other processes
             os.environ.update(dict.fromkeys(threads.VARIABLES, str(self.threads)))
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Make them the defaults for a block, in a process that is not ours alone; raises what :meth:`apply` raises."""
+        """Make them the defaults for a block, in a process shared with other code; raise as :meth:`apply` does."""
         with settings.kept(), threads.kept():
             self._use()
             yield
@@ -150,7 +149,7 @@ class Choices:
             loader.prepare(name)  # the program may import the library before it is needed
             if self.exact:
                 loader.prepare_exact(name)
-        if device is None and not given:  # nothing to ask the library: it is imported when it is needed
+        if device is None and not given:  # no need to ask the library: it is imported when needed
             loader.check(name)
             settings.default.backend = name
         else:
@@ -159,14 +158,13 @@ class Choices:
             threads.fit()
         else:
             threads.use(self.threads, loader.loaded_one(name))
-        settings.default.min_size = 0 if self.execution == "eager" else self.min_size
+        least = execution_policy.LIBRARY_FROM if self.min_size is None else self.min_size
+        settings.default.change(min_size=0 if self.execution == "eager" else least, by_policy=self.by_policy)
         if fused:
-            if self.min_size == MIN_SIZE:
-                settings.default.min_size = settings.FUSED_FROM
-            if hardware.accelerators() and self.device is None:  # only the library knows whether it goes there
+            if hardware.accelerators() and self.device is None:  # only the library can tell whether the device exists
                 loader.load(name)
             settings.set_execution("fused")
-        # In "warn" the launcher speaks for itself (see Session); the core keeps quiet.
+        # With "warn" the launcher prints the messages itself (see Session), and the core does not warn.
         settings.default.change(
             fallback="error" if self.on_fallback == "error" else "silent",
             allowing="Run it with --on-fallback warn to allow it.",

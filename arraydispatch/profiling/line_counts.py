@@ -74,7 +74,12 @@ class Tally:
         """Return every (function, line, class), most time first; figures are the mean over ``runs``."""
         rows = [Call(*key, *row) for key, row in self._tables["calls"].items()]
         if runs > 1:
-            rows = [replace(row, count=round(row.count / runs), seconds=row.seconds / runs) for row in rows]
+            rows = [
+                replace(
+                    row, count=round(row.count / runs), seconds=row.seconds / runs, elements=round(row.elements / runs)
+                )
+                for row in rows
+            ]
         return sorted(rows, key=lambda call: -call.seconds)
 
     def transfers(self, runs: int = 1) -> list[Transfer]:

@@ -22,6 +22,7 @@ from .. import fastpath
 from ..backends import loader
 from ..common import callers, events
 from ..common.names import name_of
+from ..common.process_state import process
 from ..functions.registry import SPECS
 from ..runtime import settings
 from . import records
@@ -168,13 +169,21 @@ class Profile(events.Listener):
         return "", numpys
 
     def call(
-        self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None, doors: int = 1
+        self,
+        func: Any,
+        backend: str,
+        kind: str,
+        reason: str,
+        seconds: float,
+        result: Any = None,
+        doors: int = 1,
+        operands: Any = (),
     ) -> None:
         """Count one call."""
         if events.inside.depth:
             return
         if self._more:
-            seconds = self._more_of_call(func, backend, kind, reason, seconds, result)
+            seconds = self._more_of_call(func, backend, kind, reason, seconds, result, operands)
         frame = _getframe(1 + doors)
         code = frame.f_code
         if code is events.entrance:
@@ -190,6 +199,9 @@ class Profile(events.Listener):
             tables.kernel = False
             if kind in records.ON_BACKEND:
                 kind = "host kernel"
+        elements = operands if type(operands) is int else elements_of(result, *operands)
+        if kind == "hosted" and elements >= process.min_size:
+            reason = records.LARGE
         # id(), because hashing a code object hashes its bytecode; the row keeps the code object alive.
         key = (func, kind, id(code), frame.f_lasti, backend, reason)
         row = tables.calls.get(key)
@@ -201,10 +213,11 @@ class Profile(events.Listener):
             if row is None:
                 spec = SPECS.get(func)
                 grows = spec is not None and spec.grows
-                row = tables.calls[key] = [0, 0.0, code, [0, -1] if grows else None]
+                row = tables.calls[key] = [0, 0.0, code, [0, -1] if grows else None, 0]
                 self.first_call(func, kind, reason, frame)
         row[0] += 1
         row[1] += seconds
+        row[4] += elements
         if row[3] is not None and row[0] % _SAMPLE == 1 and result is not None:
             _watch_growth(row[3], backend, result)
         if self._tracing:
@@ -219,12 +232,14 @@ class Profile(events.Listener):
         if self._outer is not None:
             self._outer.host_kernel()
 
-    def _more_of_call(self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any) -> float:
+    def _more_of_call(
+        self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any, operands: Any
+    ) -> float:
         """Do the optional parts of counting a call; return its seconds, with the time of the wait."""
         if self._waits and result is not None:
             seconds += _wait(backend, result)
         if self._outer is not None:
-            self._outer.call(func, backend, kind, reason, seconds, result)
+            self._outer.call(func, backend, kind, reason, seconds, result, 1, operands)
         return seconds
 
     def first_call(self, func: Any, kind: str, reason: str, frame: FrameType) -> None:
@@ -318,15 +333,16 @@ class Profile(events.Listener):
         frame = self.origin(sys._getframe(1))
         return frame.f_code, frame.f_lasti
 
-    def block_counted(self, backend: str, calls: int, seconds: float) -> None:
+    def block_counted(self, backend: str, calls: int, seconds: float, elements: int = 0) -> None:
         """Count a block and its calls at the line where it ended."""
         frame = self.origin(sys._getframe(1))
         code, rows = frame.f_code, self._tables().calls
         for name, kind, count, spent in ((events.BLOCK, "block", 1, seconds), (events.RECORDED, "fused", calls, 0.0)):
-            row = rows.setdefault((name, kind, id(code), frame.f_lasti, backend, ""), [0, 0.0, code, None])
+            row = rows.setdefault((name, kind, id(code), frame.f_lasti, backend, ""), [0, 0.0, code, None, 0])
             row[:2] = row[0] + count, row[1] + spent
+            row[4] += elements if kind == "block" else 0
         if self._outer is not None:
-            self._outer.block_counted(backend, calls, seconds)
+            self._outer.block_counted(backend, calls, seconds, elements)
 
     def block(
         self, tier: str, why: str, seconds: float, by_numpy: float, parts: Sequence[tuple[tuple[CodeType, int], float]]
@@ -370,10 +386,10 @@ class Profile(events.Listener):
         found = Tally(processes=1)
         found.counted = self._counted_here
         for tables in list(self._threads):
-            for (func, kind, _, at, backend, reason), (count, seconds, code, growth) in items(tables.calls):
+            for (func, kind, _, at, backend, reason), (count, seconds, code, growth, elements) in items(tables.calls):
                 if self._only is None or backend in self._only:
                     key = function_name(func), backend, kind, reason, *callers.place_of(code, at)
-                    found.count("calls", key, count, seconds, growth[0] if growth else 0)
+                    found.count("calls", key, count, seconds, growth[0] if growth else 0, elements)
             for name in NOTES:
                 for (what, why, _, at), (count, amount, code) in items(getattr(tables, name)):
                     if count:
@@ -520,6 +536,13 @@ class Profile(events.Listener):
             found[call.kind] = found.get(call.kind, 0.0) + call.seconds
         return found
 
+    def elements_by_class(self) -> dict[str, int]:
+        """Return the elements of the calls of each class; calls that were only counted are in none."""
+        found: dict[str, int] = {}
+        for call in self.calls():
+            found[call.kind] = found.get(call.kind, 0) + call.elements
+        return found
+
     @property
     def counted(self) -> int:
         """Number of NumPy calls on values in host memory that were counted without their lines
@@ -550,6 +573,24 @@ class Profile(events.Listener):
         if self.retimed is not None:
             return self.retimed
         return ((perf_counter() if self.ended is None else self.ended) - self.began) / self.runs
+
+
+def elements_of(*arrays: Any) -> int:
+    """Return the number of elements of the largest of these; what is no array has none, a list or tuple those of its items."""
+    most = 0
+    for x in arrays:
+        shape = getattr(x, "shape", None)
+        if shape is not None:
+            try:
+                size = math.prod(shape)
+            except TypeError:  # a dimension is unknown while a library traces
+                continue
+        elif isinstance(x, list | tuple):
+            size = sum(math.prod(part.shape) for part in x if isinstance(getattr(part, "shape", None), tuple))
+        else:
+            continue
+        most = max(most, size)
+    return most
 
 
 def _describe(x: np.ndarray[Any, Any]) -> str:

@@ -7,8 +7,11 @@ from typing import Any
 
 __all__ = ["ON_BACKEND", "Block", "Call", "Compilation", "Event", "Message", "Note", "Part", "Transfer"]
 
-ON_BACKEND = frozenset({"override", "native", "composed"})
+ON_BACKEND = frozenset({"override", "native", "composed", "compiled"})
 """Classes of calls that the backend's library computes."""
+
+LARGE = "it moves, views or writes values, or no block holds it"
+"""Reason for which NumPy runs a call on a large array at once, on the host."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class Call:
     seconds: float
     grew: int = 0
     """Approximate number of calls whose result was larger than the one before (functions that join arrays)."""
+    elements: int = 0
+    """Sum of the elements of each call: those of its largest operand or result."""
 
     @property
     def on_backend(self) -> bool:

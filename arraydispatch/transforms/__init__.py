@@ -1,6 +1,6 @@
 """Transforms of functions written with NumPy: derivatives, compilation, vectorisation.
 
-A transform takes the user's arguments apart (:mod:`arraydispatch.common.pytrees`), makes of his function one that takes and gives native arrays
-(:mod:`arraydispatch.transforms.flattening`), hands that to the library's own transform (``backends/<name>/transforms.py``), and puts together what comes
-back. What is traced, how, and which library does it, is known to the backend alone.
+A transform flattens the user's arguments (:mod:`arraydispatch.common.pytrees`), turns the function into one of native arrays
+(:mod:`arraydispatch.transforms.flattening`), calls the library's own transform (``backends/<name>/transforms.py``), and rebuilds the
+result. Only the backend knows what is traced and how.
 """

@@ -1,4 +1,4 @@
-"""Python's numbers as traced values: like a Python number, one takes the dtype of the array that it meets (NEP 50)."""
+"""Traced Python numbers, which are weak: they take the dtype of the array that they meet (NEP 50)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PYTHON: dict[str, type] = {"f": float, "c": complex, "i": int}
 
 
 def _type_of(x: Any) -> Any:
-    """What NumPy decides a loop by: a dtype, or the type of a Python number."""
+    """Return what NumPy resolves a loop with: a dtype, or the type of a Python number."""
     if isinstance(x, Weak):
         return _PYTHON[x._kind.dtype.kind]
     if isinstance(x, Handle):
@@ -37,7 +37,7 @@ def _is_python(x: Any) -> bool:
 
 
 def _operator(word: str, reflected: bool = False) -> Callable[..., Any]:
-    """Make a binary operator: of two Python numbers it gives a Python number again."""
+    """Make a binary operator, which returns a Python number for two Python numbers."""
     ufunc = row_of(word).func
 
     def operator(self: Weak, other: Any, *_modulo: Any) -> Any:
@@ -55,7 +55,7 @@ def _unary(word: str) -> Callable[..., Any]:
 
 
 def _weak(x: Any) -> Any:
-    """A scalar as a Python number, if Python has its like."""
+    """Return a scalar as a Python number, if Python has such a type."""
     if type(x) is Scalar and x._kind.dtype.kind in _PYTHON:
         return Weak._holding(views.native(x), x._kind)
     return x
@@ -70,7 +70,7 @@ class Weak(Scalar):
     __slots__ = ()
 
     def strong(self, dtype: np.dtype[Any] | None = None) -> Any:
-        """As NumPy's scalar of a dtype; None: the one NumPy has for such a number."""
+        """Return a NumPy scalar of a dtype; None: of NumPy's default dtype for such a number."""
         kind = self._kind
         if dtype is None or dtype == kind.dtype:
             return Scalar._holding(self._v, kind)
@@ -113,16 +113,18 @@ def _plain(x: Any) -> Any:
 
 
 def _loop(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> list[Any]:
-    """The dtype of each operand of the loop that NumPy takes."""
+    """Return the dtype of each operand in the loop that NumPy resolves."""
     types = [_type_of(x) for x in inputs]
     try:
         return list(ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout))[: ufunc.nin])
-    except TypeError:  # of a dtype that is not NumPy's own (bfloat16), or no loop, which the call says better
+    except (
+        TypeError
+    ):  # a dtype that NumPy lacks (bfloat16), or no loop, for which the call itself raises a better error
         return [_among([t for t in types if isinstance(t, np.dtype)], x) for x in inputs]
 
 
 def _among(found: list[np.dtype[Any]], x: Any) -> np.dtype[Any] | None:
-    """The dtype of a Python number among arrays of these dtypes."""
+    """Return the dtype of a Python number among arrays of these dtypes."""
     if not found or not isinstance(x, Weak):
         return None
     if any(map(dtypes.is_bfloat16, found)):
@@ -134,5 +136,5 @@ def _among(found: list[np.dtype[Any]], x: Any) -> np.dtype[Any] | None:
 
 
 def weak(value: Native, kind: Kind) -> Any:
-    """What wraps a traced Python number."""
+    """Wrap a traced Python number."""
     return Weak._holding(value, kind)

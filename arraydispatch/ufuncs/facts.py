@@ -171,7 +171,9 @@ FACTS: dict[Any, UfuncFacts] = {
 }  # fmt: skip
 """Ufunc -> its facts."""
 
-FACTS.update((getattr(np, name), ORDINARY) for name in ("matvec", "vecmat") if hasattr(np, name))  # NumPy 2.2
+FACTS.update(
+    (getattr(np, name), UfuncFacts(error="sum")) for name in ("matvec", "vecmat") if hasattr(np, name)
+)  # NumPy 2.2
 FACTS.update(
     (getattr(_umath, name), ORDINARY)
     for name in (

@@ -24,8 +24,8 @@ from arraydispatch.engine.nodes import Node
 from arraydispatch.fastpath import functions
 from arraydispatch.functions import registry
 from arraydispatch.launcher.commands import coverage
-from arraydispatch.launcher.options import MIN_SIZE
-from tests.test_mutation_fuzz import threshold
+from arraydispatch.runtime.execution_policy import FUSED_FROM
+from tests.memory.test_mutation_fuzz import threshold
 
 X = np.array([[0.5, -0.25, 2.0, 1.5], [-1.0, 0.75, 0.125, 3.0], [0.25, -2.0, 1.0, -0.5]])
 Y = X[::-1] + 0.5
@@ -246,7 +246,7 @@ def _same(ours: Any, theirs: Any, exactly: bool) -> None:
 
 SETTINGS: dict[str, tuple[int, Any]] = {
     "fused from 1": (1, "fused"),
-    "fused from the default": (MIN_SIZE, "fused"),
+    "fused from the default": (FUSED_FROM, "fused"),
     "eager": (1, None),
 }
 

@@ -139,7 +139,12 @@ def test_terminal(full: bool) -> None:
     stream = io.StringIO()
     report.print_report(_filled(), RUN, stream, full=full)
     text = stream.getvalue()
-    assert len(re.findall(r" \(\d+\.\d\d s\) · ", text.splitlines()[0])) == 2  # the library's, and the fallback's
+    summary, figures = text.splitlines()[:2]
+    assert (
+        summary
+        == "arraydispatch: torch computed 80 % of the calls; NumPy computed 1 call that torch cannot run · 1.25 s"
+    )
+    assert len(re.findall(r" \(\d+\.\d\d s\) · ", figures)) == 2  # the library's, and the fallback's
     text = re.sub(r" \(\d+\.\d\d s\)", "", text)
     assert "4 calls on the backend · 1 host fallback · 1 array left NumPy · 800 B to the device, 80 B back" in text
     assert "no kernel" in text
@@ -359,7 +364,7 @@ def test_compiling_for_each_new_shape() -> None:
         assert says in stream.getvalue()
     stream = io.StringIO()
     report.print_report(_compiling(12, 15), RUN, stream, full=True)
-    assert " · 24 compilations took 24.00 s · " in stream.getvalue()
+    assert " · 24 compilations took 24.00 s" in stream.getvalue()
 
 
 def test_compiling_once_is_no_advice() -> None:
@@ -481,7 +486,7 @@ def test_the_start_of_a_library_is_no_calls_time(tmp_path: Path) -> None:
         assert each.starts() == {"torch": (1, pytest.approx(4.5))}
     stream = io.StringIO()
     report.print_report(profile, RUN, stream, full=False)
-    assert "torch was loaded meanwhile in 4.50 s" in stream.getvalue()
+    assert "Importing torch took 4.50 s" in stream.getvalue()
 
 
 def test_a_run_on_the_library_alone_tells_its_start(tmp_path: Path) -> None:
@@ -512,7 +517,7 @@ def test_a_report_of_nothing_is_one_line_more() -> None:
     stream = io.StringIO()
     report.print_report(Profile(), RUN, stream, full=True)
     assert stream.getvalue().count("\n") == 2
-    assert "No call of NumPy's met an array" in stream.getvalue()
+    assert "no NumPy call met an array" in stream.getvalue()
     assert "np.asarray" not in stream.getvalue()  # no ndarray was seen that could be made an array
 
 

@@ -195,7 +195,7 @@ def test_what_was_not_timed_is_not_said_to_take_no_time(tmp_path: Path) -> None:
     script = tmp_path / "main.py"
     script.write_text("import numpy as np\nfor _ in range(99):\n    np.ones(3) + 1\n")
     done = _run(script, "--backend", "numpy")
-    assert " 198 calls on the backend (not timed: --report does) · 0 host fallbacks" in done.stderr
+    assert " 198 calls on the backend (not timed: --report does)\n" in done.stderr
 
 
 _VIEWS = """\
@@ -223,16 +223,16 @@ def test_what_was_timed_is_said_of_each_class(tmp_path: Path, backend: str, zygo
         "for _ in range(500):\n    np.ones(3) + 1\n"
     )
     done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--min-size", "1000"))
-    first, report = done.stderr.splitlines()[0], done.report
+    figures, report = f"{done.stderr.splitlines()[1]} · ", done.report
     counts, seconds = report["calls_by_class"], report["seconds_by_class"]
     assert counts.get("host kernel", 0) == len({np.sqrt, np.sort} & loader.load(backend).HOST_KERNELS.keys())
     assert counts.get("hosted", 0) == (1002 if backend != "numpy" else 0)
     for kind, words in (("hosted", "calls by NumPy on the host"), ("host kernel", "host kernel")):
         told = f" · {counts.get(kind, 0):,} {words} ({seconds.get(kind, 0.0):.2f} s) · "
-        assert (told in first) == (kind in counts), first
+        assert (told in figures) == (kind in counts), figures
         assert kind not in counts or 1e-5 < seconds[kind] < report["seconds"]
     library = sum(seconds.values()) - seconds.get("hosted", 0.0) - seconds.get("host kernel", 0.0)
-    assert f" calls on the backend ({library:.2f} s) · " in first
+    assert f" calls on the backend ({library:.2f} s) · " in figures
 
 
 @POSIX
@@ -349,7 +349,7 @@ def test_html_without_plotly(
     script = _script(tmp_path, "")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert main(["run", "--report", str(tmp_path / "out.html"), str(script)]) == 2
-    assert "pip install 'arraydispatch[report]'" in capsys.readouterr().err
+    assert "pip install jinja2 'plotly>=6'" in capsys.readouterr().err
 
 
 def test_trace(tmp_path: Path) -> None:
@@ -506,7 +506,7 @@ def test_a_program_that_met_no_array_hears_why(tmp_path: Path, zygotes: Zygotes)
     (tmp_path / "sub").mkdir()
     (tmp_path / "main.py").write_text("import numpy\nprint(numpy.pi)\n")
     done = zygotes.of("numpy").run("../main.py", cwd=tmp_path / "sub", options=("--rng", "device"))
-    assert "No call of NumPy's met an array" in done.stderr
+    assert "no NumPy call met an array" in done.stderr
     assert "np.asarray" not in done.stderr  # there is no ndarray to make an array of
     assert "random arrays, where the program draws any" in done.stderr
 

@@ -41,7 +41,8 @@ def tell(block: Block, why: str, seconds: float, lines: Mapping[int, Any]) -> No
     tap = events.every
     if tap is None or not block.nodes:
         return
-    tap.call(events.BLOCK, block.nodes[0].form.held.backend.name, "block", "", seconds)
+    size = sum(node.form.size for node in block.nodes)
+    tap.call(events.BLOCK, block.nodes[0].form.held.backend.name, "block", "", seconds, operands=size)
     tier, by_numpy = "NumPy, call by call", seconds
     if isinstance(block, Planned):
         how = "NumPy's loops, in pieces"

@@ -302,7 +302,8 @@ class Tape:
             if listens:
                 block_reports.tell(block, why, perf_counter() - start - aside, lines)
             elif events.tap is not None:
-                events.tap.block_counted(nodes[0].form.held.backend.name, len(nodes), perf_counter() - start)
+                size = sum([node.form.size for node in nodes])
+                events.tap.block_counted(nodes[0].form.held.backend.name, len(nodes), perf_counter() - start, size)
         if interrupt is not None:
             raise interrupt
         if failure is not None:

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from ...api import public
+from ...runtime import settings
 from ..recorder import Profile
 from ..records import Call, Note, Transfer
 from .advice import advise
+from .summary import computed, summary
 
 __all__ = ["Run", "as_dict"]
 
@@ -117,7 +119,9 @@ def _lines(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
 def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
     """Return the report as plain data, as written by ``--report FILE.json``."""
     calls, transfers, compilations = profile.calls(), profile.transfers(), profile.compilations()
-    return {
+    data = {
+        "summary": "",
+        "computed": computed(calls, profile.counted),
         "program": run.program,
         "complete": run.complete,
         "processes": profile.tally().processes,
@@ -126,6 +130,8 @@ def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
         "device": run.device,
         "why": run.why,
         "precision": run.precision,
+        "execution": settings.default.execution,
+        "min_size": settings.default.min_size,
         "rng": run.rng,
         "numpy": np.__version__,
         "python": sys.version.split()[0],
@@ -133,6 +139,7 @@ def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
         "seconds_in_calls": sum(call.seconds for call in calls),
         "synchronized": profile.synchronized,
         "calls_on_backend": profile.calls_on_backend,
+        "calls_without_lines": profile.counted,
         "calls_by_class": profile.calls_by_class(),
         "seconds_by_class": profile.seconds_by_class(),
         "starts": [
@@ -161,3 +168,5 @@ def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
         "messages": [asdict(message) for message in profile.messages()],
         "verification": run.verification,
     }  # fmt: skip
+    data["summary"] = summary(data)
+    return data

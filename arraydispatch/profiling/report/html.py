@@ -14,6 +14,7 @@ from ...common.callers import cell_of, shown
 from ..recorder import Profile
 from .advice import size
 from .data import Run, as_dict
+from .summary import verified
 
 __all__ = ["missing", "write_html"]
 
@@ -37,7 +38,7 @@ def missing() -> str | None:
     lacking = [name for name in ("jinja2", "plotly") if importlib.util.find_spec(name) is None]
     if not lacking:
         return None
-    return f"an HTML report needs {' and '.join(lacking)}; install with: pip install 'arraydispatch[report]'"
+    return f"an HTML report needs {' and '.join(lacking)}; install with: pip install jinja2 'plotly>=6'"
 
 
 def write_html(stream: IO[str], profile: Profile, run: Run) -> None:
@@ -45,7 +46,7 @@ def write_html(stream: IO[str], profile: Profile, run: Run) -> None:
     data = as_dict(profile, run)
     page = _template().render(
         data=data, script=_plotly(), plots=_json(_plots(profile, data)), sources=_sources(data), colors=_colors(data),
-        share=_share(data), dropped=profile.dropped_events,
+        share=_share(data), dropped=profile.dropped_events, verified=verified(data["verification"]) if data["verification"] else "",
     )  # fmt: skip
     stream.write(page)
 

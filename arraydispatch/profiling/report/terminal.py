@@ -6,14 +6,13 @@ import os
 from collections.abc import Callable
 from typing import IO, Any
 
-import numpy as np
-
 from ...common import callers
 from ...common.events import AT_A_DOOR
 from ..recorder import Profile
 from ..records import ON_BACKEND
 from .advice import size
 from .data import Run, as_dict
+from .summary import number, verified
 
 __all__ = ["print_report", "print_verification", "short", "where"]
 
@@ -33,10 +32,6 @@ MEANINGS = {
     "host": "NumPy on a copy, because the library cannot",
 }
 """Class of a call -> description."""
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _seconds(spent: float | None) -> str:
@@ -93,43 +88,45 @@ def print_verification(found: dict[str, Any], stream: IO[str]) -> None:
     _print_verification(found, _Output(stream))
 
 
+def _details(profile: Profile, run: Run, data: dict[str, Any]) -> str:
+    """Return the line of figures below the summary, without those that are zero."""
+    by_class, seconds = data["calls_by_class"], data["seconds_by_class"]
+    policy = "" if run.precision is None else f", precision {run.precision}"
+    why = f" ({run.why})" if run.why else ""
+    untimed = " (not timed: --report does)" if profile.counted else ""  # they are the backend's if that is NumPy
+    library = (untimed if "hosted" not in by_class else "") or _seconds(
+        sum(seconds.get(kind, 0.0) for kind in ON_BACKEND)
+    )
+    timed = {kind: _seconds(seconds.get(kind)) for kind in ("block", "host kernel", "host")}
+    rows = [
+        (data["calls_on_backend"], "call", f" on the backend{library}"),
+        (by_class.get("hosted", 0), "call", f" by NumPy on the host{untimed or _seconds(seconds.get('hosted'))}"),
+        (by_class.get("fused", 0), "fused call", f" in {number(by_class.get('block', 0), 'block')}{timed['block']}"),
+        (by_class.get("host kernel", 0), "host kernel", timed["host kernel"]),
+        (by_class.get("host", 0), "host fallback", timed["host"]),
+        (sum(row["count"] for row in data["left_numpy"]), "array", " left NumPy"),
+        (sum(row["count"] for row in data["compilations"]), "compilation", f" took {data['seconds_compiling']:.2f} s"),
+    ]
+    parts = [f"{run.backend} {run.version} on {run.device}{policy}{why}"]
+    parts += [f"{number(count, noun)}{rest}" for count, noun, rest in rows if count]
+    moved = [(data["bytes_to_device"], "to the device"), (data["bytes_to_host"], "back")]
+    parts += [", ".join(f"{size(nbytes)} {way}" for nbytes, way in moved if nbytes)] * any(row[0] for row in moved)
+    if data["processes"] > 1:
+        parts.append(f"in {data['processes']} processes")
+    return " · ".join(parts)
+
+
 def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> None:
-    """Print the report: one line of totals, then the calls that did not run on the backend, and (``full``) where time went."""
+    """Print the report: the summary, one line of totals, then the calls that did not run on the backend, and (``full``) where time went."""
     console = _Output(stream)
     data = as_dict(profile, run)
-    fallbacks = sum(row["count"] for row in data["host_fallbacks"])
-    left = sum(row["count"] for row in data["left_numpy"])
-    why = f" ({run.why})" if run.why else ""
-    policy = "" if run.precision is None else f", precision {run.precision}"
-    count = sum(row["count"] for row in data["compilations"])
-    by_class, seconds = data["calls_by_class"], data["seconds_by_class"]
-    by_numpy = ""
-    untimed = " (not timed: --report does)" if profile.counted else ""  # they are the backend's if that is NumPy
-    if "hosted" in by_class:
-        timed = untimed or _seconds(seconds.get("hosted"))
-        by_numpy += f"{_number(by_class['hosted'], 'call')} by NumPy on the host{timed} · "
-    if "fused" in by_class:
-        blocks = _number(by_class.get("block", 0), "block")
-        by_numpy += f"{_number(by_class['fused'], 'fused call')} in {blocks}{_seconds(seconds.get('block'))} · "
-    if "host kernel" in by_class:
-        by_numpy += f"{_number(by_class['host kernel'], 'host kernel')}{_seconds(seconds.get('host kernel'))} · "
-    library = sum(seconds.get(kind, 0.0) for kind in ON_BACKEND)
-    timed = (untimed if "hosted" not in by_class else "") or _seconds(library)
-    compiled = f"{_number(count, 'compilation')} took {data['seconds_compiling']:.2f} s · " if count else ""
-    console.say(
-        "arraydispatch",
-        f": {run.backend} {run.version} on {run.device}{policy}{why} · "
-        f"{_number(data['calls_on_backend'], 'call')} on the backend{timed} · {by_numpy}"
-        f"{_number(fallbacks, 'host fallback')}{_seconds(seconds.get('host'))} · "
-        f"{_number(left, 'array')} left NumPy · {compiled}"
-        f"{size(data['bytes_to_device'])} to the device, {size(data['bytes_to_host'])} back · {run.seconds:.2f} s"
-        + (f" · in {data['processes']} processes" if data["processes"] > 1 else ""),
-    )
-    for row in data["starts"]:
+    console.say("arraydispatch", f": {data['summary']} · {run.seconds:.2f} s")
+    console.say("", f"  {_details(profile, run, data)}")
+    for row in [row for row in data["starts"] if row["backend"] != "numpy"]:
         also = f" (in {row['count']} processes)" if row["count"] > 1 else ""
         console.say(
             "",
-            f"  {row['backend']} was loaded meanwhile in {row['seconds']:.2f} s{also}, which no call is charged with.",
+            f"  Importing {row['backend']} took {row['seconds']:.2f} s{also}, not included in the times of calls.",
         )
     if not run.complete:
         console.say("", "  The program was cut short: the figures are of what ran until then.")
@@ -162,8 +159,6 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     section("went to a library", asked, lambda row: (size(row["bytes"]), row["why"]))
     for row in data["advice"][:limit]:
         console.print(f"  [bold]{row['kind']}[/] at {_escape(where(row['file'], row['line']))}: {_escape(row['text'])}")
-    if not data["lines"] and not by_class:
-        console.say("", "  No call of NumPy's met an array: there are no functions and no lines to list.")
     if run.verification is not None:
         _print_verification(run.verification, console)
     if not full:
@@ -178,7 +173,7 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
         "ran in blocks",
         data["blocks"],
         lambda row: (
-            f"{_number(row['calls'], 'call')}, {row['seconds']:.3f} s, {row['by_numpy']:.3f} s by plain NumPy; {row['tier']}",
+            f"{number(row['calls'], 'call')}, {row['seconds']:.3f} s, {row['by_numpy']:.3f} s by plain NumPy; {row['tier']}",
             f"it ended: {row['why']}",
         ),
     )
@@ -217,13 +212,7 @@ def _print_tables(data: dict[str, Any], console: _Output) -> None:
 
 
 def _print_verification(found: dict[str, Any], console: _Output) -> None:
-    unchecked = sum(found["unchecked"].values())
-    also = f", {unchecked:,} not checked" if unchecked else ""
-    console.print(
-        f"[bold]verify[/]: {_number(found['checked'], 'result')} compared with NumPy {np.__version__}, views and new arrays "
-        f"included{also} · "
-        f"{_number(found['differing'], 'difference')} beyond the tolerance"
-    )
+    console.print(f"[bold]verify[/]: {_escape(verified(found))}")
     for row in found["differences"][:_LONG]:
         place = _escape(where(row["file"], row["line"]))
         console.print(

@@ -33,8 +33,8 @@ from ...common.callers import shown, straight
 from ...common.errors import ArrayDispatchError
 from ...common.members import MEMBERS, Member
 from ...common.process_state import process
-from ...common.pytrees import mapped
 from ...common.user_warnings import FLOATING_ERRORS
+from ...dispatch.handover import handed
 from ...dispatch.scipy_calls import known_as
 from ...functions.registry import METHODS, SPECS, facts_of, spec_of
 from ...runtime import dtypes, settings
@@ -42,6 +42,7 @@ from ..recorder import Profile, function_name
 from .comparison import Finding, compare
 from .host_inputs import Hosts, Unfit, to_host
 from .known_errors import check_for, raw, scale_for, unverified
+from .library_calls import library_computes
 from .magnitudes import largest
 from .rounding import Nearby, jump
 
@@ -77,7 +78,7 @@ _changing = threading.RLock()
 
 
 class Verification:
-    """Comparison of every dispatched call with NumPy while it is in force; ``with Verification() as v: …``.
+    """Comparison of every call that a library computes with NumPy while it is in force; ``with Verification() as v: …``.
 
     The program's results do not change. Calls that take functions of the program are not run twice, because
     these may have side effects; the calls they make are compared.
@@ -107,6 +108,9 @@ class Verification:
         self._undo: list[tuple[Any, str, Any]] = []
         self._output: dict[Any, int] = {}
         self.checked = 0
+        """Number of results that a library computed and that were compared."""
+        self.by_numpy = 0
+        """Number of results that NumPy computed, of which none was compared."""
         self.unchecked: dict[str, int] = {}
 
     # -- starting and stopping
@@ -208,9 +212,8 @@ class Verification:
             def run(*args: Any, **keywords: Any) -> Any:
                 return ours(a, ufunc, method, *args, **keywords)
 
-            return self._both(
-                ufunc, run, real, inputs, kwargs, writes, elementwise=method in ("__call__", "outer", "at")
-            )
+            elementwise = ufunc.signature is None and method in ("__call__", "outer", "at")
+            return self._both(ufunc, run, real, inputs, kwargs, writes, elementwise)
 
         return door
 
@@ -240,7 +243,7 @@ class Verification:
     def _creation_door(self, func: Any, ours: Callable[..., Any], real: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(ours)
         def door(*args: Any, **kwargs: Any) -> Any:
-            return self._both(func, ours, real, args, kwargs, False)
+            return self._both(func, ours, real, args, kwargs, False, creates=True)
 
         return door
 
@@ -267,8 +270,13 @@ class Verification:
         kwargs: dict[str, Any],
         writes: bool,
         elementwise: bool = False,
+        creates: bool = False,
     ) -> Any:
         if getattr(self._inside, "now", False) or not self._undo:  # a call that another call makes; the end has come
+            return run(*args, **kwargs)
+        if not library_computes(func, args, kwargs, writes, creates):
+            with self._lock:
+                self.by_numpy += 1
             return run(*args, **kwargs)
         if why := unverified(func):
             self._skip(why)
@@ -429,6 +437,8 @@ class Verification:
         differences = self.differences()
         return {
             "checked": self.checked,
+            "by_numpy": self.by_numpy,
+            "backend": settings.current_name(),
             "unchecked": dict(self.unchecked),
             "differing": sum(row.count for row in differences),
             "differences": [asdict(row) for row in differences],
@@ -502,10 +512,10 @@ def _holds_none(owner: Any) -> bool:
 
 def _plain(x: Any) -> Any:
     """Replace arrays within a result by ndarrays."""
-    if isinstance(x, Handle):
-        return to_host(x)
-    if isinstance(x, list | tuple):
-        return mapped(_plain, x)
+    return handed(x, to_host, _plain_native)
+
+
+def _plain_native(x: Any) -> Any:
     if not isinstance(x, np.ndarray | np.generic | int | float | complex | str | None):
         backend = loader.backend_of(x)
         return x if backend is None else backend.to_numpy(x)

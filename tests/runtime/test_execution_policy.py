@@ -1,0 +1,82 @@
+"""The policy of execution: one function for each question, every outcome, and the one switch of the default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import arraydispatch as ad
+from arraydispatch.runtime import execution_policy, settings
+from arraydispatch.runtime.execution_policy import FUSED_FROM, LIBRARY_FROM, Policy, Tier, defaults, tier
+from tests.launched import Zygotes
+
+LARGE = 1 << 20
+
+
+@pytest.mark.parametrize(("library", "cpu", "execution", "elements", "expected"), [
+    (False, True, "fused", LARGE, Tier.HOST_BLOCK), (False, True, "fused", 100, Tier.NUMPY),
+    (False, True, None, LARGE, Tier.NUMPY), (False, True, "eager", 1, Tier.NUMPY),
+    (True, True, "fused", LARGE, Tier.HOST_BLOCK), (True, True, "fused", 100, Tier.NUMPY),
+    (True, True, None, LIBRARY_FROM - 1, Tier.NUMPY), (True, True, None, LIBRARY_FROM, Tier.LIBRARY),
+    (True, True, "eager", 1, Tier.LIBRARY),
+    (True, True, "compiled", LIBRARY_FROM - 1, Tier.NUMPY), (True, True, "compiled", LIBRARY_FROM, Tier.COMPILED),
+    (True, False, "compiled", LARGE, Tier.COMPILED), (True, False, None, LARGE, Tier.LIBRARY),
+    (True, False, "fused", LARGE, Tier.LIBRARY),
+])  # fmt: skip
+def test_each_tier(library: bool, cpu: bool, execution: Any, elements: int, expected: Tier) -> None:
+    policy = defaults(library, cpu, execution, calls=execution is None)
+    assert tier(library, cpu, policy, elements) is expected
+
+
+@pytest.mark.parametrize(
+    ("execution", "least"), [("fused", FUSED_FROM), (None, LIBRARY_FROM), ("compiled", LIBRARY_FROM)]
+)
+def test_the_switch_is_in_one_place(execution: Any, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It concerns named libraries on a CPU; without a library, NumPy fuses."""
+    monkeypatch.setattr(execution_policy, "NAMED_ON_CPU", execution)
+    assert defaults(True, True) == Policy(execution, least)
+    assert defaults(False, True) == Policy("fused", FUSED_FROM)
+    assert defaults(True, False) == Policy(None, LIBRARY_FROM)
+
+
+def test_what_is_asked_for_overrides_the_defaults() -> None:
+    assert defaults(True, True, min_size=7) == Policy(None, 7)
+    assert defaults(True, True, "fused", 7) == Policy("fused", 7)
+    assert defaults(True, True, "eager", 7) == Policy("eager", 0)
+    assert defaults(True, True, calls=True) == Policy(None, LIBRARY_FROM)
+    assert defaults(False, True, calls=True) == Policy(None, LIBRARY_FROM)
+
+
+@pytest.mark.one_backend
+def test_use_under_the_policy_takes_the_librarys_defaults(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execution_policy, "NAMED_ON_CPU", None)
+    before = settings.default.backend
+    with settings.kept():
+        settings.default.change(by_policy=True, min_size=FUSED_FROM)
+        settings.set_execution("fused")
+        ad.use(backend)
+        library = backend != "numpy"
+        assert settings.default.execution == (None if library else "fused")
+        assert settings.default.min_size == (LIBRARY_FROM if library else FUSED_FROM)
+        ad.use(execution="fused")
+        ad.use(before)
+        assert settings.default.execution == "fused"
+
+
+@pytest.mark.one_backend
+def test_a_named_library_computes_large_arrays_once_the_switch_says_so(
+    backend: str, zygotes: Zygotes, tmp_path: Any
+) -> None:
+    (tmp_path / "main.py").write_text(
+        "import numpy as np\nx = np.ones(70_000)\nfor _ in range(20):\n    x = x * 0.5 + 1\n"
+        "y = np.ones(9)\nfor _ in range(30):\n    y = y * 0.5 + 1\nprint(x[0], y[0])\n"
+    )
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--min-size", str(LIBRARY_FROM)))
+    assert done.code == 0, done.stderr
+    first = done.stderr.splitlines()[0]
+    if backend == "numpy":
+        assert first.startswith("arraydispatch: NumPy computed everything: ")
+    else:
+        assert f"{backend} computed more than 9" in first or f"{backend} computed 9" in first
+        assert "NumPy computed " in first and f"calls on arrays of fewer than {LIBRARY_FROM:,} elements" in first
