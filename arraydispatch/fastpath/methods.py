@@ -279,7 +279,7 @@ def view_property(get: Callable[[Any], Any], general: Any) -> Any:
             if part is x:
                 return self
             new: ndarray = part
-            kind: Kind = self._kind
+            kind: Any = self._kind
             if new.dtype is not kind.dtype:
                 kind = kind.backend._kinds.get(new.dtype)
             if kind is not None and new.base is not None and not kind.standard:
