@@ -13,10 +13,12 @@ PACKAGE = Path(__file__).resolve().parent.parent / "arraydispatch"
 
 DONE = (
     "api",
+    "array",
     "array_api",
     "backends",
     "common",
     "dispatch",
+    "fastpath",
     "functions",
     "interop",
     "launcher",

@@ -99,7 +99,7 @@ class Array(Handle):
 
     @property
     def __numpy_dtype__(self) -> np.dtype[Any]:
-        # What NumPy asks before it takes `dtype` of whatever has one; an ndarray it does not ask.
+        # NumPy reads this attribute before `dtype` on objects other than ndarrays.
         raise TypeError("Cannot construct a dtype from an array")
 
     @property
@@ -156,7 +156,7 @@ class Array(Handle):
         ghost(self).setflags(write=write, align=align, uic=uic)
 
     def __sizeof__(self) -> int:
-        # What makes ``sys.getsizeof``, which adds the collector's share, say what it says of an ndarray.
+        # ``sys.getsizeof`` adds the collector's share and then gives the size of an ndarray.
         nbytes = self.nbytes if ghost(self).flags.owndata else 0
         return _HEAD + 2 * np.intp().itemsize * self.ndim + nbytes
 
@@ -175,7 +175,7 @@ class Array(Handle):
         return exports.as_ndarray(self, self._host(events.AT_A_DOOR), dtype, copy)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        """An ndarray as an array of this backend and on this device."""
+        """Convert an ndarray to an array of this backend on this device."""
         if not isinstance(array, np.ndarray | Array):
             raise TypeError("can only be called with ndarray object")
         if return_scalar or isinstance(array, Array):
@@ -236,7 +236,7 @@ class Array(Handle):
         return (indexing.getitem(self, i) for i in range(shape[0]))
 
     def _scalars(self, n: int) -> Iterator[Any]:
-        """The elements one by one from one host copy, as long as nobody writes the array in the meantime."""
+        """Yield the elements from one host copy, as long as the array is not written."""
         root = views.owner(self)
         writes = root._writes
         host = self._host("iteration")
@@ -335,7 +335,7 @@ class Array(Handle):
         return self.tobytes()
 
     def _lent(self, flags: int) -> np.ndarray[Any, Any]:
-        """Return the ndarray whose memory C code gets that asks for a buffer with these flags: what ``__array__`` gives.
+        """Return the ndarray whose memory the buffer protocol lends: the one that ``__array__`` gives.
 
         ``np.asarray`` asks so, as ``memoryview`` does, before it looks for ``__array__``.
         """
@@ -373,11 +373,11 @@ class Array(Handle):
         self._host("dump()").dump(file)
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """The values as an ndarray; memory is shared where the library can."""
+        """Return the values as an ndarray, which shares memory where the library can."""
         return self._host("to_numpy()")
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
-        """The array on another device of its library: a new array, or this one if it is there already."""
+        """Move the array to another device of its library; returns this array if it is there already."""
         if self.device == device or placement.find(backend := self.backend, device) == self.device:
             return self
         return wrapping.wrap(placement.move(self.native, backend, device), self._kind.home)
@@ -489,11 +489,11 @@ class Array(Handle):
         return views.derive(self, ghost(self).mT)
 
     def copy(self, order: Any = "C") -> Any:
-        """A copy with memory of its own. Floating values get the precision in force."""
+        """Copy into new memory. Floating values get the precision in force."""
         return functions.call(np.copy, (self, order), {})
 
     def flatten(self, order: Any = "C") -> Any:
-        """A one-dimensional copy."""
+        """Copy into one dimension."""
         return functions.call(np.copy, (functions.call(np.ravel, (self, order), {}),), {})
 
     def astype(
@@ -520,7 +520,7 @@ class Array(Handle):
         return casts.reread(self, np.ndarray.view, np.dtype(dtype))
 
     def getfield(self, dtype: Any, offset: int = 0) -> Any:
-        """A view of the bytes from ``offset`` of each element as another dtype; as of ``view``, where it cannot alias."""
+        """A view of the bytes from ``offset`` of each element as another dtype; read-only where the library cannot alias, as with ``view``."""
         return casts.reread(self, np.ndarray.getfield, np.dtype(dtype), offset)
 
     def setfield(self, val: Any, dtype: Any, offset: int = 0) -> None:
@@ -619,7 +619,7 @@ def _downloaded(a: Array, why: str) -> np.ndarray[Any, Any]:
 
 
 def _as_array(value: Any) -> Any:
-    """As the setters of parts take values: arrays first, whose imaginary part is dropped where a scalar's is an error."""
+    """Convert a value for the setters of ``real`` and ``imag``, which drop an array's imaginary part; a scalar's is an error."""
     if isinstance(value, list | tuple) and wrapping.find_backend(value) is not None:
         return value
     return np.asarray(value) if isinstance(value, int | float | complex | list | tuple) else value
@@ -631,7 +631,7 @@ def _no_fields(order: Any) -> None:
 
 
 def _rebuild_array(*state: Any) -> Any:
-    """Unpickle; named here, so that a fresh process has the class when it has the array."""
+    """Unpickle an array; pickles name this function, which imports the class."""
     return exports.rebuilt(*state)
 
 

@@ -1,4 +1,4 @@
-"""How values leave an array: to code that wants an ndarray, by DLPack, by pickle."""
+"""Exports of an array's values: as an ndarray, by DLPack, by pickle."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def check_flags(a: Any, flags: int) -> None:
 
 
 class _Interface(dict[str, Any]):
-    """What ``__array_interface__`` answers, with the memory that it is about."""
+    """Value of ``__array_interface__``, which keeps the memory that it describes alive."""
 
     host: np.ndarray[Any, Any]
 
@@ -201,7 +201,7 @@ def _names(code: CodeType, instruction: int, name: str) -> bool:
 
 
 _BETWEEN = frozenset({"CACHE", "PRECALL"})
-"""What lies between the last argument of a call and the call."""
+"""Instructions between the last argument of a call and the call."""
 
 
 def _may_be_written(a: Handle) -> bool:

@@ -124,8 +124,7 @@ _ROWS = (
     *_named("sort partition", "writer", thin=True, computes=True, writes=True),
     *_named("fill", "writer", thin=True, writes=True),
     *_named("put setfield", "writer", writes=True),
-    *_named("T mT", "view", thin=True),
-    *_named("real imag", "view"),
+    *_named("T mT real imag", "view", thin=True),
     # What leaves the library
     *_named("item tolist", "host", thin=True),
     *_named("tobytes tofile dump dumps data ctypes", "host"),

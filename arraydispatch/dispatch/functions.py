@@ -423,7 +423,7 @@ def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
     if args and isinstance(args[0], wrapping.scalar_class) and not spec.views.many:
         made = _view(entry, spec, (wrapping.zero_d(args[0]), *args[1:]), kwargs, backend)
         method = spec.views.scalars and not views.ghost(made).shape
-        return wrapping.scalar_class(native(made), made._kind) if method else made
+        return wrapping.scalar_class._holding(native(made), made._kind) if method else made
     if spec.views.part is not None:
         return spec.views.part(backend.xp, *(_array(x, backend) for x in args[:1]), *args[1:], **kwargs)
     if spec.views.view_if is not None and not spec.views.view_if(args, kwargs):

@@ -203,7 +203,7 @@ def scalar(value: Native, kind: Kind) -> Any:
 def device_scalar(value: Native, kind: Kind) -> Any:
     """Make a 0-d result that stays on the device: immutable like NumPy's scalars, or a 0-d array of an array-API namespace."""
     if not kind.standard:
-        made = scalar_class(value, kind)
+        made = scalar_class._holding(value, kind)
         if born is not None:
             born(made)
         return made

@@ -1,11 +1,13 @@
-"""The thin path: what is called on values in the host state reaches NumPy after one test, and comes back by one constructor.
+"""Short forms of ``Array``'s members, for small host values (the thin path) and for recording.
 
-Its methods (:mod:`arraydispatch.fastpath.methods`) are made from the general ones, which they call wherever their test fails: for values of the library,
-large ones, operands of other types, results that NumPy alone has. They are in force only while nothing but the values decides: no
-precision or other rule, nobody who wants to be told of each call by its line. Then each call is counted, and no more. Functions
-(:mod:`arraydispatch.fastpath.functions`) and what makes arrays (:mod:`arraydispatch.fastpath.creation`) go the same way; :mod:`arraydispatch.fastpath.results` is what all three end in.
+A call on small values in the host state reaches NumPy after one test, and its result is wrapped by one constructor. Each form is made
+from the general one, which it calls where its test fails: for values of the library, large ones, operands of other types and results
+that NumPy alone has. The thin path is in force only while the values alone decide: no precision or other rule is set, and nothing
+listens to single calls. Calls are then counted and not reported.
 
-Here it is put in force, or out of it.
+:mod:`arraydispatch.fastpath.methods` has the members of ``Array``, :mod:`arraydispatch.fastpath.functions` NumPy's functions,
+:mod:`arraydispatch.fastpath.creation` those that make arrays, and :mod:`arraydispatch.fastpath.results` the common ends of all three.
+This module makes the forms from :data:`arraydispatch.common.members.MEMBERS` and puts them in force.
 """
 
 from __future__ import annotations
@@ -95,19 +97,19 @@ def _made() -> tuple[dict[str, Any], dict[str, Any]]:
 
 _FORMS: tuple[dict[str, Any], ...] = ({}, *_made())
 _layer = 0
-"""The index of those in force: general, recording, thin."""
+"""Index of the forms in force: general, recording, thin."""
 
 
 @process.follows("wrapper", *FOLLOWED)
 def _follow() -> None:
-    """Put the thin path in force, or out of it, as the process is now."""
+    """Put the forms in force that the settings of the process ask for."""
     global _layer, least
-    if not (results.least or least or _layer or tape.least):
+    if not (results.path.least or least or _layer or tape.least):
         return  # it is not in force, and nothing else would change that
-    layer = 2 if results.least else int(tape.least > 0)
+    layer = 2 if results.path.least else int(tape.least > 0)
     if layer != _layer:
         install(_FORMS[layer])
-    least, _layer = results.least, layer
+    least, _layer = results.path.least, layer
     if tape.least:
         recording.calibrate(layer, _ask)
 

@@ -1,6 +1,6 @@
-"""What of an array's operators and methods is recorded under fused execution: a layer between the thin path and the general one.
+"""Recording forms of ``Array``'s members, for fused execution: between the thin forms and the general ones.
 
-Each method here is made from the general one, which it calls where the call is not recorded.
+Each is made from the general form, which it calls where the call is not recorded.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _where, _clip, _roll = np.where, np.clip, np.roll
 
 
 def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """A ufunc of arrays and numbers that is not recorded, by NumPy; None where the general way has more to decide, as of 0-d results."""
+    """Compute by NumPy a ufunc of arrays and numbers that is not recorded; None where the general path decides, as for 0-d results."""
     values: list[Any] = []
     kind: Any = None
     size = 0
@@ -65,7 +65,7 @@ def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 
 
 def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """A ufunc of arrays and numbers under fused execution, recorded or at once; None where the general way has more to decide."""
+    """Record a ufunc of arrays and numbers, or compute it at once; None where the general path decides."""
     if not tape.least:
         return None
     made = record(func, inputs)
@@ -161,16 +161,16 @@ def _array_function(general: Any) -> Any:
 # -- reductions --------------------------------------------------------------------------------------------------------
 
 _alone: dict[str, int | None] = {}
-"""How many references there are to an array that only the caller has, where it is asked for; None where that cannot be told."""
+"""Number of references to an array that only the caller has, by kind of call; None where it tells nothing."""
 _known: dict[int, dict[str, int | None]] = {}
 _counting: tuple[int, list[int]] = 0, []
-"""The thread that :func:`calibrate` runs in, and what it has found."""
+"""Thread that runs :func:`calibrate`, and the numbers it found."""
 
 
 def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: str) -> Any:
     if _counting[0] and _counting[0] == get_ident():
         _counting[1].append(references)
-        return references  # which nobody looks at
+        return references  # no caller reads it
     v = a._v
     if type(v) is not Node and not (type(v) is np.ndarray and v.size >= tape.IN_THREADS):
         return None
@@ -201,10 +201,10 @@ def _reducer(name: str, general: Any) -> Any:
 
 
 def calibrate(layer: int, ask: Callable[[], None]) -> None:
-    """Learn how many references an array has that dies with the call, on this Python and with the methods of a layer in force.
+    """Count the references to an array that dies with a call, on this Python and with the forms of a layer in force.
 
-    ``ask`` calls a method and a function of an array that dies with the call, then of one that does not: as the programs of users
-    do, so in a module that is not compiled. While it runs, nobody else may put other methods in force.
+    ``ask`` calls a method and a function of an array that dies with the call, then of one that does not. It does so as user code
+    does, in a module that is not compiled. No other forms may be put in force while it runs.
     """
     global _alone, _counting
     if layer not in _known:
@@ -268,7 +268,7 @@ def _astype(general: Any) -> Any:
 
 
 def _told(name: str, general: Any) -> Any:
-    """What a node knows of its value before there is one."""
+    """Make the recording form of an attribute that a node knows before its value is computed."""
 
     def of(self: Any) -> Any:
         v = self._v

@@ -138,8 +138,7 @@ class _NdarrayType(abc.ABCMeta):
     def __eq__(cls, other: object) -> bool:
         return other is cls or (other is _real and asked_by_user(1))
 
-    def __hash__(cls) -> int:
-        return type.__hash__(cls)
+    __hash__ = type.__hash__  # a slot, no function: sets of types are asked for this class at each small call
 
     def __dir__(cls) -> list[str]:
         return _shown_names()

@@ -35,7 +35,7 @@ def _stopped(x: Any) -> Any:
         backend = x._kind.backend
         with backend.within():
             value = backend.transforms.stop_gradient(views.expose(x))
-        return Scalar(value, x._kind) if isinstance(x, Scalar) else views.wrapper(value, x._kind)
+        return Scalar._holding(value, x._kind) if isinstance(x, Scalar) else views.wrapper(value, x._kind)
     backend_of_x = loader.backend_of(x)
     return x if backend_of_x is None else backend_of_x.transforms.stop_gradient(x)
 

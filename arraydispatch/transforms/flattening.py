@@ -199,7 +199,7 @@ class Body:
         kind = inner.standard_kind(inner.dtype_of(value)) if standard else inner.kind_of(value)
         if make is not None:
             return make(value, kind)
-        return Scalar(value, kind) if scalar else views.wrapper(value, kind)
+        return Scalar._holding(value, kind) if scalar else views.wrapper(value, kind)
 
     def _in_parts(self, made: Any) -> tuple[Any, ...]:
         if not isinstance(made, tuple) or len(made) != self.parts:
