@@ -145,7 +145,7 @@ def _choices(backend: Any, device: Any, precision: Any, execution: Any, min_size
     made = {name: value for name, value in given.items() if value is not None and value is not UNSET}
     if not made and in_run():
         return None
-    return Choices.of(SimpleNamespace(**{"min_size": None, **made}))
+    return Choices.of(SimpleNamespace(**made))
 
 
 @contextmanager
