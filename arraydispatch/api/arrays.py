@@ -132,7 +132,7 @@ def _holds_arrays(obj: Any) -> bool:
 
 def at_host(x: Any) -> Any:
     """Return a nested sequence with ndarrays in place of arrays."""
-    return handed(x, to_numpy, _native_at_host)
+    return handed(x, to_numpy, _native_at_host, dicts=False)
 
 
 def _native_at_host(x: Any) -> Any:

@@ -34,7 +34,7 @@ from . import host_results, wrapping
 __all__ = ["Handover", "handed", "peek"]
 
 
-def handed(x: Any, array: Callable[[Any], Any], other: Callable[[Any], Any] | None = None) -> Any:
+def handed(x: Any, array: Callable[[Any], Any], other: Callable[[Any], Any] | None = None, dicts: bool = True) -> Any:
     """Replace each array within an argument.
 
     Parameters
@@ -45,6 +45,8 @@ def handed(x: Any, array: Callable[[Any], Any], other: Callable[[Any], Any] | No
         The policy: ``array(a)`` gives what takes the place of an array.
     other : callable, optional
         Likewise for everything else that is no list, tuple or dict.
+    dicts : bool
+        Whether dicts are searched: not where NumPy takes one for an element.
     """
     cls = type(x)
     if issubclass(cls, Handle):
@@ -57,7 +59,7 @@ def handed(x: Any, array: Callable[[Any], Any], other: Callable[[Any], Any] | No
             return array(y)
         return y if other is None else other(y)
 
-    return mapped(leaf, x)
+    return mapped(leaf, x, dicts=dicts)
 
 
 def peek(a: Any) -> np.ndarray[Any, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
+from arraydispatch.api import creation
 from arraydispatch.dispatch.handover import Handover, handed, peek
 
 PACKAGE = Path(ad.__file__).parent
@@ -115,6 +116,16 @@ def test_containers_are_rebuilt_where_something_is_replaced_and_stay_themselves_
     assert [type(y) for y in (made[0], made[1].x, made[2]["k"][0])] == [np.ndarray] * 3
     for same in ([1, "a", None], {"k": (2, np.float64(1))}, Box(x), np.array([x, None], dtype=object), (), "a"):
         assert handed(same, peek) is same
+
+
+def test_a_dict_in_an_array_of_objects_is_the_same_one(x: Any) -> None:
+    held = {"x": x}
+    for made in (
+        creation.array([held, None]),
+        creation.array(held, dtype=object),
+        creation.array([[held, x[0, 0]]], dtype=object),
+    ):
+        assert made.dtype == object and made.ravel()[0] is held and held["x"] is x
 
 
 def test_other_leaves_have_a_rule_of_their_own(x: Any) -> None:
