@@ -123,10 +123,10 @@ def backend_named(target: Any) -> Backend:
             if root in row.roots:
                 return loader.load(name)
         raise NoBackendFoundError(
-            f"module {target.__name__!r} is no backend; choose one of: {', '.join(loader.KNOWN)}."
+            f"module {target.__name__!r} is not a backend; choose one of: {', '.join(loader.KNOWN)}."
         )
     if not isinstance(target, str):
-        raise NoBackendFoundError(f"{target!r} is no backend; choose one of: {', '.join(loader.KNOWN)}.")
+        raise NoBackendFoundError(f"{target!r} is not a backend; choose one of: {', '.join(loader.KNOWN)}.")
     return loader.load(target)
 
 

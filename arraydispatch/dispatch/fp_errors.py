@@ -29,13 +29,13 @@ from .handover import handed, peek
 
 _variable: contextvars.ContextVar[Any] = np._core.umath._extobj_contextvar
 in_force = _variable.get
-"""What ``np.errstate`` sets, as one object: a look takes 10 ns, where ``np.geterr`` takes 2 µs."""
+"""Object that ``np.errstate`` sets: reading it takes 10 ns, ``np.geterr`` takes 2 µs."""
 UNTOUCHED = contextvars.Context().run(in_force)
-"""What it is where nobody set anything: errors warn, underflow is ignored."""
+"""Its value by default: errors warn, underflow is ignored."""
 
 
 class Rule(NamedTuple):
-    """What the user wants to hear of."""
+    """Floating-point errors that the user wants reported."""
 
     warned: bool
     """Divisions by zero, overflows and invalid values are not all ignored."""
@@ -49,7 +49,7 @@ _known: tuple[Any, Rule] = (UNTOUCHED, Rule(True, False, False))
 
 
 def rule() -> Rule:
-    """The rule in force."""
+    """Return the rule in force."""
     global _known
     now, (seen, found) = in_force(), _known
     if now is not seen:
@@ -76,9 +76,10 @@ _BY_ONE_THREAD, _WORTH_MORE = 10_000, 1 << 17
 
 
 def _square(values: np.ndarray[Any, Any]) -> Any:
-    """The product of an array with itself, or some number that is not finite if that is not.
+    """Return the product of an array with itself, or a number that is not finite if the product is not.
 
-    Of arrays in between it is made piece by piece: a thread that is not let run at once would take more than all of the work.
+    Arrays of medium size are multiplied piece by piece: waiting for a thread that is not scheduled at once would take longer than
+    all of the work.
     """
     if not _BY_ONE_THREAD < values.size <= _WORTH_MORE or not values.flags.c_contiguous:
         return _vdot(values, values)
@@ -91,7 +92,7 @@ def _square(values: np.ndarray[Any, Any]) -> Any:
 
 
 def _suspects(values: np.ndarray[Any, Any], under: bool) -> Any:
-    """A mask of the elements that may come from an error, or None."""
+    """Return a mask of the elements that may come from an error, or None."""
     if values.dtype.kind not in "fc" and values.dtype.name != "bfloat16":
         return None
     if not under and _finite(values):
@@ -104,7 +105,7 @@ def _suspects(values: np.ndarray[Any, Any], under: bool) -> Any:
 
 
 def _bad_divisors(divisor: np.ndarray[Any, Any]) -> Any:
-    """A mask of 0 and -1 (the lowest integer over -1 overflows), or None."""
+    """Return a mask of 0 and -1 (the lowest integer over -1 overflows), or None."""
     if divisor.size == 0 or divisor.min() > 0:
         return None
     mask = (divisor == 0) | (divisor == -1)
@@ -251,7 +252,7 @@ operands.look_at_cast = look_at_cast
 
 
 def heard_of(ufunc: np.ufunc, method: str, backend: Backend) -> bool:
-    """Whether the methods of a ufunc are looked at under the rule in force."""
+    """Whether the methods of a ufunc are checked under the rule in force."""
     if backend.native_is_ndarray:
         return False
     told, facts = rule(), ufunc_facts(ufunc)

@@ -1,4 +1,4 @@
-"""Running NumPy on the host, by policy and with a reason: the fourth class of the registry.
+"""Fallbacks: NumPy runs on the host, by policy and with a reason; the fourth class of the registry.
 
 Arguments become NumPy arrays (read-only, so that a function that writes and was not declared to write fails loudly),
 NumPy runs, floating results get the precision in force, array results go back to the device. Functions declared to
@@ -78,7 +78,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
 
 
 def compiled_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``__array_ufunc__`` of what is no ``np.ufunc``, but calls itself one: numba's, which compiles loops as it is called."""
+    """Implement ``__array_ufunc__`` for numba's ufuncs, which are no ``np.ufunc`` and compile loops when they are called."""
     if not (callable(ufunc) and isinstance(getattr(ufunc, "ufunc", None), np.ufunc)):
         raise TypeError(f"argument 1 must be numpy.ufunc, not {type(ufunc).__name__}")
     for x in (*inputs, *kwargs.values()):
@@ -96,10 +96,9 @@ def compiled_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dic
 
 
 def with_strangers(func: Any, method: str, args: Any, kwargs: dict[str, Any], types: Collection[Any] = ()) -> Any:
-    """A call in which objects take part that speak NumPy's protocols for themselves: dask's arrays, say.
+    """Run a call with objects that implement NumPy's protocols themselves, such as dask arrays.
 
-    They have the word, with our arrays as they are; where they know nothing of these, with ndarrays in their place, as plain
-    NumPy hands them.
+    They are asked first, with arrays as they are; if they decline, NumPy runs with ndarrays in their place.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Results that NumPy computed on the host: whether it may compute there, and where its results go."""
+"""Host calls: permission by the fallback policy, and conversion of results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def allow(func: Any, backend: Backend, reason: str, inside: Callable[[str], bool
 
 
 def refusal(error: Exception) -> str:
-    """The reason in what a library said of a call that it does not run."""
+    """Return the reason from a library's error for a call that it does not run."""
     if isinstance(error, Unsupported):
         return error.args[0]
     said = str(getattr(error, "message", error))
@@ -51,7 +51,7 @@ def store(array: Handle, host: np.ndarray[Any, Any]) -> None:
 
 
 def to_device(result: Any, backend: Backend, device: Any) -> Any:
-    """NumPy's result as the caller sees it; dtypes that exist only on the host, and subclasses, stay NumPy."""
+    """Convert NumPy's result for the caller; dtypes that exist only on the host, and subclasses, stay NumPy's."""
     if wrapping.is_guest(result):
         return result
     if isinstance(result, np.ndarray):
@@ -78,7 +78,7 @@ def to_device(result: Any, backend: Backend, device: Any) -> Any:
 
 
 def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
-    """A fresh ndarray as an array in the host state; dtypes that exist only on the host stay NumPy."""
+    """Wrap a fresh ndarray as an array in the host state; dtypes that exist only on the host stay NumPy's."""
     if (
         held is not None
         and held.native_is_ndarray

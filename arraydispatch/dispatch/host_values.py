@@ -48,7 +48,7 @@ def large(values: Any) -> bool:
 
 
 def computes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a function is one that the library runs on large arrays: it computes new values, and writes them nowhere."""
+    """Whether the library runs a function on large arrays: it computes new values, and writes into no argument."""
     spec = spec_of(func)
     if spec is None or not spec.computes:
         return spec is None and kwargs.get("out") is None
@@ -97,7 +97,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def take(a: Handle, key: Any) -> Any:
-    """``a[key]``."""
+    """Return ``a[key]``."""
     start = perf_counter()
     result = a._v[_given(key, _INDEX)]
     if events.tap is not None and not _is_view(result, a):
@@ -108,7 +108,7 @@ def take(a: Handle, key: Any) -> Any:
 
 
 def assign(a: Handle, key: Any, value: Any) -> None:
-    """``a[key] = value``."""
+    """Assign ``a[key] = value``."""
     start = perf_counter()
     place, given = _given(key, _INDEX), _given(value)
     if views.waiting:
@@ -123,12 +123,12 @@ def assign(a: Handle, key: Any, value: Any) -> None:
 
 
 def only_views(made: Any, given: tuple[Any, ...]) -> bool:
-    """Whether nothing was computed: all that a call returned are views, or its arguments."""
+    """Whether nothing was computed: a call returned views or its arguments only."""
     return all(isinstance(x, Handle) and (x._base is not None or any(x is y for y in given)) for x in leaves((made,)))
 
 
 def _is_view(result: Any, a: Handle) -> bool:
-    """Whether an ndarray lies in the memory of an array's value: to make one is no call (fancy indexing gives a base, too)."""
+    """Whether an ndarray lies in the memory of an array's value: making a view is not counted as a call."""
     return type(result) is np.ndarray and result.base is not None and memory_of(result) is memory_of(a._v)
 
 
@@ -169,7 +169,7 @@ def _given(x: Any, why: str = _WRITTEN) -> Any:
 
 
 def _called_with_arrays(func: Any, found: list[Handle], why: str) -> Any:
-    """A user's function that NumPy calls, of arrays as the rest of the program has them."""
+    """Wrap a user's function that NumPy calls, so that it gets arrays as the rest of the program does."""
 
     @wraps(func)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -180,13 +180,13 @@ def _called_with_arrays(func: Any, found: list[Handle], why: str) -> Any:
 
 
 def _may_write(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a call may write into its arguments, which is so of all that is not known to write nothing."""
+    """Whether a call may write into its arguments: true of every call that is not known not to."""
     spec = None if isinstance(func, np.ufunc) else spec_of(func)
     return spec is None or spec.may_write(args, kwargs)
 
 
 def _lend(value: np.ndarray[Any, Any], lent: dict[int, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
-    """A value; one that something pending reads as a read-only view, kept in ``lent``, so that what writes it all the same raises.
+    """Return a value; if a pending call reads it, a read-only view, kept in ``lent``, so that a function that writes it raises.
 
     The value itself is not flagged: views have a flag of their own, those made meanwhile would keep it, and ``x.flags`` shows it.
     """
@@ -200,7 +200,7 @@ def _lend(value: np.ndarray[Any, Any], lent: dict[int, np.ndarray[Any, Any]]) ->
 
 
 def _given_back(result: Any, found: list[Handle], lent: dict[int, np.ndarray[Any, Any]]) -> Any:
-    """What a call returned, where that is an argument, or a view of one, as writeable as this is."""
+    """Restore the writeable flag of results that are arguments or views of them."""
     if isinstance(result, list | tuple):
         return mapped(lambda x: _given_back(x, found, lent), result)
     if type(result) is not np.ndarray or result.base is None:
@@ -215,7 +215,7 @@ def _given_back(result: Any, found: list[Handle], lent: dict[int, np.ndarray[Any
 
 
 def dressed(result: Any, found: list[Handle], given: tuple[Any, ...] = ()) -> Any:
-    """What NumPy returned as the caller sees it: views of the arguments, new arrays, scalars; NumPy's own that were given."""
+    """Convert NumPy's results for the caller: views of the arguments, new arrays, scalars; ndarrays among the arguments stay."""
     if type(result) is np.ndarray:
         for a in found:
             if result is a._v:
@@ -238,7 +238,7 @@ def dressed(result: Any, found: list[Handle], given: tuple[Any, ...] = ()) -> An
 
 
 def sharing(host: np.ndarray[Any, Any]) -> Any:
-    """An array on the memory of an ndarray that others know, in the host state; None where the backend cannot have that.
+    """Return an array in the host state on the memory of an ndarray that other code holds; None if the backend cannot hold it.
 
     It is not where the precision in force wants another dtype, nor, beside an accelerator, of as many elements as go there.
     """
@@ -256,7 +256,7 @@ def sharing(host: np.ndarray[Any, Any]) -> Any:
 
 
 def lifted(inputs: tuple[Any, ...], backend: Backend) -> tuple[Any, ...]:
-    """The operands with those in the host state in the library; the very same tuple if none is."""
+    """Move operands in the host state to the library; return the same tuple if there are none."""
     held = [isinstance(x, Handle) and x._kind.backend.hosted and backend.holds(x._kind.dtype) for x in inputs]
     if not any(held):
         return inputs

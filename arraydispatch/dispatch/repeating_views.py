@@ -1,4 +1,4 @@
-"""Functions of views that have many more elements than their root: sliding windows, and what is broadcast.
+"""Functions of views that have many more elements than their root: sliding windows, and broadcast arrays.
 
 A library makes all of these elements before it computes, gigabytes where NumPy walks the root's own memory. So NumPy computes
 there, as a host kernel.
@@ -24,13 +24,11 @@ from .handover import Handover, handed
 __all__ = ["computed"]
 
 _LARGE = 1 << 24
-"""Bytes from which on a view is not made."""
+"""Size in bytes from which such a view is not copied."""
 
 
 def computed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """``func(*args, **kwargs)``: a function, a ufunc's method, or ``ndarray.astype``, of whose first argument the library would
-    make a copy.
-    """
+    """Call a function, a ufunc's method, or ``ndarray.astype`` on the host if the library would copy its first argument."""
     a = args[0]
     if ghost(a).nbytes < _LARGE or not views.outgrows(a) or kwargs.get("out") is not None:
         return DECLINED

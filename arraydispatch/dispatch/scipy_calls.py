@@ -1,7 +1,7 @@
-"""Functions and methods of SciPy's on the host: their arrays are exchanged, and results go back where the arrays were.
+"""SciPy's functions and methods on the host: they get ndarrays, and results go back to the backend of the arrays.
 
-SciPy's compiled code asks for memory that it may write, and writes into ``out=`` and ``output=``: it is given copies of its own, and
-what it was to fill is written back. Callbacks are called with ndarrays, as SciPy calls them.
+SciPy's compiled code asks for memory that it may write, and writes into ``out=`` and ``output=``: it gets copies of its own, and
+filled copies are written back. Callbacks are called with ndarrays, as SciPy calls them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .handover import Handover, handed
 
 _OUTPUTS = frozenset({"out", "output"})
 _FILLED = _OUTPUTS | {"distances", "indices"}
-"""Parameters that name what is to be filled."""
+"""Names of parameters that are filled."""
 
 
 @lru_cache(maxsize=512)
 def filled_by(func: Any) -> tuple[frozenset[int], frozenset[str]]:
-    """The positions of parameters of these names, and the names themselves."""
+    """Return the positions and names of the parameters that a function fills."""
     try:
         parameters = list(inspect.signature(func).parameters)
     except (TypeError, ValueError):
@@ -60,7 +60,7 @@ def call(
     backend: Backend,
     reason: str,
 ) -> Any:
-    """Run a callable of SciPy's on the host; ``known`` is what it is reported as."""
+    """Run a callable of SciPy's on the host; it is reported as ``known``."""
     if not backend.hosted:
         host_results.allow(known, backend, reason)
     start = perf_counter()
@@ -79,14 +79,14 @@ def call(
 
 
 def run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, reason: str) -> Any:
-    """A function or method of SciPy's that NumPy's protocol has brought here, by its stand-in."""
+    """Run a function or method of SciPy's that was dispatched by its stand-in."""
     if func in METHODS:
         return method(func, args[0], args[1:], kwargs, reason)
     return call(func, func, args, kwargs, backend, reason)
 
 
 def known_as(func: Any, args: tuple[Any, ...]) -> Any:
-    """What a call is reported as: a function, or a method by the name of the object that it is of."""
+    """Return the name under which a call is reported: a function, or a method by the name of its object."""
     if func not in METHODS:
         return func
     owner, cls = args[0], type(args[0])
@@ -97,7 +97,7 @@ def known_as(func: Any, args: tuple[Any, ...]) -> Any:
 
 
 def method(real: Callable[..., Any], owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str) -> Any:
-    """A method of an object of SciPy's that was called with arrays."""
+    """Run a method of a SciPy object that was called with arrays."""
     backend = wrapping.find_backend((*args, *kwargs.values())) or settings.current_backend()
     known = known_as(real, (owner,))
     return call(lambda *hosts, **keywords: real(owner, *hosts, **keywords), known, args, kwargs, backend, reason)

@@ -55,12 +55,12 @@ __warningregistry__ = None  # NumPy warns here, for a line of the user's: see ar
 def binary_operator(
     ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any] | None = None
 ) -> Callable[[Any, Any], Any]:
-    """``__add__`` for a ufunc of two operands; ``slow`` does what has no plan yet."""
+    """Make ``__add__`` for a ufunc of two operands; ``slow`` handles calls without a plan."""
     return shortcuts.operator(ufunc, _binary if slow is None else slow)
 
 
 def reflected_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
-    """``__radd__`` for a ufunc."""
+    """Make ``__radd__`` for a ufunc."""
     operator = binary_operator(ufunc)
     return lambda self, other: operator(other, self)
 
@@ -82,7 +82,7 @@ def _binary(ufunc: np.ufunc, a: Any, b: Any) -> Any:
 
 
 def with_guest(ufunc: np.ufunc, a: Any, b: Any) -> Any:
-    """An operator of an array and a guest. One that has had its say and declined (matrix) may know ndarrays alone."""
+    """Run an operator of an array and a guest; one that declined (matrix) may accept ndarrays only."""
     if isinstance(b, Handle):
         return operator_of(ufunc)(a, conversion.download(b._kind.backend, views.expose(b), wrapping.GUEST))
     reflected = reflected_name(ufunc)
@@ -106,7 +106,7 @@ def _with_sparse(ufunc: np.ufunc, a: Any, b: Any, other: Any) -> Any:
 
 
 def _defers(other: Any) -> bool:
-    """NumPy's rule for binary operators: leave it to the other side if it says so (scipy.sparse, pandas …)."""
+    """Whether a binary operator defers to the other operand, by NumPy's rule (scipy.sparse, pandas …)."""
     protocol = getattr(type(other), "__array_ufunc__", _defers)
     if protocol is None:
         return True
@@ -123,7 +123,7 @@ def _speaks(other: Any) -> bool:
 
 
 def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
-    """``__iadd__`` for a ufunc: written into the array's own memory, seen by every view of it."""
+    """Make ``__iadd__`` for a ufunc: it writes into the array's own memory, seen by every view of it."""
     plans = PLANS.setdefault(ufunc, {})
 
     def operator(self: Any, other: Any) -> Any:
@@ -171,7 +171,7 @@ def refused_in_place(ufunc: np.ufunc, a: Any, other: Any) -> Any:
 
 
 def _harmless(ufunc: np.ufunc, other: Any) -> bool:
-    """Whether no error can come of this operand: only then may the result overwrite the values it was made of."""
+    """Whether this operand cannot cause an error: only then may the result overwrite the operands."""
     return ufunc is np.divide and type(other) in (float, int) and abs(other) >= 1
 
 
@@ -188,7 +188,7 @@ def _known(x: Any) -> bool:
 
 
 def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What ``Array.__array_ufunc__`` does (NEP 13)."""
+    """Implement ``Array.__array_ufunc__`` (NEP 13)."""
     if "out" in kwargs or method == "at":  # what is read to be written is written before another thread reads it
         with views.exchange:
             try:
@@ -201,7 +201,7 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
 
 
 class _Fast(dict[np.ufunc, Callable[[Any, Any], Any]]):
-    """The short path of each ufunc of two operands, made on first sight."""
+    """Short path of each ufunc of two operands, made on first use."""
 
     def __missing__(self, ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
         made = self[ufunc] = binary_operator(ufunc, lambda u, x, y: _slow(u, "__call__", (x, y), {}))
@@ -209,7 +209,7 @@ class _Fast(dict[np.ufunc, Callable[[Any, Any], Any]]):
 
 
 class _FastOfOne(dict[np.ufunc, Callable[[Any], Any]]):
-    """The short path of each ufunc of one operand, made on first sight."""
+    """Short path of each ufunc of one operand, made on first use."""
 
     def __missing__(self, ufunc: np.ufunc) -> Callable[[Any], Any]:
         made = self[ufunc] = shortcuts.unary(ufunc, lambda u, args, kwargs: array_ufunc(u, "__call__", args, kwargs))
@@ -281,7 +281,7 @@ def _by_numpy(
     outs: tuple[Any, ...],
     backend: Backend,
 ) -> Any:
-    """A call on arrays that are ndarrays: NumPy's own."""
+    """Run a call on NumPy-held arrays by NumPy itself."""
     for x in (*outs, *inputs[: method == "at"]):
         if isinstance(x, Handle):
             wrapping.check_writeable(x, "output array is read-only")

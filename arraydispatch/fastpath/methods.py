@@ -212,7 +212,7 @@ def _holds_arrays(key: tuple[Any, ...]) -> bool:
 
 
 def _of_values(key: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A key with ndarrays in place of arrays: compiled, this has no frame by which :func:`arraydispatch.fastpath.exports.array_struct` knows who asks."""
+    """A key with ndarrays in place of arrays: compiled, this has no frame by which :func:`arraydispatch.array.exports.array_struct` knows who asks."""
     parts = []
     for part in key:
         if type(part) is _cls and type(part._v) is ndarray:

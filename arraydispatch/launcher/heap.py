@@ -20,7 +20,7 @@ KEPT = 1 << 30
 """Bytes at the end of the heap from which on some are given back."""
 LARGEST = 1 << 25
 """Bytes of a block from which on it is the system's all the same: the C library takes no more. Of arrays, NumPy's allocator keeps these
-(``_memory.c``), where it is compiled."""
+(``_allocator.c``), where it is compiled."""
 LARGE_KEPT = 1 << 29
 """Bytes of these together."""
 _AROUND = 4096

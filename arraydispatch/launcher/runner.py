@@ -102,7 +102,7 @@ def _compiled(path: str) -> Program:
     except (ImportError, EOFError, ValueError):
         code = None
     if code is None:
-        raise NotFound(f"{path!r} is no compiled file of this Python; give the source file.")
+        raise NotFound(f"{path!r} is not a compiled file of this Python; give the source file.")
     folder = os.path.dirname(os.path.realpath(path))
     return Program(code, file, path, folder, roots=[folder], loader=loader)
 

@@ -50,7 +50,7 @@ def kind_of_call(args: tuple[Any, ...], natives: list[Any]) -> tuple[Any, ...] |
             if isinstance(x, Handle):
                 a: Handle = x
                 kind: Any = a._kind  # the node of a pending value
-                if type(kind) is not Kind or kind.backend.hosted:
+                if type(kind) is not Kind or kind.backend.hosted or kind.backend.defers:
                     return None
                 backend = kind.backend
                 views.owner(a)._owned = False  # as views.expose does

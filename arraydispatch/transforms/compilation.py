@@ -180,7 +180,7 @@ class _Jitted:
         except TypeError:
             said = "a static argument" if isinstance(leaf, _Static) else "an argument that is no array"
             raise ValueError(
-                f"{said} of {name_of(self.fun)} under ad.jit has to be hashable; a {type(value).__name__} is not."
+                f"{said} of {name_of(self.fun)} under ad.jit must be hashable; a {type(value).__name__} is not."
             ) from None
         return told
 
@@ -212,7 +212,7 @@ class _Jitted:
             found = self.programs[key] = body, program
             if len(self.programs) == _MANY:
                 warn(
-                    f"{body.name} was traced {_MANY} times by ad.jit, lastly for {_said(leaves)}: numbers that change are "
+                    f"{body.name} was traced {_MANY} times by ad.jit, last for {_said(leaves)}: numbers that change are "
                     "better floats or arrays than ints, and shapes better few.",
                     UserWarning,
                 )

@@ -168,14 +168,14 @@ class _Program:
     def _goes_on(self, natives: Sequence[Native]) -> Native:
         made = self._run(self.going, natives)
         if len(made) != 1 or self.backend.shape_of(made[0]) != ():
-            raise TypeError(f"{name_of(self.going)} of ad.while_loop is to return one truth value.")
+            raise TypeError(f"{name_of(self.going)} of ad.while_loop must return one truth value.")
         return self.backend.prim.astype(made[0], np.dtype(bool))
 
     def _next(self, natives: Sequence[Native]) -> list[Native]:
         made, backend = self._run(self.step, natives), self.backend
         if self.bodies[self.step].result()[0] != self.structure:
             raise TypeError(
-                f"{name_of(self.step)} of ad.while_loop is to return a state of the structure that it is given."
+                f"{name_of(self.step)} of ad.while_loop must return a state with the structure of its argument."
             )
         paths = tree_paths(tree_unflatten(self.structure, list(range(len(made)))), "state")
         for path, before, after in zip(paths, natives, made):

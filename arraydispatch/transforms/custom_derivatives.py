@@ -109,7 +109,7 @@ class _Call:
         made = self.gradient(args, self._result(outs), self._result(cotangents))
         if not isinstance(made, tuple) or len(made) != len(args):
             raise TypeError(
-                f"{name_of(self.gradient)} of ad.custom_gradient is to return a tuple of {len(args)}, a gradient for each argument."
+                f"{name_of(self.gradient)} of ad.custom_gradient must return a tuple of {len(args)}, a gradient for each argument."
             )
         flat: list[Any] = []
         for x, g in zip(args, made):
@@ -117,7 +117,7 @@ class _Call:
             found = [None] * count if g is None else tree_leaves(g)
             if len(found) != count:
                 raise TypeError(
-                    f"{name_of(self.gradient)} of ad.custom_gradient returns a gradient of another structure than its argument."
+                    f"{name_of(self.gradient)} of ad.custom_gradient must return a gradient with the structure of its argument."
                 )
             flat += found
         paths = tree_paths(args, "args")

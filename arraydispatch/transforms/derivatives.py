@@ -272,7 +272,7 @@ class _Derivative:
         for i in places:
             if not 0 <= i < len(args):
                 raise TypeError(
-                    f"{self.what} of {self.name} is to differentiate by positional argument {i}; it was given {len(args)}."
+                    f"{self.what} of {self.name} differentiates with respect to positional argument {i}; it was called with {len(args)}."
                 )
         parts_of_args = parts_of(parts_of(structure)[0])
         ends = [*itertools.accumulate(map(leaves_of, parts_of_args))]
@@ -319,13 +319,13 @@ class _Derivative:
                 continue
             if not is_array(leaf) and not isinstance(leaf, int | float | complex):
                 raise TypeError(
-                    f"{self.what} of {self.name} differentiates by arrays and numbers; {path(i)} is a "
+                    f"{self.what} of {self.name} differentiates with respect to arrays and numbers; {path(i)} is a "
                     f"{type(leaf).__name__}: leave it out of the argument, or choose others with argnums."
                 )
             dtype = _dtype_of(leaf)
             if dtype.kind in "biu":
                 raise TypeError(
-                    f"{self.what} of {self.name} differentiates by real or complex numbers; {path(i)} is of dtype "
+                    f"{self.what} of {self.name} differentiates with respect to real or complex numbers; {path(i)} is of dtype "
                     f"{dtype}: convert it with astype(float), or choose other arguments with argnums."
                 )
             if self.holomorphic and dtype.kind != "c":

@@ -204,7 +204,7 @@ class Body:
     def _in_parts(self, made: Any) -> tuple[Any, ...]:
         if not isinstance(made, tuple) or len(made) != self.parts:
             raise TypeError(
-                f"{self.name} is to return a pair (result, auxiliary data) for has_aux=True; it returned "
+                f"{self.name} must return a pair (result, auxiliary data) for has_aux=True; it returned "
                 f"{_described(made)}."
             )
         return made

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -170,6 +172,13 @@ def test_every_member_of_ndarray_is_there_or_refused() -> None:
 def test_every_creation_function_of_the_launcher_is_classified(table: list[coverage.Row]) -> None:
     listed = {row.name.removeprefix("np.") for row in table if row.kind == "creation"}
     assert numpy_names.INDEX_OBJECTS | set(creation.__all__) | {"fromiter", "fromregex", "loadtxt"} <= listed
+
+
+def test_a_fresh_process_lists_the_same(table: list[coverage.Row]) -> None:
+    """The methods of SciPy's objects too, which have entries once they are exchanged."""
+    code = "from arraydispatch.launcher.commands import coverage; print(len(coverage.rows(['numpy'])))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) == len(table)
 
 
 def test_the_page_is_what_the_code_says(table: list[coverage.Row]) -> None:

@@ -193,6 +193,31 @@ def test_a_run_changes_what_the_registry_lists_and_puts_it_back(tmp_path: Path, 
     assert _lines(tmp_path, RUN, library) == ["True True True", "True", "[]", "0", "[]"]
 
 
+INSTALLED = """\
+import numpy as np
+import scipy.linalg, scipy.signal
+import probe
+
+before = probe.take()
+import arraydispatch as ad
+x = ad.asarray(np.eye(2), backend="numpy")
+for begin, end in ((ad.install, ad.uninstall), (ad.interop.install, ad.interop.uninstall)):
+    begin()
+    begin()
+    print(isinstance(scipy.linalg.expm(x), ad.Array))
+    with ad.interop.installed():
+        pass
+    print(isinstance(scipy.signal.convolve(x, x), ad.Array))
+    end()
+    print(type(scipy.linalg.expm(x)).__name__, probe.changed(before))
+"""
+
+
+def test_what_is_installed_is_taken_out(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    assert _lines(tmp_path, INSTALLED) == ["True", "True", "ndarray []"] * 2
+
+
 # -- in the source -----------------------------------------------------------------------------------------------------
 
 _ALLOWED = {"os.environ", "sys.argv", "sys.excepthook", "sys.modules", "sys.path", "warnings.filters"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform as host
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property, partial
 from math import prod
@@ -353,6 +353,12 @@ class JaxBackend(Backend):
         if donate and not isinstance(a, jax.core.Tracer):
             return primitives.slice_update_donated(a, key, value)
         return primitives.slice_update(a, key, value)
+
+    def slice_at(self, a: Array, starts: Sequence[Array], lengths: Sequence[int], steps: Sequence[int]) -> Array:
+        return primitives.slice_at(a, starts, lengths, steps)
+
+    def slice_update_at(self, a: Array, starts: Sequence[Array], steps: Sequence[int], value: Array) -> Array:
+        return primitives.slice_update_at(a, starts, steps, value)
 
     def may_share(self, a: Array, b: Array) -> bool:
         """Whether two arrays begin at the same address: outputs are whole buffers."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -246,9 +247,22 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
 
 
 def abstract(f: Any, specs: Sequence[Any], device: Any) -> list[tuple[tuple[int, ...], Any]]:
-    with _recorder, FakeTensorMode(allow_non_fake_inputs=True):
+    with _recorder, _silent(), FakeTensorMode(allow_non_fake_inputs=True):
         made = f(_without_values(specs, device))
         return [(tuple(x.shape), TO_NUMPY[x.dtype]) for x in made]
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Keep torch from writing of a refusal, which it raises as well, to stderr."""
+    before, _log.disabled = _log.disabled, True
+    try:
+        yield
+    finally:
+        _log.disabled = before
+
+
+_log = logging.getLogger("torch._subclasses.fake_tensor")
 
 
 def _without_values(specs: Sequence[Any], device: Any) -> list[Tensor]:

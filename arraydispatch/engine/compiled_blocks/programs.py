@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from ...backends.base import Backend
-from ...common import events
 from .counters import counters
 from .units import Form
 from .values import Aval, Deferred
@@ -71,14 +70,13 @@ class Block:
         self.elements = sum(prod(out.shape) for form in forms for out in form.outs)
         self.program: Any = None
         self.gives_up = False
-        self.last: list[int] = []
-        """For each call, the results that nobody reads after it, as (first, last) read."""
         reads: dict[int, int] = {}
         for at, ref in enumerate(refs):
             for number in ref:
                 reads[number] = at
         kept = set(wanted)
-        self.dead = [[] for _ in forms]  # type: ignore[var-annotated]
+        self.dead: list[list[int]] = [[] for _ in forms]
+        """For each call, what nobody reads after it."""
         for number, at in reads.items():
             if number not in kept:
                 self.dead[at].append(number)
@@ -87,24 +85,31 @@ class Block:
         """Return the wanted results by their numbers."""
         self.count += 1
         counters.blocks += 1
-        if self.program is None and self.count >= COMES and not self.gives_up:
-            self._compile()
-        if self.program is not None:
+        start, first = perf_counter(), self.program is None
+        if (self.count >= COMES and not self.gives_up) if first else True:
             try:
                 with self.backend.within():
-                    made = self.program([x.value if x.host is None else self._number(x) for x in inputs])
-            except Exception:  # noqa: BLE001 -- too large for the device's memory, or for its compiler: call by call it may do, or says why
-                self.program, self.gives_up = None, True
+                    if self.program is None and self._may_compile():
+                        self.program = self._compiled()
+                    made = None if self.program is None else self.program([self._given(x) for x in inputs])
+            except Exception:  # noqa: BLE001 -- too much for the device's memory or for its compiler: call by call it may do, or says why
+                self.program, self.gives_up, made = None, True, None
                 counters.failed += 1
-            else:
-                counters.hits += 1
+            if made is not None:
+                if first:
+                    counters.seconds += perf_counter() - start
+                else:
+                    counters.hits += 1
                 counters.elements["program"] += self.elements
                 return dict(zip(self.wanted, made))
         counters.interpreted += 1
         counters.elements["call"] += self.elements
         return self._one_by_one(inputs)
 
-    def _number(self, x: Deferred) -> Any:
+    def _given(self, x: Deferred) -> Any:
+        """An input as a program takes it."""
+        if x.host is None:
+            return x.value
         return self.backend.transforms.number(np.asarray(x.host), lambda _: _there(x, self.backend))
 
     def _one_by_one(self, inputs: list[Deferred]) -> dict[int, Any]:
@@ -122,33 +127,31 @@ class Block:
                     results = [failed] * len(form.outs) if failed is not None else form.run(*given)
                 except Exception as error:  # noqa: BLE001 -- whoever looks at the value hears of it
                     results = [Failure(error)] * len(form.outs)
-                for x in results:
-                    values[made] = x
+                for value in results:
+                    values[made] = value
                     made += 1
                 del given, results
                 for number in dead:
                     del values[number]
         return {number: values[number] for number in self.wanted}
 
-    def _compile(self) -> None:
+    def _may_compile(self) -> bool:
+        """Whether there is room for one more program, of this place and of the process."""
         place = self.backend, tuple([form.unit for form in self.forms]), tuple(self.refs)
         with _lock:
             count = _of_place.get(place, 0)
             if count >= MOST_OF_A_PLACE or counters.programs >= MOST_PROGRAMS:
                 self.gives_up = True
                 counters.refused += 1
-                return
+                return False
             _of_place[place] = count + 1
             counters.programs += 1
-        start = perf_counter()
+        return True
+
+    def _compiled(self) -> Any:
         specs = [(x.shape, x.dtype) for x in self.avals]
         device = self.avals[0].device if self.avals else None
-        with self.backend.within():
-            self.program = self.backend.transforms.program(self._all, specs, device, ())
-        seconds = perf_counter() - start
-        counters.seconds += seconds
-        if events.tap is not None:
-            events.tap.compiled(self.backend.name, 0, 0.0)
+        return self.backend.transforms.program(self._all, specs, device, ())
 
     def _all(self, natives: list[Any]) -> list[Any]:
         """The block as one function of native arrays."""

@@ -79,6 +79,8 @@ class Tape:
                     x.tape.run("another thread")
                 place = self._places.get(id(x))
                 if place is None:
+                    if x.failure is not None:
+                        raise x.failure
                     self.inputs.append(x)
                     place = self._places[id(x)] = -len(self.inputs)
                 refs.append(place)

@@ -19,12 +19,10 @@ import numpy as np
 
 from ...backends.base import PRIMITIVES, Backend
 from ...backends.devices import Device
-from ...common import tracing
 from ...common.process_state import process
 from ...common.pytrees import mapped
 from ...functions.registry import Entry, resolve
 from ...runtime import settings
-from .counters import synchronised
 from .tapes import mine, settled
 from .units import Unit, Unkeyable
 from .values import Deferred, aval_of, known, number
@@ -35,6 +33,7 @@ _INT64 = np.dtype(np.int64)
 _VALUES_DECIDE = frozenset(
     name for name, said in PRIMITIVES.items() if "value-dependent" in said or "LinAlgError" in said
 )
+Slices = tuple[slice, ...]
 _STARTS = 16
 """Places of a slice, of one shape, that are part of programs; of more they are operands."""
 
@@ -129,8 +128,7 @@ class Deferring(Backend):
         given = tuple([self._settled_in(x) for x in args])
         named = {name: self._settled_in(x) for name, x in kwargs.items()}
         with self.inner.within():
-            made = func(*given, **named)
-        return made
+            return func(*given, **named)
 
     def _settled_in(self, x: Any) -> Any:
         if type(x) is Deferred:
@@ -228,7 +226,7 @@ class Deferring(Backend):
         return lambda a: None
 
     def may_share(self, a: Any, b: Any) -> bool:
-        return a is b or not (type(a) is Deferred or type(b) is Deferred) and self.inner.may_share(a, b)
+        return a is b or (not (type(a) is Deferred or type(b) is Deferred) and self.inner.may_share(a, b))
 
     # -- conversion ------------------------------------------------------------------------------------------------------
 
@@ -343,13 +341,9 @@ class _Primitives:
         self._starts: dict[Any, set[tuple[int, ...]]] = {}
         inner = variant.inner
         self._slice = variant.recorder(inner.prim.slice, "slice")
-        self._slice_at = variant.recorder(
-            lambda a, starts, lengths, steps: inner.slice_at(a, starts, lengths, steps), "slice"
-        )
+        self._slice_at = variant.recorder(inner.slice_at, "slice")
         self._update = variant.recorder(lambda a, key, x: inner.slice_update(a, key, x, False), "slice_update")
-        self._update_at = variant.recorder(
-            lambda a, starts, steps, x: inner.slice_update_at(a, starts, steps, x), "slice_update"
-        )
+        self._update_at = variant.recorder(inner.slice_update_at, "slice_update")
         self._cast = variant.recorder(inner.prim.astype, "astype")
         self._spread = variant.recorder(inner.prim.broadcast_to, "broadcast_to")
         self._full = inner.prim.full
@@ -359,7 +353,7 @@ class _Primitives:
             raise AttributeError(name)
         func = getattr(self._variant.inner.prim, name)
         if name in _VALUES_DECIDE:
-            made: Any = lambda *args: self._variant.at_once(func, args, {})  # noqa: E731
+            made: Any = lambda *args: self._variant.at_once(func, args, {})
         else:
             made = self._variant.recorder(func, name)
         setattr(self, name, made)
@@ -387,14 +381,14 @@ class _Primitives:
             return a
         return self._variant.at_once(self._variant.inner.prim.copy, (a,), {})
 
-    def slice(self, a: Any, key: tuple[slice, ...]) -> Any:
+    def slice(self, a: Any, key: Slices) -> Any:
         starts = self._moving(a, key)
         if starts is None:
             return self._slice(a, key)
         lengths = tuple([len(range(part.start, part.stop, part.step)) for part in key])
         return self._slice_at(a, starts, lengths, tuple([part.step for part in key]))
 
-    def slice_update(self, a: Any, key: tuple[slice, ...], value: Any) -> Any:
+    def slice_update(self, a: Any, key: Slices, value: Any) -> Any:
         starts = self._moving(a, key)
         if starts is None:
             return self._update(a, key, value)
@@ -403,7 +397,7 @@ class _Primitives:
             value = self._spread(value, lengths)
         return self._update_at(a, starts, tuple([part.step for part in key]), value)
 
-    def _moving(self, a: Any, key: tuple[slice, ...]) -> tuple[Deferred, ...] | None:
+    def _moving(self, a: Any, key: Slices) -> tuple[Deferred, ...] | None:
         """The starts of a slice as numbers of the host's, where slices of this shape begin at many places."""
         if type(a) is not Deferred or not _records():
             return None
@@ -494,7 +488,7 @@ class _Entries(dict[Any, Entry]):
         if found.pure:
             body = variant.recorder(whole, func, None if by_library else in_parts)
         elif by_library:
-            body = lambda *args, **kwargs: variant.at_once(whole, args, kwargs)  # noqa: E731
+            body = lambda *args, **kwargs: variant.at_once(whole, args, kwargs)
         else:
             body = in_parts
         return replace(found, run=lambda xp, *args, **kwargs: body(*args, **kwargs), bound=body)

@@ -207,13 +207,13 @@ def _target(option: str, value: str | None, suffixes: Iterable[str]) -> str | No
 
 def _check(options: argparse.Namespace, program: list[str]) -> None:
     if options.execution not in (None, "eager", "fused", "compiled"):
-        raise UsageError(f"--execution: {options.execution!r} is not a way to execute; say eager, fused, or compiled.")
+        raise UsageError(f"--execution: {options.execution!r} must be one of: eager, fused, compiled.")
     if options.execution == "fused" and options.min_size == 0:
         raise UsageError(
             "--execution fused and --min-size 0 exclude each other: fused calls are on values on the host."
         )
     if options.module is None and not program:
-        raise UsageError("no script given; say: arraydispatch run SCRIPT, or -m MODULE.")
+        raise UsageError("no script given; usage: arraydispatch run SCRIPT, or -m MODULE.")
 
 
 def _run(argv: list[str]) -> int:

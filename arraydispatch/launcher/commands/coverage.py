@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import scipy_support
+from ... import interop, scipy_support
 from ...api import creation
 from ...array import Array
 from ...backends import loader
@@ -98,10 +98,11 @@ def ufuncs() -> list[np.ufunc]:
 def scientific() -> list[Any]:
     """Return by name every public function of the SciPy modules whose functions take arrays, and the methods that have entries."""
     found = set()
-    for name, topic in scipy_support.MODULES.items():
-        module = importlib.import_module(name)
-        scipy_support.load(topic)
-        found |= {scipy_support.stand_in(f"{name}.{function}") for function in scipy_support.public(module)}
+    with interop.installed():  # methods have entries once they are exchanged
+        for name, topic in scipy_support.MODULES.items():
+            module = importlib.import_module(name)
+            scipy_support.load(topic)
+            found |= {scipy_support.stand_in(f"{name}.{function}") for function in scipy_support.public(module)}
     special.name_of(np.add)  # registers SciPy's ufuncs
     methods = {func for func in registry.METHODS if func in registry.SPECS}
     return sorted((found | methods) - {None}, key=lambda func: known_names.FULL[func])
