@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from .common.signal_safety import imported
 
 __version__ = "0.2.0"
+
+if "t" in getattr(sys, "abiflags", ""):
+    raise ImportError("arraydispatch does not support free-threaded builds of Python; use the build with the GIL.")
 
 if TYPE_CHECKING:
     from . import interop as interop, sparse as sparse
